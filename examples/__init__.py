@@ -1,0 +1,1 @@
+"""Hand-written handlers of the example toolsets, runnable with embedded defaults."""
