@@ -51,15 +51,15 @@ class Service:
                 base_url=self._checked_url(), headers=headers, timeout=self.timeout
             ) as client:
                 yield client
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise ToolError(
+                f"{self.name} is unreachable. "
+                f"Check the network and {self.url_variable}."
+            ) from error
         except httpx.TimeoutException as error:
             raise ToolError(
                 f"{self.name} did not answer in time. "
                 "Whether the request took effect is unknown."
-            ) from error
-        except httpx.ConnectError as error:
-            raise ToolError(
-                f"{self.name} is unreachable. "
-                f"Check the network and {self.url_variable}."
             ) from error
         except httpx.HTTPError as error:
             raise ToolError(f"The connection to {self.name} broke.") from error
