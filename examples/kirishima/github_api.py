@@ -19,6 +19,7 @@ from .web import Service, json_body
 __all__ = ["Repository", "open_repository"]
 
 DEFAULT_URL = "https://api.github.com"
+ANSWER_SECONDS = 15.0
 REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/(?!\.{1,2}$)[A-Za-z0-9._-]+")
 
 
@@ -80,6 +81,7 @@ async def open_repository(*, write: bool) -> AsyncIterator[Repository]:
             "X-GitHub-Api-Version": "2022-11-28",
             "User-Agent": "kirishima",
         },
+        answer_seconds=ANSWER_SECONDS,
     )
     async with service.client() as client:
         yield Repository(client, f"/repos/{name}")

@@ -15,7 +15,7 @@ from .web import Service, json_body
 __all__ = ["smarthome"]
 
 # An assistant that asks a language model first may think for a while.
-TIMEOUT = httpx.Timeout(40.0, connect=5.0)
+ANSWER_SECONDS = 40.0
 
 
 async def smarthome(*, user_request: str, device: str | None = None) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _service() -> Service:
         url_variable="HOME_ASSISTANT_URL",
         token=token,
         token_variable="HOME_ASSISTANT_TOKEN",
-        timeout=TIMEOUT,
+        answer_seconds=ANSWER_SECONDS,
     )
 
 

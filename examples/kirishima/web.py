@@ -13,7 +13,7 @@ from generated._runtime.tool_response import ToolError
 
 __all__ = ["Service", "json_body"]
 
-TIMEOUT = httpx.Timeout(15.0, connect=5.0)
+CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Service:
         url_variable: the environment variable that sets the address.
         token: the secret that calls are authorised with; in no error, log or `repr`.
         token_variable: the environment variable that the secret comes from.
+        answer_seconds: how long to wait for an answer.
         headers: what every request carries.
-        timeout: how long to wait.
     """
 
     name: str
@@ -35,8 +35,8 @@ class Service:
     url_variable: str
     token: str | None = field(repr=False)
     token_variable: str
+    answer_seconds: float
     headers: Mapping[str, str] = field(default_factory=dict)
-    timeout: httpx.Timeout = TIMEOUT
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[httpx.AsyncClient]:
@@ -48,7 +48,9 @@ class Service:
         headers = {**self.headers, **self._authorization()}
         try:
             async with httpx.AsyncClient(
-                base_url=self._checked_url(), headers=headers, timeout=self.timeout
+                base_url=self._checked_url(),
+                headers=headers,
+                timeout=httpx.Timeout(self.answer_seconds, connect=CONNECT_SECONDS),
             ) as client:
                 yield client
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:

@@ -20,11 +20,13 @@ import yaml
 
 SPECS = Path(__file__).parents[3] / "specs" / "kirishima"
 VARIABLES = (
-    "KIRISHIMA_DATA KIRISHIMA_TIMEZONE KIRISHIMA_MODEL KIRISHIMA_STYLE_GUIDE "
-    "GITHUB_TOKEN GITHUB_API_URL GITHUB_REPOSITORY "
-    "HOME_ASSISTANT_URL HOME_ASSISTANT_TOKEN "
-    "HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy"
-).split()
+    *("KIRISHIMA_DATA", "KIRISHIMA_TIMEZONE"),
+    *("KIRISHIMA_MODEL", "KIRISHIMA_STYLE_GUIDE"),
+    *("GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_REPOSITORY"),
+    *("HOME_ASSISTANT_URL", "HOME_ASSISTANT_TOKEN"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy"),
+)
 
 Call = Callable[..., Any]
 
@@ -47,7 +49,7 @@ def specs() -> Mapping[str, Any]:
 
 @pytest.fixture
 def call(specs: Mapping[str, Any]) -> Call:
-    """Call a handler as the runtime does: with arguments and result held to the spec."""
+    """Call a handler as the runtime does, arguments and result held to the spec."""
 
     def run(tool: str, **arguments: Any) -> Any:
         spec = specs[tool]

@@ -260,9 +260,14 @@ def test_a_busy_store_is_told(call: Call, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_is_kept_of_a_failed_transaction(call: Call) -> None:
     create(call, "kept")
-    with pytest.raises(ZeroDivisionError), database(write=True) as connection:
-        connection.execute("DELETE FROM memories")
-        _ = 1 / 0
+
+    def fail_halfway() -> None:
+        with database(write=True) as connection:
+            connection.execute("DELETE FROM memories")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail_halfway()
     assert call("memory", action="list")["total"] == 1
 
 
