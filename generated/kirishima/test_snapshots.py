@@ -107,8 +107,3 @@ def test_section_block_matches_snapshot(section: str) -> None:
 
 def test_preamble_matches_snapshot() -> None:
     CHECKS.block("preamble.md")
-
-
-@pytest.mark.parametrize("name", GONE_NAMES)
-def test_gone_name_stands_in_no_block(name: str) -> None:
-    CHECKS.gone_name(name)

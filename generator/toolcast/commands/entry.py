@@ -40,9 +40,10 @@ class _Lazy(click.Group):
             import difflib
 
             near = difflib.get_close_matches(args[0], _COMMANDS, 1)
-            if near:
-                error.message += f" Did you mean `{near[0]}`?"
-            raise
+            if not near:
+                raise
+            hint = f"{error.message} Did you mean `{near[0]}`?"
+            raise click.UsageError(hint, ctx) from error
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -47,7 +47,7 @@ class Document:
         severity: Severity,
         path: Path,
         message: str,
-        help: str = "",  # noqa: A002 - the word of the design
+        help: str = "",
         *,
         at_key: bool = False,
     ) -> Finding:

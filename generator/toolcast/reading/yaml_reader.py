@@ -50,7 +50,7 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     return None, reader.findings
 
 
-def _whole(file: str, rule: str, message: str, help: str = "") -> Finding:  # noqa: A002
+def _whole(file: str, rule: str, message: str, help: str = "") -> Finding:
     return Finding(rule, Severity.ERROR, Place(file), message, help)
 
 
@@ -272,7 +272,7 @@ class _Reader:
         rule: str,
         event: Any,
         message: str,
-        help: str = "",  # noqa: A002
+        help: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:
         span = self._span(event)
@@ -286,9 +286,7 @@ class _Reader:
             severity,
         )
 
-    def _stop(
-        self, rule: str, event: Any, message: str, help: str = ""
-    ) -> None:  # noqa: A002
+    def _stop(self, rule: str, event: Any, message: str, help: str = "") -> None:
         self._at(rule, event, message, help)
         raise _Stop
 
@@ -299,7 +297,7 @@ class _Reader:
         column: int,
         end_column: int,
         message: str,
-        help: str = "",  # noqa: A002
+        help: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:
         text = self.lines[line] if line < len(self.lines) else ""

@@ -16,8 +16,8 @@ from jinja2 import (
     Environment,
     FileSystemLoader,
     PackageLoader,
+    StrictUndefined,
 )
-from jinja2 import StrictUndefined
 from markupsafe import Markup
 
 from ..text.code import Code
@@ -50,7 +50,7 @@ def environment(project_templates: str | None = None) -> Environment:
         loaders.append(FileSystemLoader(project_templates))
     loaders.append(_built_in())
     # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
-    return Environment(  # noqa: S701
+    return Environment(
         loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,

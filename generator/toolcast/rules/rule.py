@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..findings import Finding, Severity
 from ..reading.tree import Path
-from ..spec.model import ToolSpec, Toolset, Workspace
+from ..spec.model import Toolset, ToolSpec, Workspace
 
 __all__ = ["Check", "Rule", "at_tool", "at_toolset"]
 
@@ -42,7 +42,7 @@ def at_tool(
     tool: ToolSpec,
     path: Path,
     message: str,
-    help: str = "",  # noqa: A002 - the word of the design
+    help: str = "",
     *,
     at_key: bool = False,
 ) -> Finding:
@@ -59,7 +59,7 @@ def at_toolset(
     toolset: Toolset,
     path: Path,
     message: str,
-    help: str = "",  # noqa: A002
+    help: str = "",
     *,
     at_key: bool = False,
 ) -> Finding:

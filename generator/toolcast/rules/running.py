@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..findings import Finding, Severity
 from ..reading.tree import Document
-from ..spec.model import Suppression, Workspace
+from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
 from .table import rules
 
@@ -61,7 +61,8 @@ Entries = tuple[Document, tuple[Suppression, ...]]
 
 def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
     for toolset in workspace.toolsets:
-        for owner in (toolset, *toolset.tools):
+        owners: list[Toolset | ToolSpec] = [toolset, *toolset.tools]
+        for owner in owners:
             if owner.document is not None and owner.suppress:
                 yield owner.document.file, (owner.document, owner.suppress)
 

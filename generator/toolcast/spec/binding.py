@@ -17,8 +17,8 @@ from .model import (
     HandlerReference,
     Section,
     Suppression,
-    ToolSpec,
     Toolset,
+    ToolSpec,
 )
 
 __all__ = ["bind_tool", "bind_toolset", "in_declared_order"]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..findings import Finding, Place, Severity, has_errors
-from ..reading.tree import Document
+from ..reading.tree import Document, Path
 from ..reading.yaml_reader import read_yaml
 from .binding import bind_tool, bind_toolset
-from .model import ToolSpec, Toolset, Workspace
+from .model import Toolset, ToolSpec, Workspace
 from .shape import check_shape, quoted_list
 
 __all__ = ["WORKSPACE_FILE", "LoadedWorkspace", "find_root", "load_workspace"]
@@ -73,7 +73,9 @@ def load_workspace(root: str) -> LoadedWorkspace:
 
 def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
     """Paths of the workspace file that lead out of the project."""
-    entries = [(("toolsets", i), f) for i, f in enumerate(workspace.toolset_folders)]
+    entries: list[tuple[Path, str]] = [
+        (("toolsets", i), f) for i, f in enumerate(workspace.toolset_folders)
+    ]
     entries += [(("sources", i), f) for i, f in enumerate(workspace.sources)]
     if workspace.templates is not None:
         entries.append((("templates",), workspace.templates))

@@ -73,7 +73,7 @@ def argument_types(tool: ToolSpec) -> ArgumentTypes:
     functional = Code("")
     if not is_class:
         mapping = Group("{", [Entry(f"{string(k)}: ", t) for k, t in entries], "}")
-        arguments = [Text(string(f"{name}Arguments")), mapping]
+        arguments: list[Expression] = [Text(string(f"{name}Arguments")), mapping]
         functional = code_of(call("TypedDict", arguments), 0, f"{name}Arguments = ")
     signature = _signature(typed, required) if keywords else Code("")
     names = {"TYPE_CHECKING", "Protocol", "TypedDict", *types.names}
@@ -96,27 +96,11 @@ def _signature(typed: dict[str, Expression], required: frozenset[str]) -> Code:
         parameters.append(Text("*"))
     for key in sorted(typed, key=lambda key: key not in required):
         default = "" if key in required else " = ..."
-        parameters.append(_Parameter(f"{key}: ", typed[key], default))
+        parameters.append(Entry(f"{key}: ", typed[key], default))
     after = len(" -> object: ...")
     return Code(
         f"{code_of(Group('def __call__(', parameters, ')'), 4, '', after)} -> object: ..."
     )
-
-
-@dataclass(frozen=True)
-class _Parameter(Entry):
-    """`name: type = ...`."""
-
-    tail: str = ""
-
-    @property
-    def flat(self) -> str:  # type: ignore[override]  # computed each time: rarely asked
-        return self.lead + self.value.flat + self.tail
-
-    def render(self, indent: int, before: int, after: int) -> str:
-        start = before + text_width(self.lead)
-        tail = after + len(self.tail)
-        return self.lead + self.value.render(indent, start, tail) + self.tail
 
 
 @dataclass(frozen=True)

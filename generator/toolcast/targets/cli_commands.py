@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..spec.model import Action, ToolSpec, Toolset
+from ..spec.model import Action, Toolset, ToolSpec
 from ..text.names import option_name
 
 __all__ = ["CliCommand", "CliPositional", "cli_commands", "parse_usage"]

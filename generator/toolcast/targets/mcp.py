@@ -68,8 +68,10 @@ TARGET = Target(
     purpose="An MCP server over stdio and streamable HTTP.",
     cast=cast,
     reads=frozenset(
-        ["name", "title", "summary", "description", "parameters", "returns"]
-        + ["annotations", "icons", "meta", "execution", "mcp"]
+        [
+            *("name", "title", "summary", "description", "parameters", "returns"),
+            *("annotations", "icons", "meta", "execution", "mcp"),
+        ]
     ),
     needs=("registry",),
     options={"client": "The client that stdio and the default HTTP path serve."},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..spec.model import Section, ToolSpec, Toolset
+from ..spec.model import Actions, Section, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.markdown import block, inline
 
@@ -40,7 +40,7 @@ def tool_docs(tool: ToolSpec) -> ToolDocsView:
     """The bullet and the paragraphs of a tool."""
     parts = [block(text) for text in (tool.when_to_use, tool.guidance) if text]
     if tool.actions:
-        parts.append(_actions(tool))
+        parts.append(_actions(tool.actions))
     return ToolDocsView(
         Code(tool.name),
         Code(f"- **{tool.name}**: {inline(tool.summary)}"),
@@ -49,11 +49,10 @@ def tool_docs(tool: ToolSpec) -> ToolDocsView:
     )
 
 
-def _actions(tool: ToolSpec) -> Code:
+def _actions(actions: Actions) -> Code:
     """What each action requires, one bullet each."""
-    assert tool.actions is not None
     rows = []
-    for action in tool.actions.values:
+    for action in actions.values:
         needs = [f"`{name}`" for name in action.requires]
         if action.requires_any:
             needs.append("one of " + ", ".join(f"`{n}`" for n in action.requires_any))
@@ -63,7 +62,7 @@ def _actions(tool: ToolSpec) -> Code:
         if needs:
             text += f" Requires {' and '.join(needs)}."
         rows.append(text)
-    return Code("\n".join([f"What `{tool.actions.parameter}` can be:", "", *rows]))
+    return Code("\n".join([f"What `{actions.parameter}` can be:", "", *rows]))
 
 
 def sections_of(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[SectionView]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..spec.model import ToolSpec, Toolset
+from ..spec.model import Actions, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
 from ..text.names import module_name
@@ -162,7 +162,7 @@ def _tool_arguments(toolset: Toolset, tool: ToolSpec) -> list[Expression]:
         keyword_argument(name, encode(value)) for name, value in values.items()
     ]
     if tool.actions:
-        arguments += _action_arguments(tool)
+        arguments += _action_arguments(tool.actions)
     optional: dict[str, Any] = {
         "always": tool.always or None,
         "persistent": tool.persistent or None,
@@ -189,10 +189,9 @@ def _example(example: Any) -> dict[str, Any]:
     return shown
 
 
-def _action_arguments(tool: ToolSpec) -> list[Expression]:
-    assert tool.actions is not None
+def _action_arguments(actions: Actions) -> list[Expression]:
     entries: list[Expression] = []
-    for action in tool.actions.values:
+    for action in actions.values:
         given: list[Expression] = []
         if action.summary:
             given.append(keyword_argument("summary", encode(action.summary)))
@@ -206,7 +205,7 @@ def _action_arguments(tool: ToolSpec) -> list[Expression]:
                 given.append(keyword_argument(name, tuple_of(elements)))
         entries.append(Entry(f"{string(action.name)}: ", call("Action", given)))
     return [
-        keyword_argument("action_parameter", encode(tool.actions.parameter)),
+        keyword_argument("action_parameter", encode(actions.parameter)),
         keyword_argument("actions", Group("{", entries, "}")),
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..spec.model import ToolSpec, Toolset
+from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
 from ..text.json_text import compact, pretty
 from ..text.layout import Text
@@ -33,6 +33,7 @@ class TestsView:
     has_langchain: bool
     has_cli: bool
     has_prompts: bool
+    has_gone_names: bool
 
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -48,9 +49,9 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         if target in context.targets:
             for path, text in cast_one(toolset, toolset.tools_in(target)):
                 files[f"snapshots/{path}"] = text.encode("utf-8")
-    for target in (prompts, cli):
-        if target.TARGET.name in context.targets:
-            for path, data in target.cast(toolset, context).items():
+    for blocks in (prompts.TARGET, cli.TARGET):
+        if blocks.name in context.targets:
+            for path, data in blocks.cast(toolset, context).items():
                 if path.endswith(".md"):
                     files[path.replace("prompts/", "snapshots/blocks/", 1)] = data
     fixtures = {tool.name: module_name(tool.name) for tool in toolset.tools}
@@ -63,6 +64,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         "langchain" in context.targets,
         "cli" in context.targets,
         "prompts" in context.targets,
+        bool(_gone_names(toolset)),
     )
     template = "snapshots/test_snapshots.py.jinja"
     files["test_snapshots.py"] = context.render(template, view)
@@ -71,12 +73,12 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 def _settings(toolset: Toolset) -> Code:
     """What the tests know besides the fixtures, as assignments."""
-    clients = [client.name for client in toolset.clients] or [None]
+    names = [client.name for client in toolset.clients]
+    clients: list[str | None] = [*names] if names else [None]
     excluded: dict[str, dict[str, str]] = {}
     for exclusion in toolset.exclusions:
         excluded.setdefault(exclusion.target, {})[exclusion.tool] = exclusion.reason
-    former = [name for tool in toolset.tools for name in tool.renamed_from]
-    gone = [*former, *toolset.reserved_names]
+    gone = _gone_names(toolset)
     sections: dict[str, list[str]] = {}
     for tool in toolset.tools_in("prompts"):
         sections.setdefault(_section_of(toolset, tool), []).append(tool.name)
@@ -98,6 +100,11 @@ def _settings(toolset: Toolset) -> Code:
             ]
         )
     )
+
+
+def _gone_names(toolset: Toolset) -> list[str]:
+    former = [name for tool in toolset.tools for name in tool.renamed_from]
+    return [*former, *toolset.reserved_names]
 
 
 def _section_of(toolset: Toolset, tool: ToolSpec) -> str:

@@ -88,20 +88,22 @@ class Group:
 
 @dataclass(frozen=True)
 class Entry:
-    """`key: value` or `key=value` inside a group."""
+    """`key: value`, `key=value` or `name: type = ...` inside a group."""
 
     lead: str
     value: Expression
+    tail: str = ""
 
     @cached_property
     def flat(self) -> str:
         """The entry on one line."""
-        return self.lead + self.value.flat
+        return self.lead + self.value.flat + self.tail
 
     def render(self, indent: int, before: int, after: int) -> str:
         """The entry from column `before` on, with `after` columns to follow."""
         start = before + text_width(self.lead)
-        return self.lead + self.value.render(indent, start, after)
+        tail = after + len(self.tail)
+        return self.lead + self.value.render(indent, start, tail) + self.tail
 
 
 Expression = Text | Group | Entry
