@@ -1,0 +1,1 @@
+"""Hand-written handlers of the example toolsets; generated code imports them."""
