@@ -56,10 +56,12 @@ def record(
     *,
     pending: bool = False,
     activity_id: str | None = None,
+    at: str | None = None,
 ) -> str:
     """Adds an activity within the caller's transaction and gives its id.
 
     With `activity_id` the same activity is recorded once, however often this is called.
+    `at` is its time when that is not the present.
     """
     activity_id = activity_id or store.new_id("act")
     db.execute(
@@ -73,7 +75,7 @@ def record(
             direction,
             peer_id,
             text,
-            store.now(),
+            at or store.now(),
             int(pending),
         ),
     )

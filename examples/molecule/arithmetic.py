@@ -60,8 +60,8 @@ def _power(base: Number, exponent: Number) -> Number:
             raise ValueError("the result is too large")
         exact: Number = base**exponent
         return exact
-    result = float(base) ** float(exponent)
-    if isinstance(result, complex):
+    result: object = float(base) ** float(exponent)
+    if not isinstance(result, float):
         raise ValueError("the result is not a real number")
     return result
 

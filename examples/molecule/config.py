@@ -58,7 +58,7 @@ def project_root() -> Path:
 
 def bundled_plugins() -> Path:
     """The folder of the plugins that come with the platform."""
-    return Path(__file__).resolve().parent / "plugins"
+    return Path(__file__).resolve().parent / "bundled"
 
 
 def plugin_sources() -> list[Path]:

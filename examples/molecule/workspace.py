@@ -10,8 +10,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import secrets
 import socket
+import sqlite3
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -24,6 +26,7 @@ from examples.molecule.skills import SKILLS
 
 __all__ = ["main"]
 
+ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
 UPSERT = """
     INSERT INTO workspaces (id, organisation, parent_id, name, role, tier,
                             can_broadcast, answers, skills, delay, token)
@@ -52,12 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         register(options.id, _settings(options))
-    except ValueError as error:
+    except (ValueError, sqlite3.IntegrityError) as error:
         print(f"workspace: {error}", file=sys.stderr)
         return 2
     workspace = registry.find(options.id)
     if workspace is not None and asyncio.run(a2a.is_running(workspace)):
-        print(f"workspace: {options.id} already runs at {workspace.url}")
+        print(f"{options.id} already runs at {workspace.url}", file=sys.stderr)
         return 2
     serve(options.id, options.port)
     return 0
@@ -65,6 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def register(workspace_id: str, settings: dict[str, Any]) -> None:
     """Puts the workspace into the registry, or changes what is known of it."""
+    if not ID.fullmatch(workspace_id):
+        raise ValueError(f"{workspace_id!r} is not made of a-z, 0-9 and hyphens")
     with store.writing() as db:
         row = db.execute(
             "SELECT * FROM workspaces WHERE id = ?", (workspace_id,)
