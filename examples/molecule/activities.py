@@ -8,7 +8,7 @@ from typing import Literal
 
 from examples.molecule import store
 
-__all__ = ["Activity", "between", "pending", "record", "resolve"]
+__all__ = ["Activity", "between", "pending", "record", "record_both", "resolve"]
 
 Kind = Literal["task", "reply", "broadcast", "user", "decision"]
 Direction = Literal["in", "out"]
@@ -55,17 +55,11 @@ def record(
     text: str,
     *,
     pending: bool = False,
-    activity_id: str | None = None,
-    at: str | None = None,
 ) -> str:
-    """Adds an activity within the caller's transaction and gives its id.
-
-    With `activity_id` the same activity is recorded once, however often this is called.
-    `at` is its time when that is not the present.
-    """
-    activity_id = activity_id or store.new_id("act")
+    """Adds an activity within the caller's transaction and gives its id."""
+    activity_id = store.new_id("act")
     db.execute(
-        "INSERT OR IGNORE INTO activities"
+        "INSERT INTO activities"
         " (id, workspace_id, kind, direction, peer_id, text, created_at, pending)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -75,11 +69,28 @@ def record(
             direction,
             peer_id,
             text,
-            at or store.now(),
+            store.now(),
             int(pending),
         ),
     )
     return activity_id
+
+
+def record_both(
+    db: sqlite3.Connection,
+    sender_id: str,
+    receiver_id: str,
+    kind: Kind,
+    text: str,
+    *,
+    pending: bool = False,
+) -> None:
+    """Adds what one workspace said to another to the ledgers of both.
+
+    With `pending` it also waits in the receiver's inbox.
+    """
+    record(db, sender_id, kind, "out", receiver_id, text)
+    record(db, receiver_id, kind, "in", sender_id, text, pending=pending)
 
 
 def pending(workspace_id: str, limit: int) -> list[Activity]:

@@ -47,10 +47,13 @@ def desktop_status() -> dict[str, Any]:
 def desktop_screenshot(*, path: str | None = None) -> ToolResponse:
     """Takes a picture of the whole display, saves it and gives it as an image."""
     file = _picture_file(path or f"{store.new_id('screen')}.png")
+    if file.exists():
+        raise ToolError(f"{file} exists already; choose another name.")
     image = xserver.screenshot()
     width, height = xserver.size_of_png(image)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(image)
+    with file.open("xb") as stream:
+        stream.write(image)
     return ToolResponse(
         result={"path": str(file), "width": width, "height": height},
         content=[

@@ -38,10 +38,9 @@ def broadcast_message(
     others = [one.id for one in organisation_of(source) if one.id != source.id]
     with store.writing() as db:
         for other in others:
-            activities.record(
-                db, other, "broadcast", "in", source.id, message, pending=True
+            activities.record_both(
+                db, source.id, other, "broadcast", message, pending=True
             )
-            activities.record(db, source.id, "broadcast", "out", other, message)
     return {"workspace_id": source.id, "delivered_to": others}
 
 

@@ -21,7 +21,7 @@ def begin(workspace: Workspace, caller: Workspace, context_id: str, text: str) -
             " VALUES (?, ?, ?, ?, 'working', ?, ?)",
             (task_id, workspace.id, caller.id, context_id, text, store.now()),
         )
-        activities.record(db, workspace.id, "task", "in", caller.id, text)
+        activities.record_both(db, caller.id, workspace.id, "task", text)
     return task_id
 
 
@@ -33,8 +33,8 @@ def finish(task_id: str, state: str, answer: str) -> None:
             "UPDATE a2a_tasks SET state = ?, answer = ?, updated_at = ? WHERE id = ?",
             (state, answer, store.now(), task_id),
         )
-        activities.record(
-            db, row["workspace_id"], "reply", "out", row["caller_id"], answer
+        activities.record_both(
+            db, row["workspace_id"], row["caller_id"], "reply", answer
         )
 
 
@@ -65,7 +65,7 @@ def abandon_unfinished(workspace_id: str) -> None:
 def leave_in_inbox(workspace: Workspace, caller: Workspace, text: str) -> None:
     """Keeps a peer's message until the workspace's agent takes it."""
     with store.writing() as db:
-        activities.record(db, workspace.id, "task", "in", caller.id, text, pending=True)
+        activities.record_both(db, caller.id, workspace.id, "task", text, pending=True)
 
 
 def _task(row: sqlite3.Row) -> dict[str, Any]:
