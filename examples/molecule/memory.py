@@ -27,9 +27,13 @@ def commit_memory(
 
 
 def recall_memory(
-    *, query: str = "", scope: str = "", source_workspace_id: str | None = None
+    *,
+    query: str | None = None,
+    scope: str | None = None,
+    source_workspace_id: str | None = None,
 ) -> dict[str, Any]:
     """Gives the facts in sight that match, best first; without a query the latest."""
     source = acting_workspace(source_workspace_id)
-    found = memories.search(source, query, SCOPES.get(scope), limit=MAX_RESULTS)
+    wanted = SCOPES[scope] if scope else None
+    found = memories.search(source, query or "", wanted, limit=MAX_RESULTS)
     return {"memories": [asdict(memory) for memory in found]}

@@ -39,7 +39,7 @@ def task_add(*, title: str, next_action: str | None = None) -> dict[str, Any]:
         row = db.execute(
             "INSERT INTO tasks (id, workspace_id, title, status, next_action,"
             " created_at, updated_at) VALUES (?, ?, ?, 'open', ?, ?, ?) RETURNING *",
-            (store.new_id("todo"), own.id, title, next_action, moment, moment),
+            (store.new_id("todo"), own.id, title, next_action or None, moment, moment),
         ).fetchone()
     return _shown(row)
 
@@ -47,7 +47,10 @@ def task_add(*, title: str, next_action: str | None = None) -> dict[str, Any]:
 def task_update(
     *, task_id: str, status: str | None = None, next_action: str | None = None
 ) -> dict[str, Any]:
-    """Changes what is given, leaves the rest, and gives the task as it is then."""
+    """Changes what is given, leaves the rest, and gives the task as it is then.
+
+    An empty next_action removes the former one.
+    """
     if status is None and next_action is None:
         raise ToolError("Nothing to change: give a status, a next_action or both.")
     if status is not None:
@@ -67,7 +70,7 @@ def _change(
     with store.writing() as db:
         row = db.execute(
             "UPDATE tasks SET status = COALESCE(?, status),"
-            " next_action = COALESCE(?, next_action), updated_at = ?"
+            " next_action = NULLIF(COALESCE(?, next_action), ''), updated_at = ?"
             " WHERE id = ? AND workspace_id = ? RETURNING *",
             (status, next_action, store.now(), task_id, own.id),
         ).fetchone()
