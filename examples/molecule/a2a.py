@@ -12,12 +12,13 @@ from examples.molecule.registry import Workspace
 from generated._runtime.tool_response import ToolError
 
 __all__ = [
-    "CALLER_HEADER",
     "CARD_PATH",
     "PROTOCOL_VERSION",
+    "SPEAKER_HEADER",
     "get_task",
     "is_running",
     "message",
+    "rpc_path",
     "send_message",
     "task",
     "text_of",
@@ -25,9 +26,19 @@ __all__ = [
 
 PROTOCOL_VERSION = "0.3.0"
 CARD_PATH = "/.well-known/agent-card.json"
-CALLER_HEADER = "X-Workspace-Id"
+# Names the workspace that speaks, in calls and in answers.
+SPEAKER_HEADER = "X-Workspace-Id"
 PROBE_SECONDS = 2.0
 CALL_SECONDS = 40.0
+
+
+def rpc_path(workspace_id: str) -> str:
+    """Where a workspace's server takes calls.
+
+    The id is in it, so that an address that has gone to another workspace since it was
+    noted leads nowhere, and never to the wrong one.
+    """
+    return f"/workspaces/{workspace_id}"
 
 
 def message(role: str, text: str, context_id: str | None = None) -> dict[str, Any]:
@@ -91,7 +102,7 @@ async def get_task(source: Workspace, peer: Workspace, task_id: str) -> dict[str
 
 
 async def is_running(workspace: Workspace) -> bool:
-    """True when the workspace's own agent card answers at its address."""
+    """True when this very workspace's agent card answers at its address."""
     if workspace.url is None:
         return False
     try:
@@ -99,7 +110,7 @@ async def is_running(workspace: Workspace) -> bool:
             answer = await client.get(workspace.url + CARD_PATH)
     except httpx.HTTPError:
         return False
-    return answer.status_code == 200
+    return answer.headers.get(SPEAKER_HEADER) == workspace.id
 
 
 async def _call(
@@ -109,18 +120,22 @@ async def _call(
         raise ToolError(f"`{peer.id}` is not running, so it cannot be asked.")
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     headers = {
-        CALLER_HEADER: source.id,
+        SPEAKER_HEADER: source.id,
         "Authorization": f"Bearer {source.token}",
     }
     try:
         async with _client(CALL_SECONDS) as client:
-            answer = await client.post(peer.url + "/", json=body, headers=headers)
+            answer = await client.post(
+                peer.url + rpc_path(peer.id), json=body, headers=headers
+            )
     except httpx.ConnectError as error:
         raise ToolError(f"`{peer.id}` does not answer; it is down.") from error
     except httpx.HTTPError as error:
         raise ToolError(
             f"The call to `{peer.id}` failed: {type(error).__name__}."
         ) from error
+    if answer.status_code == 404:
+        raise ToolError(f"`{peer.id}` does not answer; it is down.")
     if answer.status_code in (401, 403):
         raise ToolError(f"`{peer.id}` refuses calls from `{source.id}`.")
     if answer.status_code != 200:

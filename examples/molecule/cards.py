@@ -33,7 +33,7 @@ def served(workspace: Workspace) -> dict[str, Any]:
         "skills": [*card["skills"], *added],
         "protocolVersion": a2a.PROTOCOL_VERSION,
         "preferredTransport": "JSONRPC",
-        "url": workspace.url or "",
+        "url": (workspace.url or "") + a2a.rpc_path(workspace.id),
         "securitySchemes": {"platform": {"type": "http", "scheme": "bearer"}},
         "security": [{"platform": []}],
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["workspace_rows"]
 
-ALL_SKILLS = ["echo", "uppercase", "count words", "calculate", "recall"]
+ALL_SKILLS = ["echo", "uppercase", "count words", "calculate"]
 
 
 def workspace_rows() -> list[dict[str, Any]]:
@@ -33,9 +33,9 @@ def workspace_rows() -> list[dict[str, Any]]:
             "northwind",
             "ws-director",
             "Research",
-            role="works out figures and looks things up",
+            role="works out figures and checks them",
             tier=3,
-            skills=["echo", "calculate", "recall"],
+            skills=["echo", "calculate"],
         ),
         _row(
             "ws-writing",
@@ -53,7 +53,7 @@ def workspace_rows() -> list[dict[str, Any]]:
             "Archive",
             role="keeps what Research has found",
             tier=1,
-            skills=["recall"],
+            skills=["echo", "count words"],
         ),
         _row(
             "ws-harbor",

@@ -151,7 +151,7 @@ async def _stop() -> int:
             if workspace.url is None or not await a2a.is_running(workspace):
                 continue
             headers = {
-                a2a.CALLER_HEADER: workspace.id,
+                a2a.SPEAKER_HEADER: workspace.id,
                 "Authorization": f"Bearer {workspace.token}",
             }
             answer = await client.post(workspace.url + "/shutdown", headers=headers)

@@ -40,7 +40,7 @@ class WorkspaceServer:
         self.application = Starlette(
             routes=[
                 Route(a2a.CARD_PATH, self._card, methods=["GET"]),
-                Route("/", self._rpc, methods=["POST"]),
+                Route(a2a.rpc_path(workspace_id), self._rpc, methods=["POST"]),
                 Route("/shutdown", self._shutdown, methods=["POST"]),
             ],
             lifespan=self._lifespan,
@@ -57,7 +57,8 @@ class WorkspaceServer:
 
     async def _card(self, _: Request) -> Response:
         workspace = await self._workspace()
-        return JSONResponse(await asyncio.to_thread(cards.served, workspace))
+        card = await asyncio.to_thread(cards.served, workspace)
+        return JSONResponse(card, headers={a2a.SPEAKER_HEADER: self._id})
 
     async def _shutdown(self, request: Request) -> Response:
         caller = await self._caller(request)
@@ -132,7 +133,7 @@ class WorkspaceServer:
         return workspace
 
     async def _caller(self, http: Request) -> Workspace | None:
-        claimed = http.headers.get(a2a.CALLER_HEADER, "")
+        claimed = http.headers.get(a2a.SPEAKER_HEADER, "")
         scheme, _, token = http.headers.get("Authorization", "").partition(" ")
         caller = await asyncio.to_thread(registry.find, claimed)
         if caller is None or scheme.lower() != "bearer":

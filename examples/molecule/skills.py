@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from examples.molecule import memories
 from examples.molecule.arithmetic import calculate
 from examples.molecule.registry import Workspace
 
@@ -22,7 +21,7 @@ class Skill:
 
     description: str
     example: str
-    run: Callable[[Workspace, str], str]
+    run: Callable[[str], str]
 
 
 def work(workspace: Workspace, request: str) -> str:
@@ -33,35 +32,25 @@ def work(workspace: Workspace, request: str) -> str:
         known = ", ".join(f"`{skill}: ...`" for skill in workspace.skills)
         raise CannotDo(f"{workspace.name} does only: {known or 'nothing'}")
     try:
-        return SKILLS[name].run(workspace, text.strip())
+        return SKILLS[name].run(text.strip())
     except (ArithmeticError, ValueError) as error:
         raise CannotDo(f"{name}: {error}") from error
 
 
-def _recall(workspace: Workspace, text: str) -> str:
-    found = memories.search(workspace, text, None, limit=5)
-    return "\n".join(memory.content for memory in found) or "Nothing is remembered."
-
-
-def _count_words(_: Workspace, text: str) -> str:
+def _count_words(text: str) -> str:
     words = len(text.split())
     return f"{words} word" if words == 1 else f"{words} words"
 
 
 SKILLS = {
-    "echo": Skill("Says the text again.", "hello", lambda _, text: text),
-    "uppercase": Skill(
-        "Gives the text in capitals.", "hello", lambda _, text: text.upper()
-    ),
+    "echo": Skill("Says the text again.", "hello", str),
+    "uppercase": Skill("Gives the text in capitals.", "hello", str.upper),
     "count words": Skill(
         "Counts the words of the text.", "one two three", _count_words
     ),
     "calculate": Skill(
         "Works out an expression with + - * / // % ** and parentheses.",
         "(2 + 3) * 4",
-        lambda _, text: calculate(text),
-    ),
-    "recall": Skill(
-        "Searches the memories that this workspace can see.", "release date", _recall
+        calculate,
     ),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -123,14 +122,20 @@ def test_who_cannot_be_reached(call: Call, source: str, peer: str, reason: str) 
         )
 
 
-def test_a_peer_that_died_is_said_to_be_down(call: Call, platform: Path) -> None:
-    registry.set_url("ws-archive", "http://127.0.0.1:9")
+@pytest.mark.parametrize("address", ["of nobody", "of another peer"])
+def test_a_peer_that_died_is_down_whoever_has_its_address_now(
+    call: Call, address: str
+) -> None:
+    other = registry.find("ws-writing")
+    assert other is not None
+    url = "http://127.0.0.1:9" if address == "of nobody" else other.url
+    registry.set_url("ws-archive", url)
     try:
         with pytest.raises(ToolError, match="`ws-archive` does not answer"):
             call(
                 "delegate_task",
                 workspace_id="ws-archive",
-                task="recall: anything",
+                task="echo: anything",
                 source_workspace_id="ws-research",
             )
         peers = call("list_peers", source_workspace_id="ws-research")["peers"]

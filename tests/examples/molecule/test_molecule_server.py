@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -23,10 +22,10 @@ def _get(workspace_id: str) -> Workspace:
 
 def _post(content: bytes | str, *, caller: str = "ws-director", **headers: Any) -> Any:
     sent: dict[str, Any] = {
-        a2a.CALLER_HEADER: caller,
+        a2a.SPEAKER_HEADER: caller,
         "Authorization": f"Bearer {_get(caller).token}",
     } | headers
-    url = f"{_get('ws-research').url}/"
+    url = f"{_get('ws-research').url}/workspaces/ws-research"
     return httpx.post(url, content=content, headers=sent, trust_env=False, timeout=10)
 
 
@@ -122,7 +121,7 @@ def test_only_the_workspace_itself_can_shut_it_down() -> None:
     answer = httpx.post(
         f"{_get('ws-research').url}/shutdown",
         headers={
-            a2a.CALLER_HEADER: director.id,
+            a2a.SPEAKER_HEADER: director.id,
             "Authorization": f"Bearer {director.token}",
         },
         trust_env=False,
@@ -146,9 +145,9 @@ def test_a_new_card_is_served_at_once_and_cannot_move_the_workspace() -> None:
     finally:
         cards.replace(research, {})
     assert (card["name"], card["mood"]) == ("R2", "calm")
-    assert card["url"] == research.url
+    assert card["url"] == f"{research.url}/workspaces/ws-research"
     assert served() == default
 
 
-def test_a_workspace_listens_on_the_loopback_address_only(platform: Path) -> None:
+def test_a_workspace_listens_on_the_loopback_address_only() -> None:
     assert str(_get("ws-research").url).startswith("http://127.0.0.1:")
