@@ -279,3 +279,15 @@ def test_a_store_of_a_newer_program_is_left_alone(call: Call, tmp_path: Path) ->
     with pytest.raises(RuntimeError, match="newer than this program"):
         create(call, "second")
     assert database_path().is_relative_to(tmp_path)
+
+
+def test_the_first_user_waits_for_one_who_locks_the_file(call: Call) -> None:
+    database_path().parent.mkdir()
+    other = sqlite3.connect(database_path(), check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    release = threading.Timer(0.2, other.rollback)
+    release.start()
+    create(call, "patient")
+    release.join()
+    other.close()
+    assert call("memory", action="list")["total"] == 1
