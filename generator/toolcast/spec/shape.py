@@ -34,9 +34,19 @@ def check_shape(document: Document, kind: str) -> Iterator[Finding]:
 @cache
 def _validator(kind: str) -> Any:
     from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
     from referencing import Registry
 
-    return Draft202012Validator(schema(kind), registry=Registry())
+    exact: Any = extend(Draft202012Validator, {"pattern": _pattern})
+    return exact(schema(kind), registry=Registry())
+
+
+def _pattern(validator: Any, pattern: str, value: Any, schema_: Any) -> Iterator[Any]:
+    """`pattern` as ECMA-262 means it: `$` is the end, not the end before a newline."""
+    from jsonschema import ValidationError
+
+    if isinstance(value, str) and not re.search(pattern.replace("$", r"\Z"), value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def _findings(document: Document, error: Any) -> Iterator[Finding]:
