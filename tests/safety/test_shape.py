@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 import toolcast.targets.registry
 import toolcast.text.python
 from toolcast.pipeline import generate

@@ -130,7 +130,9 @@ def _markdown_problem(text: str, shape: MarkdownShape) -> str:
                 fence = ""
         elif match:
             fence = match[1]
-        elif re.match(r" {0,3}#{1,6}(\s|$)", line) or (before.strip() and re.match(r" {0,3}(=+|-+)\s*$", line)):
+        elif re.match(r" {0,3}#{1,6}(\s|$)", line) or (
+            before.strip() and re.match(r" {0,3}(=+|-+)\s*$", line)
+        ):
             headings += 1
         before = "" if fence else line
     if fence:
