@@ -110,7 +110,8 @@ async def is_running(workspace: Workspace) -> bool:
             answer = await client.get(workspace.url + CARD_PATH)
     except httpx.HTTPError:
         return False
-    return answer.headers.get(SPEAKER_HEADER) == workspace.id
+    speaker: str | None = answer.headers.get(SPEAKER_HEADER)
+    return speaker == workspace.id
 
 
 async def _call(
