@@ -1,1 +1,1 @@
-"""Hand-written handlers of the example toolsets; generated code imports them."""
+"""Hand-written handlers of the example toolsets, runnable with embedded defaults."""

@@ -110,8 +110,7 @@ async def is_running(workspace: Workspace) -> bool:
             answer = await client.get(workspace.url + CARD_PATH)
     except httpx.HTTPError:
         return False
-    speaker: str | None = answer.headers.get(SPEAKER_HEADER)
-    return speaker == workspace.id
+    return bool(answer.headers.get(SPEAKER_HEADER) == workspace.id)
 
 
 async def _call(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,12 @@ class ToolResponse:
     def success(self) -> bool:
         """True when there is no error."""
         return self.error is None
+
+    def text(self) -> str:
+        """The result as text: a string as it is, every other value as JSON."""
+        if isinstance(self.result, str):
+            return self.result
+        return json.dumps(self.result, ensure_ascii=False)
 
     def model_dump(self) -> dict[str, Any]:
         """The result and the error as a plain mapping."""

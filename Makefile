@@ -1,0 +1,43 @@
+# Every target does its own set-up: Python 3.11+ and make are all that it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help generate check test lint format test-display clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+generate: $(STAMP) ## Cast specs/ into generated/
+	@$(BIN)/toolcast generate
+
+check: $(STAMP) ## Check specs, rules and that generated/ is up to date
+	@$(BIN)/toolcast check
+
+test: $(STAMP) ## Run the test suite, and the generated snapshot tests
+	@$(BIN)/python -m pytest -q -n 2
+
+test-display: $(STAMP) ## Run the tests that drive a real X display (needs Xvfb, xdotool)
+	@$(BIN)/python -m pytest -q tests/display
+
+lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated and examples
+	@$(BIN)/ruff check .
+	@$(BIN)/black --check --quiet . || { echo "black would change files: make format"; exit 1; }
+	@$(BIN)/mypy generator/toolcast generated examples
+
+format: $(STAMP) ## Format the hand-written code
+	@$(BIN)/black --quiet generator examples tests
+	@$(BIN)/ruff check --fix --quiet generator examples tests
+
+clean: ## Remove the virtual environment and caches
+	rm -rf $(VENV) .toolcast .pytest_cache .mypy_cache .ruff_cache
+
+$(STAMP): pyproject.toml generator/toolcast/__init__.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
+	@echo "Setting up $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

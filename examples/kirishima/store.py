@@ -1,0 +1,180 @@
+"""The SQLite file that memories, prompt lines and sticky notes live in."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+from platformdirs import user_data_path
+
+from generated._runtime.tool_response import ToolError
+
+__all__ = ["database", "database_path"]
+
+BUSY_SECONDS = 5.0
+
+# Statements by schema version: a file at version n lacks everything from index n on.
+# Released versions never change; a new one is appended.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE memories (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            text TEXT NOT NULL UNIQUE,
+            keywords TEXT NOT NULL,       -- one a line
+            category TEXT,
+            topic_id TEXT,
+            created_at INTEGER NOT NULL,  -- milliseconds since 1970, like every *_at
+            updated_at INTEGER NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX memories_created ON memories (created_at)",
+        """
+        CREATE VIRTUAL TABLE memories_fts USING fts5 (
+            text, keywords, content = 'memories', content_rowid = 'id',
+            tokenize = 'porter unicode61 remove_diacritics 2'
+        )
+        """,
+        """
+        CREATE TRIGGER memories_insert AFTER INSERT ON memories BEGIN
+            INSERT INTO memories_fts (rowid, text, keywords)
+            VALUES (new.id, new.text, new.keywords);
+        END
+        """,
+        """
+        CREATE TRIGGER memories_delete AFTER DELETE ON memories BEGIN
+            INSERT INTO memories_fts (memories_fts, rowid, text, keywords)
+            VALUES ('delete', old.id, old.text, old.keywords);
+        END
+        """,
+        """
+        CREATE TRIGGER memories_update AFTER UPDATE ON memories BEGIN
+            INSERT INTO memories_fts (memories_fts, rowid, text, keywords)
+            VALUES ('delete', old.id, old.text, old.keywords);
+            INSERT INTO memories_fts (rowid, text, keywords)
+            VALUES (new.id, new.text, new.keywords);
+        END
+        """,
+        """
+        CREATE TABLE prompt_lines (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            text TEXT NOT NULL,
+            reasoning TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            deleted_at INTEGER,
+            delete_reasoning TEXT
+        ) STRICT
+        """,
+        """
+        CREATE UNIQUE INDEX prompt_lines_in_force ON prompt_lines (text)
+        WHERE deleted_at IS NULL
+        """,
+        """
+        CREATE TABLE notes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            text TEXT NOT NULL,
+            start TEXT NOT NULL,          -- local time of the first occurrence
+            zone TEXT NOT NULL,           -- IANA name or offset that it is local to
+            periodicity TEXT,
+            occurrence INTEGER NOT NULL,  -- 0 is the first
+            snoozed_until INTEGER,
+            created_at INTEGER NOT NULL,
+            resolved_at INTEGER
+        ) STRICT
+        """,
+    ),
+)
+
+
+def database_path() -> Path:
+    """The file, in the folder KIRISHIMA_DATA or else the user's data folder."""
+    folder = os.environ.get("KIRISHIMA_DATA")
+    base = Path(folder) if folder else user_data_path("kirishima", appauthor=False)
+    return base / "kirishima.sqlite3"
+
+
+@contextmanager
+def database(*, write: bool = False) -> Iterator[sqlite3.Connection]:
+    """One transaction on the file, which is made on first use.
+
+    Everything is committed at the end, or nothing when an exception leaves the block.
+
+    Raises:
+        ToolError: others kept the file busy for several seconds.
+    """
+    path = database_path()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with closing(_connect(path)) as connection:
+            _migrate(connection)
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            try:
+                yield connection
+            except BaseException:
+                _undo(connection)
+                raise
+            connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        if _is_busy(error):
+            raise ToolError("The store is busy. Try again in a moment.") from error
+        raise
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Bring the file to this schema version, whoever else is about to do the same."""
+    if _version(connection) == len(MIGRATIONS):
+        return
+    _use_wal(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(connection)
+        if version > len(MIGRATIONS):
+            raise RuntimeError(
+                f"the store has schema version {version}, newer than this program's "
+                f"{len(MIGRATIONS)}"
+            )
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    except BaseException:
+        _undo(connection)
+        raise
+    connection.execute("COMMIT")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL; when others are switching too, SQLite itself does not wait."""
+    deadline = monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or monotonic() > deadline:
+                raise
+            sleep(0.01)
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    primary_code = error.sqlite_errorcode & 0xFF
+    return primary_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _undo(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:  # a full disk, for one, has ended it already
+        connection.execute("ROLLBACK")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

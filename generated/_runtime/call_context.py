@@ -1,0 +1,46 @@
+"""What a running call knows of itself, for handlers that ask."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+__all__ = ["CURRENT_CALL", "CallContext", "ReportProgress", "current_call"]
+
+ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
+"""`(progress, total, message)`, sent to the caller if it asked for progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """One call.
+
+    Attributes:
+        tool: the tool's name.
+        client: who calls; None in a toolset without clients.
+        report_progress: tells the caller how far the call is; None when it did not ask.
+    """
+
+    tool: str
+    client: str | None = None
+    report_progress: ReportProgress | None = None
+
+    async def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Reports progress; does nothing when the caller did not ask for it."""
+        if self.report_progress is not None:
+            await self.report_progress(progress, total, message)
+
+
+CURRENT_CALL: ContextVar[CallContext] = ContextVar("current_tool_call")
+
+
+def current_call() -> CallContext:
+    """The call that the running handler serves.
+
+    Raises:
+        LookupError: no call is running here.
+    """
+    return CURRENT_CALL.get()

@@ -1,0 +1,113 @@
+"""A toolset's registry as LangChain tools.
+
+Needs `langchain-core`. The schema that a model is shown is the spec's own; arguments are
+validated by the registry, whatever their names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from langchain_core.tools import BaseTool, ToolException
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .registry import Registry
+from .tool import Tool
+from .tool_response import ToolResponse
+
+__all__ = ["SpecTool", "wrap"]
+
+
+class SpecTool(BaseTool):
+    """One tool for LangChain, sync and async.
+
+    `_run` and `_arun` take nothing but the tool's own arguments, so that arguments called
+    `config`, `run_manager` or `self` are not lost.
+    """
+
+    registry: Registry = Field(exclude=True)
+    client: str | None = Field(default=None, exclude=True)
+    schema_model: type[BaseModel] = Field(exclude=True)
+    handle_tool_error: bool = True
+
+    def get_input_schema(self, config: Any = None) -> type[BaseModel]:
+        """A model that accepts exactly what the spec's schema accepts."""
+        return self.schema_model
+
+    def _run(self, /, **arguments: Any) -> str:
+        return _content(_run_in_loop(self._call(arguments)))
+
+    async def _arun(self, /, **arguments: Any) -> str:
+        return _content(await self._call(arguments))
+
+    async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
+        return await self.registry.call_tool(self.name, arguments, self.client)
+
+
+def wrap(registry: Registry, name: str, client: str | None = None) -> SpecTool:
+    """The LangChain tool of a registry's tool.
+
+    Raises:
+        LookupError: the client has no such tool.
+    """
+    tool = registry.get_tool(name, client)
+    schema = dict(tool.parameters)
+    # LangChain reads `properties` of a schema without asking whether it is there.
+    schema.setdefault("properties", {})
+    return SpecTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=schema,
+        registry=registry,
+        client=client,
+        schema_model=_schema_model(registry, tool, client),
+    )
+
+
+def _schema_model(
+    registry: Registry, tool: Tool, client: str | None
+) -> type[BaseModel]:
+    class Arguments(BaseModel):
+        model_config = ConfigDict(extra="allow")
+
+        @model_validator(mode="before")
+        @classmethod
+        def _valid(cls, value: Any) -> Any:
+            if not isinstance(value, dict):
+                raise ValueError("the arguments are not an object")
+            problems = registry.problems_with_arguments(tool.name, value, client)
+            if problems:
+                raise ValueError("; ".join(problems))
+            return value
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+            return dict(tool.parameters)
+
+    return Arguments
+
+
+def _content(response: ToolResponse) -> str:
+    if response.error is not None:
+        raise ToolException(response.error)
+    if response.content is not None and response.result is None:
+        return json.dumps(
+            [dict(block) for block in response.content], ensure_ascii=False
+        )
+    return response.text()
+
+
+def _run_in_loop(call: Coroutine[Any, Any, ToolResponse]) -> ToolResponse:
+    """Runs a call to its end, also when the caller's thread already runs a loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(call)
+    copied = contextvars.copy_context()
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        return executor.submit(copied.run, asyncio.run, call).result()

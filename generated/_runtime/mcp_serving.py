@@ -1,0 +1,218 @@
+"""Serves a toolset's registry over MCP with the official SDK's low-level server.
+
+Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .registry import Registry, UnknownClientError
+from .tool_response import ToolResponse
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server import Server, ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult
+    from starlette.applications import Starlette
+
+__all__ = ["McpServer", "main"]
+
+_logger = logging.getLogger("toolcast")
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """What one MCP server serves.
+
+    Attributes:
+        registry: looks tools up and calls them.
+        tools: the tools that this server may show, in their order.
+        name: serverInfo's name.
+        title: serverInfo's title.
+        version: serverInfo's version.
+        instructions: how to use the server as a whole.
+        client: the client that is served when none is asked for; None in a toolset
+            without clients.
+    """
+
+    registry: Registry
+    tools: tuple[str, ...]
+    name: str
+    title: str | None = None
+    version: str = "0.0.0"
+    instructions: str | None = None
+    client: str | None = None
+
+    def names(self, client: str | None) -> tuple[str, ...]:
+        """The tools that a client gets, in their order.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+        """
+        offered = frozenset(self.registry.names(client))
+        return tuple(name for name in self.tools if name in offered)
+
+    def list_tools(self, client: str | None) -> list[Mapping[str, Any]]:
+        """The client's `tools/list`."""
+        load = self.registry.get_tool
+        return [load(name, client).definition for name in self.names(client)]
+
+    def build(self, client: str | None = None) -> Server[Any]:
+        """The SDK's server for one client.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+        """
+        import mcp_types as types
+        from mcp.server import Server
+        from mcp.shared.exceptions import MCPError
+
+        who = self.client if client is None else client
+        names = frozenset(self.names(who))
+
+        async def list_tools(
+            context: ServerRequestContext[Any, Any],
+            params: types.PaginatedRequestParams | None,
+        ) -> types.ListToolsResult:
+            if params is not None and params.cursor is not None:
+                raise MCPError(
+                    types.INVALID_PARAMS, "Invalid cursor: there is one page"
+                )
+            # The middleware below puts the tools in, exactly as the specs have them.
+            return types.ListToolsResult(tools=[])
+
+        async def call_tool(
+            context: ServerRequestContext[Any, Any],
+            params: types.CallToolRequestParams,
+        ) -> types.CallToolResult:
+            if self.registry.resolve(params.name) not in names:
+                raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
+            tool = self.registry.get_tool(params.name, who)
+            response = await self.registry.call_tool(
+                params.name,
+                params.arguments,
+                who,
+                report_progress=context.session.report_progress,
+            )
+            return _result(response, structured=tool.returns is not None)
+
+        def input_schema(name: str) -> Mapping[str, Any] | None:
+            if self.registry.resolve(name) not in names:
+                return None
+            return self.registry.get_tool(name, who).parameters
+
+        server: Server[Any] = Server(
+            self.name,
+            title=self.title,
+            version=self.version,
+            instructions=self.instructions,
+            on_list_tools=list_tools,
+            on_call_tool=call_tool,
+            get_tool_input_schema=input_schema,
+        )
+
+        async def exact_tools(
+            ctx: ServerRequestContext[Any, Any], call_next: CallNext
+        ) -> HandlerResult:
+            """Puts the tools into the SDK's answer behind its models.
+
+            The models drop unknown keys and nulls, change the order of keys, and refuse
+            the whole list for one tool.
+            """
+            result = await call_next(ctx)
+            if ctx.method == "tools/list" and isinstance(result, dict):
+                return {**result, "tools": self.list_tools(who)}
+            return result
+
+        server.middleware.append(exact_tools)
+        return server
+
+    def http_app(self, client: str | None = None, path: str = "/mcp") -> Starlette:
+        """An ASGI application that serves one client at a path, without sessions.
+
+        It listens for requests to loopback names only.
+        """
+        return self.build(client).streamable_http_app(
+            streamable_http_path=path, stateless_http=True, host="127.0.0.1"
+        )
+
+
+def _result(response: ToolResponse, *, structured: bool) -> types.CallToolResult:
+    """The CallToolResult of a response."""
+    import mcp_types as types
+
+    if response.error is not None:
+        text = types.TextContent(type="text", text=response.error)
+        return types.CallToolResult(content=[text], is_error=True)
+    content = (
+        [{"type": "text", "text": response.text()}]
+        if response.content is None
+        else [dict(block) for block in response.content]
+    )
+    value: dict[str, Any] = {"content": content}
+    if structured and isinstance(response.result, dict):
+        value["structuredContent"] = response.result
+    return types.CallToolResult.model_validate(value)
+
+
+def main(server: McpServer, arguments: list[str] | None = None) -> None:
+    """The command line of a generated server."""
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog=f"{server.name} MCP server",
+        description="Serves MCP over stdio, or over streamable HTTP with --http.",
+    )
+    parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
+    parser.add_argument("--host", default="127.0.0.1", help="a loopback address")
+    parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    parser.add_argument("--path", default="/mcp", help="the path of the endpoint")
+    parser.add_argument("--client", default=None, help="the client to serve")
+    parser.add_argument("--list", action="store_true", help="print the tools and end")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO)
+    client = server.client if options.client is None else options.client
+    try:
+        names = server.names(client)
+    except UnknownClientError as error:
+        parser.error(str(error))
+    if options.list:
+        print("\n".join(names))
+    elif options.http:
+        if options.host not in ("127.0.0.1", "localhost", "::1"):
+            parser.error("--host must be a loopback address: the server asks no token")
+        _serve_http(server, client, options.host, options.port, options.path)
+    else:
+        _serve_stdio(server, client)
+
+
+def _serve_stdio(server: McpServer, client: str | None) -> None:
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    async def serve() -> None:
+        built = server.build(client)
+        async with stdio_server() as (read, write):
+            await built.run(read, write, built.create_initialization_options())
+
+    try:
+        anyio.run(serve)
+    except KeyboardInterrupt:
+        # Ctrl-C is how a person ends it; a traceback would look like a failure.
+        sys.exit(130)
+
+
+def _serve_http(
+    server: McpServer, client: str | None, host: str, port: int, path: str
+) -> None:
+    import uvicorn
+
+    config = uvicorn.Config(
+        server.http_app(client, path), host=host, port=port, log_level="info"
+    )
+    uvicorn.Server(config).run()

@@ -1,0 +1,59 @@
+"""`toolcast check`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from ..findings import Severity
+from .manners import USAGE, fail, print_findings, project_root
+
+__all__ = ["command"]
+
+
+@click.command(name="check")
+@click.option("--project", metavar="FOLDER", help="The folder of toolcast.yaml.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "note"]),
+    default="error",
+    help="The least severity that fails.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    help="How findings are printed.",
+)
+def command(project: str | None, fail_on: str, format_: str) -> None:
+    """Check specs, rules, and that the outputs are exactly what the specs give.
+
+    Writes nothing. Outputs are diagnosed as hand-edited, stale, missing, orphaned or
+    foreign.
+    """
+    from ..findings import has_errors, in_order
+    from ..output.plan import make_plan
+    from ..pipeline import generate
+
+    root = project_root(project)
+    generated = generate(root)
+    findings = generated.findings
+    workspace = generated.workspace
+    if workspace is not None and not has_errors(findings):
+        folder = os.path.join(root, workspace.output)
+        try:
+            plan = make_plan(folder, generated.files)
+        except OSError as error:
+            name = os.path.relpath(str(error.filename or folder), root)
+            fail(f"{name}: {error.strerror or error}")
+        findings = in_order([*findings, *plan.findings(workspace.output)])
+    code = print_findings(findings, format_, fail_on=Severity[fail_on.upper()])
+    if workspace is None:
+        sys.exit(USAGE)
+    if code == 0 and format_ == "text":
+        tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
+        click.echo(f"{tools} tools checked, {len(generated.files)} files up to date")
+    sys.exit(code)

@@ -1,0 +1,68 @@
+"""What all commands share: the project's folder, printing findings, exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from ..findings import Finding, Severity
+from ..reports.formats import FORMATS, summary
+from ..spec.loading import WORKSPACE_FILE, find_root
+
+__all__ = ["CLEAN", "FINDINGS", "USAGE", "fail", "print_findings", "project_root"]
+
+CLEAN = 0
+FINDINGS = 1
+USAGE = 2
+
+
+def project_root(given: str | None) -> str:
+    """The folder of toolcast.yaml: the given one, or the nearest at or above the current.
+
+    Ends the program with exit code 2 when there is none.
+    """
+    if given is not None:
+        if os.path.isfile(os.path.join(given, WORKSPACE_FILE)):
+            return os.path.abspath(given)
+        fail(f"{given} has no {WORKSPACE_FILE}")
+    root = find_root(os.getcwd())
+    if root is None:
+        fail(
+            f"no {WORKSPACE_FILE} here or above\n"
+            "  help: `toolcast init` lays out a project"
+        )
+    return root
+
+
+def fail(message: str) -> NoReturn:
+    """Ends the program with a message and exit code 2."""
+    click.echo(f"error: {message}", err=True)
+    sys.exit(USAGE)
+
+
+def print_findings(
+    findings: Sequence[Finding], format_: str, *, fail_on: Severity = Severity.ERROR
+) -> int:
+    """Prints findings and gives the exit code that they ask for.
+
+    Text goes to stderr, so that stdout stays for results; the formats for machines go to
+    stdout.
+    """
+    to_stderr = format_ == "text"
+    stream = sys.stderr if to_stderr else sys.stdout
+    colour = to_stderr and stream.isatty() and not os.environ.get("NO_COLOR")
+    text = FORMATS[format_](findings, colour=colour)
+    if text:
+        click.echo(text, nl=False, err=to_stderr, color=colour)
+    if to_stderr and findings:
+        counted = summary(findings)
+        rules = sorted({f.rule for f in findings if f.severity is Severity.ERROR})
+        click.echo(counted, err=True)
+        if rules:
+            click.echo(f"  `toolcast explain {rules[0]}` tells more", err=True)
+    worst = max((finding.severity for finding in findings), default=Severity.NOTE)
+    return FINDINGS if findings and worst >= fail_on else CLEAN

@@ -1,0 +1,148 @@
+"""Carries a plan out: whole files only, manifest last, nothing that is not ours removed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .manifest import MANIFEST, digest
+from .plan import JOURNAL, Plan
+
+__all__ = ["AnotherRun", "Written", "exclusive", "write"]
+
+_LOCK_FOLDER = ".toolcast"
+
+
+class AnotherRun(Exception):
+    """Another run is writing into this project."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """How many files a run wrote, left as they were, and removed."""
+
+    written: int
+    unchanged: int
+    removed: int
+
+
+@contextlib.contextmanager
+def exclusive(root: str) -> Iterator[None]:
+    """Holds the project's lock; the operating system releases it when the process ends.
+
+    Raises:
+        AnotherRun: somebody else holds it.
+        OSError: the lock cannot be made.
+    """
+    folder = os.path.join(root, _LOCK_FOLDER)
+    os.makedirs(folder, exist_ok=True)
+    ignore = os.path.join(folder, ".gitignore")
+    if not os.path.exists(ignore):
+        with open(ignore, "w", encoding="utf-8") as stream:
+            stream.write("*\n")
+    descriptor = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise AnotherRun("another run is writing into this project") from error
+
+
+def write(folder: str, files: Mapping[str, bytes], plan: Plan) -> Written:
+    """Makes the folder what the files say; the caller has settled what the plan refuses.
+
+    A journal names the digests of this run until its end, so that after a kill the next
+    run still knows which files are its own.
+
+    Raises:
+        OSError: a file cannot be written; what was not reached stays as it was.
+    """
+    unchanged = frozenset(plan.unchanged)
+    changed = [path for path in sorted(files) if path not in unchanged]
+    removed = [*plan.orphaned, *(p for p in plan.hand_edited if p not in files)]
+    if not changed and not removed and not plan.interrupted:
+        return Written(0, len(unchanged), 0)
+    os.makedirs(folder, exist_ok=True)
+    journal = {"files": {path: digest(data) for path, data in files.items()}}
+    _replace(folder, JOURNAL, json.dumps(journal).encode("utf-8"))
+    _sweep(folder)
+    for path in changed:
+        if path != MANIFEST:
+            _replace(folder, path, files[path])
+    for path in removed:
+        os.unlink(os.path.join(folder, path))
+        _remove_empty(folder, os.path.dirname(path))
+    if MANIFEST in changed:
+        _replace(folder, MANIFEST, files[MANIFEST])
+    os.unlink(os.path.join(folder, JOURNAL))
+    return Written(len(changed), len(unchanged), len(removed))
+
+
+def _replace(folder: str, path: str, data: bytes) -> None:
+    """Writes a file as a whole: to a temporary one beside it, then in its place."""
+    target = os.path.join(folder, path)
+    parent = os.path.dirname(target)
+    os.makedirs(parent, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(
+        prefix=".toolcast-", suffix=".tmp", dir=parent
+    )
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode(target: str) -> int:
+    """The mode of the file that is replaced; for a new one what the umask leaves."""
+    if os.path.isfile(target):
+        return os.stat(target).st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sweep(folder: str) -> None:
+    """Removes the temporary files of runs that were killed."""
+    for below, _, names in os.walk(folder):
+        for name in names:
+            if name.startswith(".toolcast-") and name.endswith(".tmp"):
+                os.unlink(os.path.join(below, name))
+
+
+def _remove_empty(folder: str, below: str) -> None:
+    while below:
+        absolute = os.path.join(folder, below)
+        caches = os.path.join(absolute, "__pycache__")
+        if os.path.isdir(caches) and set(os.listdir(absolute)) == {"__pycache__"}:
+            for name in os.listdir(caches):
+                os.unlink(os.path.join(caches, name))
+            os.rmdir(caches)
+        try:
+            os.rmdir(absolute)
+        except OSError:
+            # Not empty: something else of ours, or not ours, is still in it.
+            return
+        below = os.path.dirname(below)

@@ -1,0 +1,63 @@
+"""The whole flow: a workspace's folder to files in memory, and findings.
+
+`generate` is a function. The commands differ only in what they do with its value: write
+it, compare it with the disk, or print its findings.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .findings import Finding, Place, Severity, has_errors, in_order
+from .rules.running import check_workspace, without_suppressed
+from .spec.loading import load_workspace
+from .spec.model import Workspace
+
+__all__ = ["Generated", "generate"]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What a workspace gives.
+
+    Attributes:
+        workspace: what the specs say; None when toolcast.yaml could not be read.
+        files: `{path below the output folder: bytes}`; empty when there are errors.
+        findings: in order.
+    """
+
+    workspace: Workspace | None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def generate(root: str, today: datetime.date | None = None) -> Generated:
+    """Reads, checks and casts the workspace at `root`.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        today: the day that decides whether a suppression is over; default: the clock's.
+    """
+    loaded = load_workspace(root)
+    workspace, findings = loaded.workspace, loaded.findings
+    if workspace is None or has_errors(findings):
+        return Generated(workspace, {}, in_order(findings))
+    findings += check_workspace(workspace)
+    day = today or datetime.date.today()
+    findings = in_order(without_suppressed(workspace, findings, day))
+    if has_errors(findings):
+        return Generated(workspace, {}, findings)
+    # Templates are needed only from here on, so that a check that fails stays quick.
+    from .rendering.environment import TemplateFailure
+    from .targets.casting import cast_workspace
+
+    try:
+        files = cast_workspace(workspace)
+    except TemplateFailure as failure:
+        place = Place(os.path.basename(root) or root)
+        problem = Finding("target/template", Severity.ERROR, place, str(failure))
+        return Generated(workspace, {}, in_order([*findings, problem]))
+    return Generated(workspace, files, findings)

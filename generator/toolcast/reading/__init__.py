@@ -1,0 +1,1 @@
+"""Bytes to a tree with positions."""

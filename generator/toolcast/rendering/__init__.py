@@ -1,0 +1,1 @@
+"""Views to text: the template environment, its gate and its lint."""

@@ -1,0 +1,90 @@
+"""The template environment: it prints Code and nothing else.
+
+A template that tries to print anything that no encoder made fails at that line. Spec text
+is never a template and never a template's name.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    PackageLoader,
+    StrictUndefined,
+)
+from markupsafe import Markup
+
+from ..text.code import Code
+
+__all__ = ["TemplateFailure", "environment", "render"]
+
+
+class TemplateFailure(Exception):
+    """A template could not be rendered: its author's mistake, never a spec's."""
+
+
+def _only_code(value: Any) -> Any:
+    if isinstance(value, (Code, Markup)):
+        return value
+    raise TypeError(
+        f"a template prints {type(value).__name__}; only encoded text can be printed"
+    )
+
+
+@cache
+def environment(project_templates: str | None = None) -> Environment:
+    """The environment over the built-in templates, behind a project's own ones.
+
+    Args:
+        project_templates: absolute path of a folder whose files go before the built-in
+            ones of the same name; None for the built-in ones alone.
+    """
+    loaders: list[BaseLoader] = []
+    if project_templates is not None:
+        loaders.append(FileSystemLoader(project_templates))
+    loaders.append(_built_in())
+    # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
+    return Environment(
+        loader=ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_only_code,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _built_in() -> BaseLoader:
+    """The shipped templates: in the wheel beside the package, in a checkout at the root."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if os.path.isdir(os.path.join(here, "templates")):
+        return PackageLoader("toolcast", "templates")
+    return FileSystemLoader(os.path.join(here, os.pardir, os.pardir, "templates"))
+
+
+def render(template: str, view: Any, project_templates: str | None = None) -> bytes:
+    """The bytes that a template draws of a view, which it sees as `view`.
+
+    Raises:
+        TemplateFailure: with the template, the line and the reason.
+    """
+    import traceback
+
+    from jinja2 import TemplateError
+
+    try:
+        text = environment(project_templates).get_template(template).render(view=view)
+    except (TemplateError, TypeError, AttributeError, ValueError) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        line = next(
+            (f.lineno for f in reversed(frames) if f.filename.endswith(".jinja")), 0
+        )
+        raise TemplateFailure(f"{template}:{line}: {error}") from error
+    return text.encode("utf-8")

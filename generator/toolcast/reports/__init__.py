@@ -1,0 +1,1 @@
+"""Findings as text: the only place that prints them."""

@@ -1,0 +1,71 @@
+"""What a rule is: data and one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ..findings import Finding, Severity
+from ..reading.tree import Path
+from ..spec.model import Toolset, ToolSpec, Workspace
+
+__all__ = ["Check", "Rule", "at_tool", "at_toolset"]
+
+Check = Callable[[Toolset, Workspace], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        id: `family/kebab-name`.
+        severity: an error only where an output would be wrong, unsafe or impossible.
+        purpose: one sentence that starts "Checks that".
+        why: what goes wrong without it.
+        bad: a spec, or the part of one, that it finds.
+        good: the same, right.
+        check: gives the findings of a toolset; None for what reading itself finds.
+    """
+
+    id: str
+    severity: Severity
+    purpose: str
+    why: str
+    bad: str
+    good: str
+    check: Check | None = None
+
+
+def at_tool(
+    rule: Rule,
+    tool: ToolSpec,
+    path: Path,
+    message: str,
+    help: str = "",
+    *,
+    at_key: bool = False,
+) -> Finding:
+    """A finding of a rule at a path of a tool's spec."""
+    if tool.document is None:
+        raise ValueError(f"the tool {tool.name} was bound without its document")
+    return tool.document.finding(
+        rule.id, rule.severity, path, message, help, at_key=at_key
+    )
+
+
+def at_toolset(
+    rule: Rule,
+    toolset: Toolset,
+    path: Path,
+    message: str,
+    help: str = "",
+    *,
+    at_key: bool = False,
+) -> Finding:
+    """A finding of a rule at a path of `toolset.yaml`."""
+    if toolset.document is None:
+        raise ValueError(f"the toolset {toolset.name} was bound without its document")
+    return toolset.document.finding(
+        rule.id, rule.severity, path, message, help, at_key=at_key
+    )

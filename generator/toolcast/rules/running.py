@@ -1,0 +1,109 @@
+"""Runs every rule over a workspace and takes out what specs suppress."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator
+
+from ..findings import Finding, Severity
+from ..reading.tree import Document
+from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
+from ..spec.shape import did_you_mean
+from .table import rules
+
+__all__ = ["check_workspace", "without_suppressed"]
+
+
+def check_workspace(workspace: Workspace) -> list[Finding]:
+    """The findings of every rule over every toolset, before suppression."""
+    return [
+        finding
+        for toolset in workspace.toolsets
+        for rule in rules().values()
+        if rule.check is not None
+        for finding in rule.check(toolset, workspace)
+    ]
+
+
+def without_suppressed(
+    workspace: Workspace, findings: Iterable[Finding], today: datetime.date
+) -> list[Finding]:
+    """The findings that no spec suppresses, and those about the suppressions themselves.
+
+    A suppression counts in its own file. One whose rule is unknown, that nothing needs, or
+    whose date has come is a finding itself.
+    """
+    listed = list(findings)
+    suppressions = dict(_suppressions(workspace))
+    kept: list[Finding] = []
+    used: set[tuple[str, int]] = set()
+    for finding in listed:
+        match = _match(finding, suppressions.get(finding.place.file), today)
+        if match is None:
+            kept.append(finding)
+        else:
+            used.add((finding.place.file, match))
+    for file, (document, entries) in suppressions.items():
+        for index, entry in enumerate(entries):
+            problem = _problem(entry, (file, index) in used, today)
+            if problem is not None:
+                rule, severity, message, help_ = problem
+                kept.append(
+                    document.finding(
+                        rule, severity, ("suppress", index, "rule"), message, help_
+                    )
+                )
+    return kept
+
+
+Entries = tuple[Document, tuple[Suppression, ...]]
+
+
+def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
+    for toolset in workspace.toolsets:
+        owners: list[Toolset | ToolSpec] = [toolset, *toolset.tools]
+        for owner in owners:
+            if owner.document is not None and owner.suppress:
+                yield owner.document.file, (owner.document, owner.suppress)
+
+
+def _match(
+    finding: Finding, entries: Entries | None, today: datetime.date
+) -> int | None:
+    if entries is None:
+        return None
+    for index, entry in enumerate(entries[1]):
+        if entry.rule == finding.rule and not _is_over(entry, today):
+            return index
+    return None
+
+
+def _is_over(entry: Suppression, today: datetime.date) -> bool:
+    return entry.until is not None and entry.until <= today.isoformat()
+
+
+def _problem(
+    entry: Suppression, is_used: bool, today: datetime.date
+) -> tuple[str, Severity, str, str] | None:
+    if entry.rule not in rules():
+        return (
+            "spec/unknown-rule",
+            Severity.ERROR,
+            f"there is no rule `{entry.rule}`",
+            did_you_mean(entry.rule, list(rules())),
+        )
+    if _is_over(entry, today):
+        return (
+            "spec/suppression-over",
+            Severity.WARNING,
+            f"the suppression of `{entry.rule}` ended on {entry.until}",
+            "mend the finding, or decide anew",
+        )
+    if not is_used:
+        return (
+            "spec/unused-suppression",
+            Severity.WARNING,
+            f"nothing here needs the suppression of `{entry.rule}`",
+            "remove it",
+        )
+    return None

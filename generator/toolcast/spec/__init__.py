@@ -1,0 +1,1 @@
+"""The spec language: files to the frozen model."""

@@ -1,0 +1,184 @@
+"""Finds, reads, checks and binds the files of a workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ..findings import Finding, Place, Severity, has_errors
+from ..reading.tree import Document, Path
+from ..reading.yaml_reader import read_yaml
+from .binding import bind_tool, bind_toolset
+from .model import Toolset, ToolSpec, Workspace
+from .shape import check_shape, quoted_list
+
+__all__ = ["WORKSPACE_FILE", "LoadedWorkspace", "find_root", "load_workspace"]
+
+WORKSPACE_FILE = "toolcast.yaml"
+TOOLSET_FILE = "toolset.yaml"
+DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
+
+
+@dataclass(frozen=True)
+class LoadedWorkspace:
+    """A workspace, or None when it could not be read, and the findings of reading it."""
+
+    workspace: Workspace | None
+    findings: list[Finding]
+
+
+def find_root(start: str) -> str | None:
+    """The nearest folder at or above `start` that has a toolcast.yaml; None if none has."""
+    folder = os.path.abspath(start)
+    while True:
+        if os.path.isfile(os.path.join(folder, WORKSPACE_FILE)):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def load_workspace(root: str) -> LoadedWorkspace:
+    """Everything that the specs of a project say.
+
+    All problems of reading are found before it gives up; with an error among them the
+    toolsets are those that could be bound.
+    """
+    document, findings = _read(root, WORKSPACE_FILE, "workspace")
+    if document is None or has_errors(findings):
+        return LoadedWorkspace(None, findings)
+    value = document.value
+    workspace = Workspace(
+        root,
+        tuple(folder.strip("/") for folder in value["toolsets"]),
+        tuple(value.get("targets", DEFAULT_TARGETS)),
+        value.get("output", "generated"),
+        tuple(value.get("sources", (".",))),
+        value.get("templates"),
+    )
+    findings += _outside(document, workspace)
+    if has_errors(findings):
+        return LoadedWorkspace(None, findings)
+    toolsets = []
+    for index, folder in enumerate(workspace.toolset_folders):
+        toolset, more = _load_toolset(workspace, folder, document, index)
+        findings += more
+        if toolset is not None:
+            toolsets.append(toolset)
+    findings += _same_names(toolsets)
+    return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
+
+
+def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
+    """Paths of the workspace file that lead out of the project."""
+    entries: list[tuple[Path, str]] = [
+        (("toolsets", i), f) for i, f in enumerate(workspace.toolset_folders)
+    ]
+    entries += [(("sources", i), f) for i, f in enumerate(workspace.sources)]
+    if workspace.templates is not None:
+        entries.append((("templates",), workspace.templates))
+    root = os.path.realpath(workspace.root)
+    for path, folder in entries:
+        target = os.path.realpath(os.path.join(root, folder))
+        if os.path.commonpath([root, target]) != root:
+            yield document.finding(
+                "spec/outside-project",
+                Severity.ERROR,
+                path,
+                f"`{folder}` is outside of the project",
+                "name a folder below the one of toolcast.yaml",
+            )
+
+
+def _read(root: str, file: str, kind: str) -> tuple[Document | None, list[Finding]]:
+    try:
+        with open(os.path.join(root, file), "rb") as stream:
+            data = stream.read()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        message = f"the file cannot be read: {reason}"
+        return None, [Finding("spec/unreadable", Severity.ERROR, Place(file), message)]
+    document, findings = read_yaml(file, data)
+    if document is not None:
+        findings += check_shape(document, kind)
+    return document, findings
+
+
+def _load_toolset(
+    workspace: Workspace, folder: str, listed_in: Document, index: int
+) -> tuple[Toolset | None, list[Finding]]:
+    absolute = os.path.join(workspace.root, folder)
+    if not os.path.isfile(os.path.join(absolute, TOOLSET_FILE)):
+        finding = listed_in.finding(
+            "spec/unknown-toolset",
+            Severity.ERROR,
+            ("toolsets", index),
+            f"`{folder}` has no {TOOLSET_FILE}",
+            "a toolset is a folder of tool specs with a toolset.yaml",
+        )
+        return None, [finding]
+    document, findings = _read(workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset")
+    tools: list[ToolSpec] = []
+    for name in sorted(os.listdir(absolute)):
+        if name == TOOLSET_FILE or not name.endswith((".yaml", ".yml")):
+            continue
+        tool, more = _load_tool(workspace.root, f"{folder}/{name}")
+        findings += more
+        if tool is not None:
+            tools.append(tool)
+    findings += _duplicates(tools)
+    if document is None or has_errors(findings):
+        return None, findings
+    return bind_toolset(document, tuple(tools), workspace.targets), findings
+
+
+def _load_tool(root: str, file: str) -> tuple[ToolSpec | None, list[Finding]]:
+    document, findings = _read(root, file, "tool")
+    if document is None or has_errors(findings):
+        return None, findings
+    tool = bind_tool(document)
+    stem, extension = os.path.splitext(os.path.basename(file))
+    if extension != ".yaml" or stem != tool.name:
+        findings.append(
+            document.finding(
+                "spec/file-stem",
+                Severity.ERROR,
+                ("name",),
+                f"the file of the tool `{tool.name}` is called"
+                f" `{os.path.basename(file)}`",
+                f"rename the file to `{tool.name}.yaml`, or the tool",
+            )
+        )
+    return tool, findings
+
+
+def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
+    first: dict[str, ToolSpec] = {}
+    for tool in tools:
+        other = first.setdefault(tool.name, tool)
+        if other is not tool and tool.document and other.document:
+            yield tool.document.finding(
+                "spec/duplicate-tool",
+                Severity.ERROR,
+                ("name",),
+                f"the tool `{tool.name}` is defined twice, first in"
+                f" {other.document.file}",
+                "rename one of the two",
+            )
+
+
+def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
+    first: dict[str, Toolset] = {}
+    for toolset in toolsets:
+        other = first.setdefault(toolset.name, toolset)
+        if other is not toolset and toolset.document:
+            yield toolset.document.finding(
+                "spec/duplicate-toolset",
+                Severity.ERROR,
+                ("name",),
+                f"{quoted_list([other.folder, toolset.folder])} have the same name"
+                f" `{toolset.name}`",
+                "rename one of the two",
+            )

@@ -1,0 +1,162 @@
+"""Checks a file against the spec language's own schema and words what is wrong with it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from ..findings import Finding, Severity
+from ..reading.tree import Document, Path
+from .language import schema
+
+__all__ = ["check_shape", "did_you_mean", "quoted_list"]
+
+_KINDS = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def check_shape(document: Document, kind: str) -> Iterator[Finding]:
+    """The structural findings of a `tool`, `toolset` or `workspace` file."""
+    for error in _validator(kind).iter_errors(document.value):
+        yield from _findings(document, error)
+
+
+@cache
+def _validator(kind: str) -> Any:
+    from jsonschema import Draft202012Validator, validators
+    from referencing import Registry
+
+    extend: Any = validators.extend  # its stub has no types
+    exact = extend(Draft202012Validator, {"pattern": _pattern})
+    return exact(schema(kind), registry=Registry())
+
+
+def _pattern(validator: Any, pattern: str, value: Any, schema_: Any) -> Iterator[Any]:
+    """`pattern` as ECMA-262 means it: `$` is the end, not the end before a newline."""
+    from jsonschema import ValidationError
+
+    if isinstance(value, str) and not re.search(pattern.replace("$", r"\Z"), value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _findings(document: Document, error: Any) -> Iterator[Finding]:
+    path: Path = tuple(error.absolute_path)
+    keyword, expected, value = error.validator, error.validator_value, error.instance
+    if keyword == "additionalProperties":
+        known = list(error.schema.get("properties", ()))
+        for key in value:
+            if key not in known:
+                yield _unknown_key(document, (*path, key), key, known)
+        return
+    if keyword == "required":
+        for key in expected:
+            if key not in value and f"'{key}'" in error.message.split(" is ")[0]:
+                where = f" in `{path[-1]}`" if path else ""
+                yield document.finding(
+                    "spec/missing-key",
+                    Severity.ERROR,
+                    path,
+                    f"the key `{key}` is missing{where}",
+                    _key_help(error.schema, key),
+                )
+        return
+    name = f"`{_dotted(path)}`" if path else "the file"
+    if keyword == "type":
+        kinds = [expected] if isinstance(expected, str) else list(expected)
+        wanted = " or ".join(_KINDS[kind] for kind in kinds)
+        message = f"{name} must be {wanted}, not {_kind_of(value)}"
+        yield document.finding("spec/wrong-type", Severity.ERROR, path, message)
+        return
+    yield document.finding(
+        "spec/invalid-value",
+        Severity.ERROR,
+        path,
+        f"{name} {_constraint(keyword, expected, error.message)}",
+        _describe(error.schema),
+    )
+
+
+def _unknown_key(
+    document: Document, path: Path, key: str, known: Sequence[str]
+) -> Finding:
+    meant = did_you_mean(key, known)
+    return document.finding(
+        "spec/unknown-key",
+        Severity.ERROR,
+        path,
+        f"`{key}` is not a key of {_owner(path[:-1])}",
+        meant or (f"the keys are {quoted_list(sorted(known))}" if known else ""),
+        at_key=True,
+    )
+
+
+def _owner(path: Path) -> str:
+    return f"`{_dotted(path)}`" if path else "this file"
+
+
+def _dotted(path: Path) -> str:
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def _kind_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"the boolean {str(value).lower()}"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (int, float)):
+        return f"the number {value}"
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+def _constraint(keyword: str, expected: Any, message: str) -> str:
+    if keyword == "pattern":
+        return "is not well formed"
+    if keyword in ("minLength", "minItems", "minProperties"):
+        return "must not be empty" if expected == 1 else f"is shorter than {expected}"
+    if keyword == "exclusiveMinimum":
+        return f"must be greater than {expected}"
+    if keyword == "enum":
+        return f"must be one of {quoted_list(expected)}"
+    if keyword == "const":
+        return f"must be {expected}"
+    return f"is not valid: {keyword} {expected}"
+
+
+def _describe(schema_: Any) -> str:
+    return str(schema_.get("description", "")) if isinstance(schema_, dict) else ""
+
+
+def _key_help(schema_: Any, key: str) -> str:
+    described = _describe(schema_.get("properties", {}).get(key))
+    return f"`{key}`: {described}" if described else ""
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """`did you mean `x`?` for the nearest known word; empty when none is near."""
+    by_fold = {re.sub(r"[-_\s]", "", name).casefold(): name for name in known}
+    folded = re.sub(r"[-_\s]", "", word).casefold()
+    near = difflib.get_close_matches(folded, by_fold, 1, 0.7)
+    return f"did you mean `{by_fold[near[0]]}`?" if near else ""
+
+
+def quoted_list(words: Sequence[Any]) -> str:
+    """`a`, `b` and `c`."""
+    quoted = [f"`{word}`" for word in words]
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

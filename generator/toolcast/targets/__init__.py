@@ -1,0 +1,1 @@
+"""The targets, one module each; this table is the whole list."""

@@ -1,0 +1,79 @@
+"""What the command line has: a command a keyword, a flag or an action."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..spec.model import Action, Toolset, ToolSpec
+from ..text.names import option_name
+
+__all__ = ["CliCommand", "CliPositional", "cli_commands", "parse_usage"]
+
+_PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
+
+
+@dataclass(frozen=True)
+class CliPositional:
+    """A parameter given by place."""
+
+    parameter: str
+    optional: bool
+    rest: bool
+
+
+@dataclass(frozen=True)
+class CliCommand:
+    """One command.
+
+    Attributes:
+        tool: the tool.
+        keyword: its subcommand.
+        flag: the flag that selects the tool within the subcommand.
+        positionals: the parameters given by place.
+        action: the action, a subcommand of its own below the keyword.
+        line: what a person types after the program's name.
+        comment: what the CLI block says about it.
+    """
+
+    tool: ToolSpec
+    keyword: str
+    flag: str | None
+    positionals: tuple[CliPositional, ...]
+    action: Action | None
+    line: str
+    comment: str
+
+
+def parse_usage(usage: str) -> tuple[CliPositional, ...]:
+    """The positionals of a well-formed usage line."""
+    return tuple(
+        CliPositional(m["name"], bool(m["open"]), bool(m["rest"]))
+        for m in _PLACE.finditer(usage)
+    )
+
+
+def cli_commands(toolset: Toolset, tools: Sequence[ToolSpec]) -> Iterator[CliCommand]:
+    """The commands of the tools that have a keyword, in order."""
+    for tool in tools:
+        if tool.cli is None or tool.cli.keyword is None:
+            continue
+        keyword, _, flag = tool.cli.keyword.partition(" ")
+        comment = tool.cli.comment or tool.summary
+        if tool.actions:
+            for action in tool.actions.values:
+                line = " ".join([keyword, action.name, *_needed(tool, action.requires)])
+                about = action.summary or comment
+                yield CliCommand(tool, keyword, None, (), action, line, about)
+            continue
+        positionals = parse_usage(tool.cli.usage or "")
+        placed = {positional.parameter for positional in positionals}
+        needed = [name for name in tool.required if name not in placed]
+        words = [tool.cli.keyword, tool.cli.usage or "", *_needed(tool, needed)]
+        line = " ".join(word for word in words if word)
+        yield CliCommand(tool, keyword, flag or None, positionals, None, line, comment)
+
+
+def _needed(tool: ToolSpec, names: Sequence[str]) -> list[str]:
+    return [f"{option_name(name)} <{name}>" for name in names]

@@ -1,0 +1,44 @@
+"""The LangChain wrappers of a toolset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..spec.model import Toolset
+from ..text.code import Code
+from ..text.layout import Text
+from ..text.python import code_of, string, tuple_of
+from .target import Context, Target, header
+
+__all__ = ["TARGET"]
+
+
+@dataclass(frozen=True)
+class WrappersView:
+    """The wrappers' module."""
+
+    header: Code
+    name: Code
+    tools: Code
+
+
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    """`langchain_tools.py`."""
+    names = tuple_of(Text(string(t.name)) for t in toolset.tools_in("langchain"))
+    view = WrappersView(
+        header(f"{toolset.folder}/toolset.yaml"),
+        Code(toolset.name),
+        code_of(names, 0, "TOOLS = "),
+    )
+    template = "langchain/langchain_tools.py.jinja"
+    return {"langchain_tools.py": context.render(template, view)}
+
+
+TARGET = Target(
+    name="langchain",
+    purpose="A LangChain BaseTool a tool, sync and async.",
+    cast=cast,
+    reads=frozenset(["name", "summary", "description", "parameters"]),
+    needs=("registry",),
+)

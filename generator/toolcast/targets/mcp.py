@@ -1,0 +1,78 @@
+"""The MCP server of a toolset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..spec.model import Toolset
+from ..text.code import Code
+from ..text.layout import Expression, Text
+from ..text.python import (
+    call,
+    code_of,
+    encode,
+    keyword_argument,
+    string,
+    tuple_of,
+)
+from .target import Context, Target, header, package_of
+
+__all__ = ["TARGET"]
+
+
+@dataclass(frozen=True)
+class ServerView:
+    """The server's module."""
+
+    header: Code
+    name: Code
+    package: Code
+    tools: Code
+    server: Code
+
+
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    """`mcp_server.py`."""
+    tools = toolset.tools_in("mcp")
+    names = tuple_of(Text(string(tool.name)) for tool in tools)
+    optional: dict[str, Any] = {
+        "title": toolset.title,
+        "version": toolset.version,
+        "instructions": toolset.instructions,
+        "client": toolset.targets.get("mcp", {}).get("client"),
+    }
+    arguments: list[Expression] = [
+        keyword_argument("registry", Text("REGISTRY")),
+        keyword_argument("tools", Text("TOOLS")),
+        keyword_argument("name", encode(toolset.name)),
+    ]
+    arguments += [
+        keyword_argument(name, encode(value))
+        for name, value in optional.items()
+        if value is not None
+    ]
+    view = ServerView(
+        header(f"{toolset.folder}/toolset.yaml"),
+        Code(toolset.name),
+        Code(package_of(context.output, toolset)),
+        code_of(names, 0, "TOOLS = "),
+        code_of(call("McpServer", arguments), 0, "SERVER = "),
+    )
+    return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
+
+
+TARGET = Target(
+    name="mcp",
+    purpose="An MCP server over stdio and streamable HTTP.",
+    cast=cast,
+    reads=frozenset(
+        [
+            *("name", "title", "summary", "description", "parameters", "returns"),
+            *("annotations", "icons", "meta", "execution", "mcp"),
+        ]
+    ),
+    needs=("registry",),
+    options={"client": "The client that stdio and the default HTTP path serve."},
+)

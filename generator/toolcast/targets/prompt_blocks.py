@@ -1,0 +1,90 @@
+"""The Markdown blocks of the system prompt, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..spec.model import Actions, Section, Toolset, ToolSpec
+from ..text.code import Code
+from ..text.markdown import block, inline
+
+__all__ = ["SectionView", "ToolDocsView", "sections_of", "tool_docs"]
+
+
+@dataclass(frozen=True)
+class ToolDocsView:
+    """One tool in the prompt docs."""
+
+    name: Code
+    bullet: Code
+    has_body: bool
+    body: Code
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """One section with its tools."""
+
+    name: str
+    heading: Code
+    label: Code
+    has_intro: bool
+    intro: Code
+    tools: Sequence[ToolDocsView]
+    has_footer: bool
+    footer: Code
+
+
+def tool_docs(tool: ToolSpec) -> ToolDocsView:
+    """The bullet and the paragraphs of a tool."""
+    parts = [block(text) for text in (tool.when_to_use, tool.guidance) if text]
+    if tool.actions:
+        parts.append(_actions(tool.actions))
+    return ToolDocsView(
+        Code(tool.name),
+        Code(f"- **{tool.name}**: {inline(tool.summary)}"),
+        bool(parts),
+        Code("\n\n".join(parts)),
+    )
+
+
+def _actions(actions: Actions) -> Code:
+    """What each action requires, one bullet each."""
+    rows = []
+    for action in actions.values:
+        needs = [f"`{name}`" for name in action.requires]
+        if action.requires_any:
+            needs.append("one of " + ", ".join(f"`{n}`" for n in action.requires_any))
+        text = f"- `{action.name}`"
+        if action.summary:
+            text += f": {inline(action.summary)}"
+        if needs:
+            text += f" Requires {' and '.join(needs)}."
+        rows.append(text)
+    return Code("\n".join([f"What `{actions.parameter}` can be:", "", *rows]))
+
+
+def sections_of(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[SectionView]:
+    """The sections that have tools, in declared order; last, tools without a section."""
+    grouped = [
+        (section, [tool for tool in tools if tool.section == section.name])
+        for section in toolset.sections
+    ]
+    names = {section.name for section in toolset.sections}
+    rest = [tool for tool in tools if tool.section not in names]
+    grouped.append((Section("tools", toolset.title, "Tools"), rest))
+    return [_section(section, members) for section, members in grouped if members]
+
+
+def _section(section: Section, tools: Sequence[ToolSpec]) -> SectionView:
+    return SectionView(
+        section.name,
+        inline(section.heading),
+        inline(section.label),
+        bool(section.intro),
+        block(section.intro),
+        [tool_docs(tool) for tool in tools],
+        bool(section.footer),
+        block(section.footer),
+    )

@@ -1,0 +1,225 @@
+"""The tool registry: a module a tool, the look-up, and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..spec.model import Actions, Toolset, ToolSpec
+from ..text.code import Code
+from ..text.layout import Entry, Expression, Group, Text
+from ..text.names import module_name
+from ..text.python import (
+    call,
+    code_of,
+    encode,
+    identifier,
+    keyword_argument,
+    string,
+    tuple_of,
+)
+from .argument_types import ArgumentTypes, argument_types
+from .mcp_definition import mcp_definition
+from .target import Context, Target, header
+
+__all__ = ["TARGET"]
+
+
+@dataclass(frozen=True)
+class ToolView:
+    """One tool's module."""
+
+    header: Code
+    name: Code
+    typing_import: Code
+    runtime_import: Code
+    types: ArgumentTypes
+    has_handler: bool
+    handler_module: Code
+    handler_function: Code
+    tool: Code
+
+
+@dataclass(frozen=True)
+class RegistryView:
+    """The registry's module."""
+
+    header: Code
+    title: Code
+    modules: Code
+    has_clients: bool
+    clients: Code
+    former_names: Code
+
+
+@dataclass(frozen=True)
+class PackageView:
+    """A package's `__init__.py`."""
+
+    header: Code
+    docstring: Code
+
+
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    """The registry's files."""
+    source = header(f"{toolset.folder}/toolset.yaml")
+    tools = toolset.tools_in("registry")
+    files = {
+        "__init__.py": _package(
+            context, source, f"The tools of the toolset {toolset.name}."
+        ),
+        "tools/__init__.py": _package(context, source, "One module a tool."),
+        "registry.py": context.render(
+            "registry/registry.py.jinja", _registry_view(toolset, tools, source)
+        ),
+    }
+    for tool in tools:
+        view = _tool_view(toolset, tool)
+        path = f"tools/{module_name(tool.name)}.py"
+        files[path] = context.render("registry/tool.py.jinja", view)
+    return files
+
+
+def _package(context: Context, source: Code, docstring: str) -> bytes:
+    view = PackageView(source, Code(docstring))
+    return context.render("registry/package.py.jinja", view)
+
+
+def _registry_view(
+    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
+) -> RegistryView:
+    modules = Group(
+        "{",
+        [
+            Entry(f"{string(tool.name)}: ", Text(string(module_name(tool.name))))
+            for tool in tools
+        ],
+        "}",
+    )
+    clients = Group(
+        "{",
+        [
+            Entry(
+                f"{string(client.name)}: ",
+                tuple_of(
+                    Text(string(tool.name))
+                    for tool in tools
+                    if toolset.is_offered(tool, client)
+                ),
+            )
+            for client in toolset.clients
+        ],
+        "}",
+    )
+    former = {name: tool.name for tool in tools for name in tool.renamed_from}
+    return RegistryView(
+        source,
+        Code(toolset.name),
+        code_of(modules, 0, "MODULES = "),
+        bool(toolset.clients),
+        code_of(clients, 0, "CLIENTS = "),
+        code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
+    )
+
+
+def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
+    types = argument_types(tool)
+    handler = tool.handler
+    typing_names = [n for n in types.typing_names if handler or n != "TYPE_CHECKING"]
+    runtime_names = ["Action", "Tool"] if tool.actions else ["Tool"]
+    return ToolView(
+        header(f"{toolset.folder}/{tool.name}.yaml"),
+        Code(tool.name),
+        _import("typing", typing_names),
+        _import("..._runtime.tool", runtime_names),
+        types,
+        handler is not None,
+        Code(handler.module) if handler else Code(""),
+        identifier(handler.function) if handler else Code(""),
+        code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
+    )
+
+
+def _import(module: str, names: Sequence[str]) -> Code:
+    one_line = f"from {module} import {', '.join(names)}"
+    if len(one_line) <= 88:
+        return Code(one_line)
+    rows = "".join(f"    {name},\n" for name in names)
+    return Code(f"from {module} import (\n{rows})")
+
+
+def _tool_arguments(toolset: Toolset, tool: ToolSpec) -> list[Expression]:
+    values: dict[str, Any] = {
+        "name": tool.name,
+        "summary": tool.summary,
+        "description": tool.model_description,
+        "definition": mcp_definition(tool),
+        "handler": str(tool.handler) if tool.handler else None,
+        "timeout": float(toolset.timeout if tool.timeout is None else tool.timeout),
+    }
+    arguments: list[Expression] = [
+        keyword_argument(name, encode(value)) for name, value in values.items()
+    ]
+    if tool.actions:
+        arguments += _action_arguments(tool.actions)
+    optional: dict[str, Any] = {
+        "always": tool.always or None,
+        "persistent": tool.persistent or None,
+        "service": tool.service,
+        "permission": tool.permission,
+        "deprecated": tool.deprecated,
+        "examples": [_example(example) for example in tool.examples] or None,
+    }
+    arguments += [
+        keyword_argument(name, encode(value))
+        for name, value in optional.items()
+        if value is not None
+    ]
+    return arguments
+
+
+def _example(example: Any) -> dict[str, Any]:
+    shown: dict[str, Any] = {"title": example.title} if example.title else {}
+    shown["arguments"] = example.arguments
+    if example.has_result:
+        shown["result"] = example.result
+    if example.error is not None:
+        shown["error"] = example.error
+    return shown
+
+
+def _action_arguments(actions: Actions) -> list[Expression]:
+    entries: list[Expression] = []
+    for action in actions.values:
+        given: list[Expression] = []
+        if action.summary:
+            given.append(keyword_argument("summary", encode(action.summary)))
+        for name, parameters in (
+            ("requires", action.requires),
+            ("requires_any", action.requires_any),
+            ("accepts", action.accepts),
+        ):
+            if parameters or (name == "accepts" and parameters is not None):
+                elements = (Text(string(parameter)) for parameter in parameters)
+                given.append(keyword_argument(name, tuple_of(elements)))
+        entries.append(Entry(f"{string(action.name)}: ", call("Action", given)))
+    return [
+        keyword_argument("action_parameter", encode(actions.parameter)),
+        keyword_argument("actions", Group("{", entries, "}")),
+    ]
+
+
+TARGET = Target(
+    name="registry",
+    purpose="A typed module a tool, look-up by client, and calls with validation.",
+    cast=cast,
+    reads=frozenset(
+        [
+            *("name", "title", "summary", "description", "parameters", "returns"),
+            *("annotations", "icons", "meta", "execution", "mcp", "handler", "clients"),
+            *("always", "persistent", "service", "permission", "timeout", "actions"),
+            *("renamed_from", "deprecated", "examples", "order"),
+        ]
+    ),
+)

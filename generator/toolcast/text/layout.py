@@ -1,0 +1,109 @@
+"""Lays Python expressions out as black would, so that black has nothing to change.
+
+An expression is a tree: text, or a bracketed group of expressions. What fits on the line
+stays there; what does not has one element a line with a trailing comma.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+__all__ = ["WIDTH", "Expression", "Group", "Text", "text_width"]
+
+WIDTH = 88
+
+
+def text_width(text: str) -> int:
+    """Columns of a text as black counts them: wide characters are two, marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+@dataclass(frozen=True)
+class Text:
+    """An expression without brackets to break at: a name, number or string.
+
+    `broken` holds the lines that stand for it in parentheses when it is too long.
+    """
+
+    text: str
+    pieces: tuple[str, ...] = ()
+
+    @property
+    def flat(self) -> str:
+        """The expression on one line."""
+        return self.text
+
+    def render(self, indent: int, before: int, after: int) -> str:
+        """The expression from column `before` on, with `after` columns to follow."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Group:
+    """A bracketed expression: `opening`, elements, `closing`.
+
+    A one-element group without `trailing_comma` breaks without a comma, as subscripts of
+    one element must; with `flat_comma` it has one even on one line, as a tuple must.
+    """
+
+    opening: str
+    elements: Sequence[Expression]
+    closing: str
+    trailing_comma: bool = True
+    flat_comma: bool = False
+
+    @cached_property
+    def flat(self) -> str:
+        """The expression on one line."""
+        inner = ", ".join(element.flat for element in self.elements)
+        comma = "," if self.flat_comma else ""
+        return f"{self.opening}{inner}{comma}{self.closing}"
+
+    def render(self, indent: int, before: int, after: int) -> str:
+        """The expression from column `before` on, with `after` columns to follow.
+
+        `indent` is the indentation of the line that it stands on.
+        """
+        if not self.elements or before + text_width(self.flat) + after <= WIDTH:
+            return self.flat
+        inner = indent + 4
+        comma = "," if self.trailing_comma else ""
+        rows = [
+            " " * inner + element.render(inner, inner, len(comma)) + comma
+            for element in self.elements
+        ]
+        return "\n".join([self.opening, *rows, " " * indent + self.closing])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`key: value`, `key=value` or `name: type = ...` inside a group."""
+
+    lead: str
+    value: Expression
+    tail: str = ""
+
+    @cached_property
+    def flat(self) -> str:
+        """The entry on one line."""
+        return self.lead + self.value.flat + self.tail
+
+    def render(self, indent: int, before: int, after: int) -> str:
+        """The entry from column `before` on, with `after` columns to follow."""
+        start = before + text_width(self.lead)
+        tail = after + len(self.tail)
+        return self.lead + self.value.render(indent, start, tail) + self.tail
+
+
+Expression = Text | Group | Entry

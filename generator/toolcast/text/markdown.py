@@ -1,0 +1,50 @@
+"""Markdown: text of specs that stays inside the block that it is put into."""
+
+from __future__ import annotations
+
+import re
+
+from .code import Code
+
+__all__ = ["block", "inline"]
+
+_OPENS_BLOCK = re.compile(r"^( {0,3})(#{1,6}(?=\s|$)|={2,}\s*$|-{2,}\s*$)")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+
+
+def inline(text: str) -> Code:
+    """One line of text, as it is: a bullet, a heading, a label.
+
+    Raises:
+        ValueError: the text has a line break.
+    """
+    if "\n" in text or "\r" in text:
+        raise ValueError("text with a line break cannot stand on one line")
+    return Code(text.strip())
+
+
+def block(text: str) -> Code:
+    """Paragraphs, lists and fenced blocks, without the power to open a heading.
+
+    A line that would start or underline a heading is escaped; a fence that is left open is
+    closed. The block ends without a newline.
+    """
+    result: list[str] = []
+    fence = ""
+    for line in text.strip("\n").split("\n"):
+        opens = _FENCE.match(line)
+        if fence:
+            if (
+                opens
+                and opens[1].startswith(fence)
+                and not line.strip().strip(fence[0])
+            ):
+                fence = ""
+        elif opens:
+            fence = opens[1]
+        else:
+            line = _OPENS_BLOCK.sub(r"\1\\\2", line)
+        result.append(line.rstrip())
+    if fence:
+        result.append(fence)
+    return Code("\n".join(result))

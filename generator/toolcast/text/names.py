@@ -1,0 +1,57 @@
+"""Names that are derived from tools' names: modules, files, classes, options."""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+__all__ = ["class_name", "is_keyword_argument", "module_name", "option_name"]
+
+_WINDOWS_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul"]
+    + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
+)
+
+
+def module_name(tool: str) -> str:
+    """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
+
+    Two tools may derive the same name; the rule `name/collision` refuses that.
+    """
+    name = re.sub(r"[^a-z0-9_]", "_", tool.lower())
+    if name[0].isdigit():
+        name = f"n{name}"
+    if (
+        keyword.iskeyword(name)
+        or name in _WINDOWS_DEVICES
+        or name.startswith(("test_", "_"))
+        or name.endswith("_test")
+        or name in ("conftest", "setup")
+    ):
+        name = f"tool_{name.strip('_')}"
+    return name
+
+
+def class_name(tool: str) -> str:
+    """`delegate_task` is `DelegateTask`; always an identifier."""
+    words = re.findall(r"[A-Za-z0-9]+", tool)
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    if not name or name[0].isdigit() or keyword.iskeyword(name):
+        name = f"Tool{name}"
+    return name
+
+
+def option_name(parameter: str) -> str:
+    """`min_keywords` is `--min-keywords`."""
+    return "--" + (re.sub(r"[^a-z0-9]+", "-", parameter.lower()).strip("-") or "value")
+
+
+def is_keyword_argument(parameter: str) -> bool:
+    """Whether a handler can take the parameter as a keyword of that name."""
+    return (
+        parameter.isascii()
+        and parameter.isidentifier()
+        and not keyword.iskeyword(parameter)
+        and not parameter.startswith("__")
+        and parameter != "self"
+    )

@@ -1,0 +1,160 @@
+"""A clean environment, checked calls and real HTTP servers for the handlers' tests."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import jsonschema
+import pytest
+import yaml
+
+SPECS = Path(__file__).parents[3] / "specs" / "kirishima"
+VARIABLES = (
+    *("KIRISHIMA_DATA", "KIRISHIMA_TIMEZONE"),
+    *("KIRISHIMA_MODEL", "KIRISHIMA_STYLE_GUIDE"),
+    *("GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_REPOSITORY"),
+    *("HOME_ASSISTANT_URL", "HOME_ASSISTANT_TOKEN"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy"),
+)
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable of the machine reaches a handler; data goes below tmp_path."""
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("KIRISHIMA_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture(scope="session")
+def specs() -> Mapping[str, Any]:
+    """Every tool spec of the toolset by name."""
+    paths = sorted(SPECS.glob("*.yaml"))
+    loaded = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in paths}
+    return {name: spec for name, spec in loaded.items() if name != "toolset"}
+
+
+@pytest.fixture
+def call(specs: Mapping[str, Any]) -> Call:
+    """Call a handler as the runtime does, arguments and result held to the spec."""
+
+    def run(tool: str, **arguments: Any) -> Any:
+        spec = specs[tool]
+        jsonschema.Draft202012Validator(spec["parameters"]).validate(arguments)
+        module, _, name = spec["handler"].partition(":")
+        handler = getattr(importlib.import_module(module), name)
+        result = handler(**arguments)
+        if inspect.isawaitable(result):
+            result = asyncio.run(_finished(result))
+        result = json.loads(json.dumps(result))
+        jsonschema.Draft202012Validator(spec["returns"]).validate(result)
+        return result
+
+    return run
+
+
+async def _finished(work: Any) -> Any:
+    return await work
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client really sent."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server answers; a text is sent as it is, anything else as JSON."""
+
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Server:
+    """A running server, and what it has been sent."""
+
+    url: str
+    requests: list[Request] = field(default_factory=list)
+
+
+Serve = Callable[[Callable[[Request], Reply]], Server]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Start HTTP servers on this machine that answer with the given function."""
+    running: list[tuple[ThreadingHTTPServer, threading.Thread]] = []
+
+    def start(answer: Callable[[Request], Reply]) -> Server:
+        server = Server("")
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                length = int(self.headers.get("content-length", 0))
+                raw = self.rfile.read(length)
+                parts = urlsplit(self.path)
+                request = Request(
+                    method=self.command,
+                    path=parts.path,
+                    query={
+                        key: value[0] for key, value in parse_qs(parts.query).items()
+                    },
+                    headers={key.lower(): value for key, value in self.headers.items()},
+                    body=json.loads(raw) if raw else None,
+                )
+                server.requests.append(request)
+                reply = answer(request)
+                is_text = isinstance(reply.body, str)
+                payload = reply.body if is_text else json.dumps(reply.body)
+                self.send_response(reply.status)
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(payload.encode())
+
+            do_GET = do_POST = do_PATCH = answer
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Keep the test's output clean."""
+
+        listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(
+            target=listener.serve_forever, kwargs={"poll_interval": 0.01}
+        )
+        thread.start()
+        running.append((listener, thread))
+        server.url = f"http://127.0.0.1:{listener.server_port}"
+        return server
+
+    yield start
+    for listener, thread in running:
+        listener.shutdown()
+        listener.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def reply() -> type[Reply]:
+    """The class of answers."""
+    return Reply

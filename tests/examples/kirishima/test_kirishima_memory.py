@@ -1,0 +1,297 @@
+"""Memories, in a real SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from whenever import Instant, patch_current_time
+
+from examples.kirishima.store import database, database_path
+from generated._runtime.tool_response import ToolError
+
+Call = Callable[..., Any]
+
+
+def create(call: Call, text: str, **more: Any) -> str:
+    made: str = call("memory", action="create", memory=text, **more)["memories"][0][
+        "memory_id"
+    ]
+    return made
+
+
+def texts(answer: Any) -> list[str]:
+    return [one["memory"] for one in answer["memories"]]
+
+
+def test_a_memory_is_stored_read_changed_and_forgotten(call: Call) -> None:
+    made = call(
+        "memory",
+        action="create",
+        memory="  Noor is allergic to peanuts. ",
+        keywords=["Noor", "noor", "food  allergy"],
+        category="Family",
+        topic_id="t-1",
+    )
+    one = made["memories"][0]
+    assert one["memory"] == "Noor is allergic to peanuts."
+    assert one["keywords"] == ["Noor", "food allergy"]
+    assert (one["category"], one["topic_id"]) == ("Family", "t-1")
+    assert call("memory", action="get", memory_id=one["memory_id"])["memories"] == [one]
+
+    changed = call(
+        "memory", action="update", memory_id=one["memory_id"], category="Health"
+    )["memories"][0]
+    assert changed["category"] == "Health"
+    for kept in ("memory", "keywords", "topic_id", "created_at"):
+        assert changed[kept] == one[kept]
+
+    gone = call("memory", action="delete", memory_id=one["memory_id"])
+    assert gone["memories"] == [changed]
+    with pytest.raises(ToolError, match="no memory with the id 1"):
+        call("memory", action="get", memory_id=one["memory_id"])
+    assert create(call, "another") != one["memory_id"], "ids are never given again"
+
+
+def test_memories_outlive_the_process(call: Call) -> None:
+    create(call, "kept")
+    with sqlite3.connect(database_path()) as other:
+        assert other.execute("SELECT text FROM memories").fetchall() == [("kept",)]
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    other.close()
+
+
+def test_search_wants_as_many_keywords_as_asked(call: Call) -> None:
+    create(call, "Robin flies to Lisbon in May", keywords=["holiday"])
+    create(call, "Robin's flights are booked with points")
+    both = call("memory", action="search", keywords=["lisbon", "HOLIDAY", "train"])
+    assert texts(both) == ["Robin flies to Lisbon in May"]
+    any_one = call(
+        "memory", action="search", keywords=["flight", "lisbon"], min_keywords=1
+    )
+    assert any_one["total"] == 2
+    clamped = call("memory", action="search", keywords=["booking"], min_keywords=9)
+    assert texts(clamped) == ["Robin's flights are booked with points"]
+
+
+def test_search_puts_the_best_match_first(call: Call) -> None:
+    create(call, "saffron saffron saffron")
+    for number in range(3):
+        create(call, f"tea and milk, cup {number}")
+    create(call, "tea, milk, and then a long remark about everything else in the shop")
+    found = call(
+        "memory", action="search", keywords=["tea", "milk", "saffron"], min_keywords=1
+    )
+    ranked = texts(found)
+    assert ranked[-1] == "saffron saffron saffron", "two keywords beat a rare one"
+    assert ranked[-2].startswith("tea, milk, and then"), "among equals BM25 decides"
+
+
+def test_search_ignores_accents_and_finds_phrases(call: Call) -> None:
+    create(call, "Meets Zoë at the café on the corner")
+    create(call, "The corner has a café")
+    found = call("memory", action="search", keywords=["cafe on the corner", "zoe"])
+    assert texts(found) == ["Meets Zoë at the café on the corner"]
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    [
+        '"',
+        '" OR "x',
+        "text:peanuts",
+        "NEAR(a b)",
+        "a AND NOT b",
+        "pean*",
+        "^start",
+        "-x",
+        "{a b}:c",
+        "'; DROP TABLE memories; --",
+        "(",
+        "!!!",
+        "nul\x00byte",
+    ],
+)
+def test_keywords_are_never_syntax(call: Call, keyword: str) -> None:
+    create(call, "bystander peanuts")
+    found = call("memory", action="search", keywords=[keyword], min_keywords=1)
+    assert found["memories"] == []
+    create(call, f"holds {keyword} itself")
+    again = call("memory", action="search", keywords=[keyword], min_keywords=1)
+    assert "bystander peanuts" not in texts(again)
+    if any(letter.isalnum() for letter in keyword):
+        assert again["total"] == 1
+
+
+def test_search_follows_updates_and_deletions(call: Call) -> None:
+    first = create(call, "lives in Utrecht", keywords=["home"])
+    call("memory", action="update", memory_id=first, memory="lives in Groningen")
+    assert call("memory", action="search", keywords=["utrecht"])["total"] == 0
+    assert call("memory", action="search", keywords=["groningen", "home"])["total"] == 1
+    call("memory", action="update", memory_id=first, keywords=["address"])
+    assert call("memory", action="search", keywords=["home"])["total"] == 0
+    call("memory", action="delete", memory_id=first)
+    assert call("memory", action="search", keywords=["groningen"])["total"] == 0
+    with database() as connection:
+        connection.execute(
+            "INSERT INTO memories_fts (memories_fts) VALUES ('integrity-check')"
+        )
+
+
+def test_filters_and_pages(call: Call) -> None:
+    for number in range(5):
+        moment = Instant.parse_iso(f"2026-03-0{number + 1}T12:00Z")
+        with patch_current_time(moment, keep_ticking=False):
+            category = "Health" if number % 2 else "Admin"
+            create(call, f"memory {number}", category=category, topic_id=f"t{number}")
+    newest = call("memory", action="list", limit=2)
+    assert texts(newest) == ["memory 4", "memory 3"]
+    assert newest["total"] == 5
+    rest = call("memory", action="list", limit=2, offset=4)
+    assert texts(rest) == ["memory 0"]
+    beyond = call("memory", action="list", offset=10**30)
+    assert (beyond["memories"], beyond["total"]) == ([], 5)
+    health = call("memory", action="search", category="Health")
+    assert texts(health) == ["memory 3", "memory 1"]
+    assert texts(call("memory", action="search", topic_id="t2")) == ["memory 2"]
+    between = call(
+        "memory",
+        action="search",
+        created_after="2026-03-02T12:00:00Z",
+        created_before="2026-03-04T13:00+01:00",
+    )
+    assert texts(between) == ["memory 2", "memory 1"], "after is inclusive, before not"
+    mixed = call(
+        "memory", action="search", keywords=["memory"], created_after="2026-03-05"
+    )
+    assert texts(mixed) == ["memory 4"]
+
+
+def test_dates_are_meant_in_the_own_time_zone(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = Instant.parse_iso("2026-03-01T23:30Z")
+    with patch_current_time(moment, keep_ticking=False):
+        create(call, "late")
+    assert call("memory", action="list", created_after="2026-03-02")["total"] == 0
+    monkeypatch.setenv("KIRISHIMA_TIMEZONE", "Europe/Amsterdam")
+    assert call("memory", action="list", created_after="2026-03-02")["total"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yesterday",
+        "2026-02-30",
+        "2026-3-1",
+        "03/01/2026",
+        "1772000000",
+        "",
+        "2026-03-01T25:00",
+        "2026-03-01T10:00 Europe/Berlin",
+    ],
+)
+def test_times_are_strict(call: Call, text: str) -> None:
+    with pytest.raises(ToolError, match="`created_before` must be an ISO 8601"):
+        call("memory", action="list", created_before=text)
+
+
+def test_an_unknown_time_zone_is_told(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIRISHIMA_TIMEZONE", "Mars/Olympus")
+    with pytest.raises(ToolError, match="KIRISHIMA_TIMEZONE"):
+        call("memory", action="list", created_after="2026-03-02")
+
+
+def test_the_same_text_is_not_stored_twice(call: Call) -> None:
+    first = create(call, "likes tea")
+    second = create(call, "likes coffee")
+    with pytest.raises(ToolError, match=f"Memory {first} says exactly this"):
+        create(call, "likes tea ")
+    with pytest.raises(ToolError, match=f"Memory {first} says exactly this"):
+        call("memory", action="update", memory_id=second, memory="likes tea")
+    call("memory", action="update", memory_id=first, memory="likes tea")
+    assert call("memory", action="list")["total"] == 2
+
+
+@pytest.mark.parametrize("wrong", ["", "x", "-1", "1e0", "1 ", "٣", "9" * 19])
+def test_identifiers_are_strict(call: Call, wrong: str) -> None:
+    create(call, "the only one")
+    with pytest.raises(ToolError, match="`memory_id` must be an identifier"):
+        call("memory", action="delete", memory_id=wrong)
+    assert call("memory", action="list")["total"] == 1
+
+
+@pytest.mark.parametrize("text", ["  ", "\x00", "half \ud800 character"])
+def test_texts_that_cannot_be_kept_are_refused(call: Call, text: str) -> None:
+    with pytest.raises(ToolError, match="`memory`"):
+        create(call, text)
+
+
+def test_many_first_users_at_once(call: Call) -> None:
+    failures: list[BaseException] = []
+    start = threading.Barrier(12)
+
+    def work(number: int) -> None:
+        try:
+            start.wait()
+            create(call, f"from thread {number}")
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert call("memory", action="list")["total"] == 12
+
+
+def test_a_busy_store_is_told(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(call, "first")
+    monkeypatch.setattr("examples.kirishima.store.BUSY_SECONDS", 0.05)
+    with database(write=True):
+        with pytest.raises(ToolError, match="busy"):
+            create(call, "second")
+        assert call("memory", action="list")["total"] == 1, "readers are not blocked"
+
+
+def test_nothing_is_kept_of_a_failed_transaction(call: Call) -> None:
+    create(call, "kept")
+
+    def fail_halfway() -> None:
+        with database(write=True) as connection:
+            connection.execute("DELETE FROM memories")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail_halfway()
+    assert call("memory", action="list")["total"] == 1
+
+
+def test_a_store_of_a_newer_program_is_left_alone(call: Call, tmp_path: Path) -> None:
+    create(call, "kept")
+    other = sqlite3.connect(database_path())
+    other.execute("PRAGMA user_version = 99")
+    other.close()
+    with pytest.raises(RuntimeError, match="newer than this program"):
+        create(call, "second")
+    assert database_path().is_relative_to(tmp_path)
+
+
+def test_the_first_user_waits_for_one_who_locks_the_file(call: Call) -> None:
+    database_path().parent.mkdir()
+    other = sqlite3.connect(database_path(), check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    release = threading.Timer(0.2, other.rollback)
+    release.start()
+    create(call, "patient")
+    release.join()
+    other.close()
+    assert call("memory", action="list")["total"] == 1

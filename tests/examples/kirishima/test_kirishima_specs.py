@@ -1,0 +1,111 @@
+"""The specs and the handlers agree."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import jsonschema
+import pytest
+import yaml
+
+from generated._runtime.tool_response import ToolError
+
+ROOT = Path(__file__).parents[3]
+SPECS = ROOT / "specs" / "kirishima"
+LANGUAGE = ROOT / "generator" / "toolcast" / "schemas"
+TOOLS = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "toolset")
+
+
+def handler_of(spec: Mapping[str, Any]) -> Callable[..., Any]:
+    module, _, name = spec["handler"].partition(":")
+    handler: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return handler
+
+
+@pytest.mark.parametrize("name", [*TOOLS, "toolset"])
+def test_spec_is_written_in_the_spec_language(name: str) -> None:
+    kind = "toolset" if name == "toolset" else "tool"
+    text = (SPECS / f"{name}.yaml").read_text("utf-8")
+    schema = json.loads((LANGUAGE / f"{kind}.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text))
+    assert text.splitlines()[0] == (
+        "# yaml-language-server: "
+        f"$schema=../../generator/toolcast/schemas/{kind}.schema.json"
+    )
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_handler_takes_exactly_the_parameters(
+    name: str, specs: Mapping[str, Any]
+) -> None:
+    schema = specs[name]["parameters"]
+    taken = inspect.signature(handler_of(specs[name])).parameters
+    assert list(taken) == list(schema["properties"])
+    for parameter in taken.values():
+        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        if parameter.name in schema.get("required", []):
+            assert parameter.default is inspect.Parameter.empty
+        else:
+            declared = schema["properties"][parameter.name]
+            assert parameter.default == declared.get("default")
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_handler_knows_every_value_of_an_enum(
+    name: str, specs: Mapping[str, Any]
+) -> None:
+    hints = get_type_hints(handler_of(specs[name]))
+    for parameter, schema in specs[name]["parameters"]["properties"].items():
+        if "enum" in schema:
+            choices = [hints[parameter], *get_args(hints[parameter])]
+            literal = next(one for one in choices if get_origin(one) is Literal)
+            assert list(get_args(literal)) == schema["enum"]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_actions_cover_the_enum_and_name_parameters(
+    name: str, specs: Mapping[str, Any]
+) -> None:
+    actions = specs[name].get("actions")
+    if actions is None:
+        assert "action" not in specs[name]["parameters"]["properties"]
+        return
+    properties = specs[name]["parameters"]["properties"]
+    assert list(actions["values"]) == properties[actions["parameter"]]["enum"]
+    used = {actions["parameter"]}
+    for needs in actions["values"].values():
+        for key in ("requires", "requires_any", "accepts"):
+            used.update(needs.get(key, []))
+    assert used == set(properties)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_example_arguments_are_valid(name: str, specs: Mapping[str, Any]) -> None:
+    validator = jsonschema.Draft202012Validator(specs[name]["parameters"])
+    for example in specs[name]["examples"]:
+        validator.validate(example["arguments"])
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_examples_of_errors_give_these_errors(
+    name: str, specs: Mapping[str, Any], call: Callable[..., Any]
+) -> None:
+    for example in specs[name]["examples"]:
+        if "error" in example:
+            with pytest.raises(ToolError) as caught:
+                call(name, **example["arguments"])
+            assert str(caught.value) == example["error"]
+
+
+def test_clients_of_tools_and_toolset_agree(specs: Mapping[str, Any]) -> None:
+    toolset = yaml.safe_load((SPECS / "toolset.yaml").read_text("utf-8"))
+    for client, access in toolset["clients"].items():
+        for name, spec in specs.items():
+            allowed = access["allow"] == "*" or name in access["allow"]
+            allowed = allowed and name not in access.get("restrict", [])
+            assert allowed == (client in spec["clients"]), (client, name)
