@@ -45,10 +45,10 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
     names = [action.name for action in tool.actions.values] if tool.actions else []
     for name in names:
         if name not in values:
-            path = ("actions", "values", name)
+            place = ("actions", "values", name)
             message = f"`{name}` is not in the `enum` of `{parameter}`"
             meant = did_you_mean(name, values) or f"it has {quoted_list(values)}"
-            yield at_tool(RULE, tool, path, message, meant, at_key=True)
+            yield at_tool(RULE, tool, place, message, meant, at_key=True)
     for index, value in enumerate(values):
         if value not in names:
             yield at_tool(
