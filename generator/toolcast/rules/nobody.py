@@ -14,8 +14,12 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools that no client may have."""
     for tool in toolset.tools:
-        if toolset.clients and not any(
-            toolset.is_offered(tool, client) for client in toolset.clients
+        # `clients: []` is a decision, and an `always` tool has a rule of its own.
+        is_decided = tool.clients == () or tool.always
+        if (
+            toolset.clients
+            and not is_decided
+            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
         ):
             yield at_tool(
                 RULE,

@@ -55,7 +55,6 @@ summary: Reads a note.
 # store_note.yaml
 clients: []
 summary: Stores a note.
-suppress: [{rule: expose/nobody, reason: Only tests call it.}]
 # toolset.yaml
 clients: {external: {allow: "*", restrict: [store_note]}}
 targets: {registry: {}}
