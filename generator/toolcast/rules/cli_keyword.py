@@ -18,11 +18,10 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         return
     by_keyword: dict[str, list[CliCommand]] = {}
     for command in cli_commands(toolset, toolset.tools_in("cli")):
-        if command.action is not None and command.tool.cli and command.tool.cli.keyword:
-            if " " in command.tool.cli.keyword:
-                yield _at(
-                    command, "a tool with `actions` has no flag", "remove the flag"
-                )
+        decision = command.tool.cli
+        has_flag = decision is not None and " " in (decision.keyword or "")
+        if command.action is not None and has_flag:
+            yield _at(command, "a tool with `actions` has no flag", "remove the flag")
         earlier = by_keyword.setdefault(command.keyword, [])
         problem = next(filter(None, (_clash(command, one) for one in earlier)), None)
         if problem is not None:
