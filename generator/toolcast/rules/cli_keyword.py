@@ -45,15 +45,13 @@ def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
     if command.flag == other.flag:
         whole = f"{keyword} {command.flag}" if command.flag else keyword
         return f"`{whole}` is the keyword of `{name}` too", "choose another keyword"
-    shapes = [
-        [(place.optional, place.rest) for place in one.positionals]
-        for one in (command, other)
-    ]
-    if shapes[0] != shapes[1]:
-        return (
-            f"`{keyword}` takes its words in another way for `{name}`",
-            "give both the same `usage`, or one of them another keyword",
-        )
+    # Fewer words for one of them are fine; the same word must be read in the same way.
+    for one, two in zip(command.positionals, other.positionals, strict=False):
+        if one.rest != two.rest:
+            return (
+                f"`{keyword}` reads `<{one.parameter}>` in another way for `{name}`",
+                "give both the same `usage`, or one of them another keyword",
+            )
     return None
 
 
