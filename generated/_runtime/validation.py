@@ -6,12 +6,15 @@ registry is empty, so no file and no address is ever opened.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .tool import Action, Tool
 
 __all__ = ["Validators", "problems_with_actions"]
+
+_logger = logging.getLogger("toolcast")
 
 _MOST_PROBLEMS = 10
 _KINDS = {
@@ -92,10 +95,16 @@ def _validator(schema: Any) -> Any:
 
 def _problems(validator: Any, value: Any) -> list[str]:
     problems: list[str] = []
-    for error in validator.iter_errors(value):
-        problems.extend(_worded(error))
-        if len(problems) >= _MOST_PROBLEMS:
-            break
+    try:
+        for error in validator.iter_errors(value):
+            problems.extend(_worded(error))
+            if len(problems) >= _MOST_PROBLEMS:
+                break
+    except Exception:
+        # A pattern that Python lacks, a reference that leads out of the schema or round in
+        # circles: what cannot be checked is not let through.
+        _logger.exception("a schema cannot be applied")
+        return ["the value cannot be checked: the tool's schema cannot be applied"]
     return problems
 
 

@@ -33,10 +33,50 @@ _NUMBERS = """[0, -1, 1, 1.0, -1.0, 9007199254740993, -9223372036854775809,
     100.0, 12345678.9, 5e-324, 1.7976931348623157e308]"""
 
 _PROPERTIES = [
-    *("$x", "$ref", "from", "a-b", "__x", "_x", "self", "class", "None", "match", "type"),
-    *("a b", "a.b", "ñ", "ß", "日", "1", "", "name", "arguments", "print", "@type", "x" * 90),
+    *(
+        "$x",
+        "$ref",
+        "from",
+        "a-b",
+        "__x",
+        "_x",
+        "self",
+        "class",
+        "None",
+        "match",
+        "type",
+    ),
+    *(
+        "a b",
+        "a.b",
+        "ñ",
+        "ß",
+        "日",
+        "1",
+        "",
+        "name",
+        "arguments",
+        "print",
+        "@type",
+        "x" * 90,
+    ),
     *("properties", "required", "enum", "description", "default", "True", "__class__"),
-    *('"', "'", "\\", "\n", "{{x}}", "yes", "no", "012", "null", "~", "<<", "=", "- a", "# b"),
+    *(
+        '"',
+        "'",
+        "\\",
+        "\n",
+        "{{x}}",
+        "yes",
+        "no",
+        "012",
+        "null",
+        "~",
+        "<<",
+        "=",
+        "- a",
+        "# b",
+    ),
 ]
 
 
@@ -79,10 +119,16 @@ def _schemas() -> list[dict[str, Any]]:
         {"name": "empty", **bare},
         {"name": "deep", "inputSchema": {"properties": {"d": deep}}},
         {"name": "wide", "inputSchema": {"type": "object", "properties": wide}},
-        {"name": "named", "inputSchema": {"properties": named, "required": _PROPERTIES}},
+        {
+            "name": "named",
+            "inputSchema": {"properties": named, "required": _PROPERTIES},
+        },
         {"name": "recursive", "inputSchema": recursive, "outputSchema": recursive},
         {"name": "nulls", "inputSchema": nulls, "outputSchema": nulls},
-        {"name": "odd", "inputSchema": {"type": ["object"], "required": [], "x": [{}, []]}},
+        {
+            "name": "odd",
+            "inputSchema": {"type": ["object"], "required": [], "x": [{}, []]},
+        },
         {"name": "booleans", "inputSchema": {"properties": {"a": True, "b": False}}},
         {"name": "array", "inputSchema": {}, "outputSchema": {"type": "array"}},
         {"name": "anything", "inputSchema": {}, "outputSchema": {}},
@@ -126,7 +172,18 @@ def _keys() -> list[dict[str, Any]]:
 
 
 _NAMES = [
-    *("class", "from", "None", "1st", "-", "..a", "__init__", "con", "test_x", "conftest"),
+    *(
+        "class",
+        "from",
+        "None",
+        "1st",
+        "-",
+        "..a",
+        "__init__",
+        "con",
+        "test_x",
+        "conftest",
+    ),
     *("print", "TOOL", "a.b-c_D", "yes", "012", "1.0", "1e5"),
 ]
 

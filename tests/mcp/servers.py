@@ -205,7 +205,9 @@ class HttpServer:
             "method": method,
             "params": given,
         }
-        request = urllib.request.Request(self.url, json.dumps(message).encode(), headers)
+        request = urllib.request.Request(
+            self.url, json.dumps(message).encode(), headers
+        )
         try:
             with urllib.request.urlopen(request, timeout=_PATIENCE) as response:
                 body = response.read()
