@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 from platformdirs import user_data_path
 
@@ -118,10 +119,7 @@ def database(*, write: bool = False) -> Iterator[sqlite3.Connection]:
                 raise
             connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF in (
-            sqlite3.SQLITE_BUSY,
-            sqlite3.SQLITE_LOCKED,
-        ):
+        if _is_busy(error):
             raise ToolError("The store is busy. Try again in a moment.") from error
         raise
 
@@ -136,7 +134,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
     """Bring the file to this schema version, whoever else is about to do the same."""
     if _version(connection) == len(MIGRATIONS):
         return
-    connection.execute("PRAGMA journal_mode = WAL")
+    _use_wal(connection)
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _version(connection)
@@ -153,6 +151,24 @@ def _migrate(connection: sqlite3.Connection) -> None:
         _undo(connection)
         raise
     connection.execute("COMMIT")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL; when others are switching too, SQLite itself does not wait."""
+    deadline = monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or monotonic() > deadline:
+                raise
+            sleep(0.01)
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    primary_code = error.sqlite_errorcode & 0xFF
+    return primary_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _undo(connection: sqlite3.Connection) -> None:

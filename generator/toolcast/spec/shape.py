@@ -33,10 +33,20 @@ def check_shape(document: Document, kind: str) -> Iterator[Finding]:
 
 @cache
 def _validator(kind: str) -> Any:
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, validators
     from referencing import Registry
 
-    return Draft202012Validator(schema(kind), registry=Registry())
+    extend: Any = validators.extend  # its stub has no types
+    exact = extend(Draft202012Validator, {"pattern": _pattern})
+    return exact(schema(kind), registry=Registry())
+
+
+def _pattern(validator: Any, pattern: str, value: Any, schema_: Any) -> Iterator[Any]:
+    """`pattern` as ECMA-262 means it: `$` is the end, not the end before a newline."""
+    from jsonschema import ValidationError
+
+    if isinstance(value, str) and not re.search(pattern.replace("$", r"\Z"), value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def _findings(document: Document, error: Any) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.layout import Expression, Group, Text
-from ..text.markdown import inline
+from ..text.markdown import block, inline
 from ..text.python import (
     call,
     code_of,
@@ -125,12 +125,12 @@ def _block(toolset: Toolset, commands: Sequence[CliCommand], program: str) -> Bl
         for line, command in zip(typed, commands, strict=True)
     ]
     heading, intro = options.get("heading", ""), options.get("intro", "")
-    closing = [inline(line) for line in options.get("closing", ())]
+    closing = [block(line) for line in options.get("closing", ())]
     return BlockView(
         bool(heading),
         inline(heading),
         bool(intro),
-        inline(intro),
+        block(intro),
         lines,
         bool(closing),
         closing,

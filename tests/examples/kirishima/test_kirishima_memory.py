@@ -79,12 +79,16 @@ def test_search_wants_as_many_keywords_as_asked(call: Call) -> None:
 
 
 def test_search_puts_the_best_match_first(call: Call) -> None:
-    create(call, "Coffee is fine", keywords=["coffee", "tea", "milk"])
-    create(call, "Coffee coffee coffee")
+    create(call, "saffron saffron saffron")
+    for number in range(3):
+        create(call, f"tea and milk, cup {number}")
+    create(call, "tea, milk, and then a long remark about everything else in the shop")
     found = call(
-        "memory", action="search", keywords=["coffee", "tea", "milk"], min_keywords=1
+        "memory", action="search", keywords=["tea", "milk", "saffron"], min_keywords=1
     )
-    assert texts(found) == ["Coffee is fine", "Coffee coffee coffee"]
+    ranked = texts(found)
+    assert ranked[-1] == "saffron saffron saffron", "two keywords beat a rare one"
+    assert ranked[-2].startswith("tea, milk, and then"), "among equals BM25 decides"
 
 
 def test_search_ignores_accents_and_finds_phrases(call: Call) -> None:
@@ -279,3 +283,15 @@ def test_a_store_of_a_newer_program_is_left_alone(call: Call, tmp_path: Path) ->
     with pytest.raises(RuntimeError, match="newer than this program"):
         create(call, "second")
     assert database_path().is_relative_to(tmp_path)
+
+
+def test_the_first_user_waits_for_one_who_locks_the_file(call: Call) -> None:
+    database_path().parent.mkdir()
+    other = sqlite3.connect(database_path(), check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    release = threading.Timer(0.2, other.rollback)
+    release.start()
+    create(call, "patient")
+    release.join()
+    other.close()
+    assert call("memory", action="list")["total"] == 1

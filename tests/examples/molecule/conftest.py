@@ -1,0 +1,74 @@
+"""A platform for each test: its own state folder, and real workspaces where needed."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from examples.molecule.platform import Platform
+from generated._runtime.tool_response import ToolResponse
+
+SPECS = Path(__file__).resolve().parents[3] / "specs" / "molecule"
+WORKSPACES: dict[str, list[str]] = {
+    "ws-director": [],
+    "ws-research": [],
+    "ws-writing": ["--delay", "0.4"],
+    "ws-harbor": [],
+}
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh state folder; the platform acts as its default workspace."""
+    for name in ("MOLECULE_WORKSPACE_ID", "MOLECULE_PLUGIN_SOURCES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MOLECULE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The state folder of workspaces that run for the whole session."""
+    folder = tmp_path_factory.mktemp("platform")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOLECULE_HOME", str(folder))
+        platform = Platform(WORKSPACES)
+        platform.start()
+    yield folder
+    platform.stop()
+
+
+@pytest.fixture
+def platform(running: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Lets the test act among the running workspaces."""
+    monkeypatch.setenv("MOLECULE_HOME", str(running))
+    return running
+
+
+@pytest.fixture
+def call() -> Call:
+    """Calls a tool's handler as a server does: arguments and result are checked."""
+    return _call
+
+
+def _call(tool: str, **arguments: Any) -> Any:
+    spec = yaml.safe_load((SPECS / f"{tool}.yaml").read_text(encoding="utf-8"))
+    Draft202012Validator(spec["parameters"]).validate(arguments)
+    module, _, name = spec["handler"].partition(":")
+    answer = getattr(importlib.import_module(module), name)(**arguments)
+    if inspect.iscoroutine(answer):
+        answer = asyncio.run(answer)
+    result = answer.result if isinstance(answer, ToolResponse) else answer
+    if "returns" in spec:
+        Draft202012Validator(spec["returns"]).validate(result)
+    return answer

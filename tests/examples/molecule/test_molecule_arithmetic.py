@@ -1,0 +1,51 @@
+"""The calculator of the workers: right, and bounded whatever it is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from examples.molecule.arithmetic import calculate
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("1 + 2 * 3", "7"),
+        ("-(4 - 6) ** 3", "8"),
+        ("7 // 2 + 7 % 4", "6"),
+        ("1 / 4", "0.25"),
+        ("2 ** -1", "0.5"),
+        ("+1.5e2", "150.0"),
+    ],
+)
+def test_value(expression: str, value: str) -> None:
+    assert calculate(expression) == value
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "__import__('os')",
+        "a",
+        "1 if 1 else 2",
+        "'a' * 3",
+        "True + 1",
+        "1j",
+        "",
+        "1 +",
+        "9 ** 9 ** 9",
+        "2 ** 5000",
+        "(-8) ** 0.5",
+        "1" * 201,
+        "\0",
+    ],
+)
+def test_what_is_no_arithmetic_or_too_large_is_a_value_error(expression: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        calculate(expression)
+
+
+@pytest.mark.parametrize("expression", ["1 / 0", "0 ** -1", "1e200 ** 2"])
+def test_what_has_no_value_is_an_arithmetic_error(expression: str) -> None:
+    with pytest.raises(ArithmeticError):
+        calculate(expression)

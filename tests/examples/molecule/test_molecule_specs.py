@@ -1,0 +1,108 @@
+"""The specs: valid, in step with their handlers, and true in their examples."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from generated._runtime.tool_response import ToolError
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "specs" / "molecule"
+SCHEMAS = ROOT / "generator" / "toolcast" / "schemas"
+TOOLSET = yaml.safe_load((FOLDER / "toolset.yaml").read_text(encoding="utf-8"))
+SPECS: dict[str, dict[str, Any]] = {
+    file.stem: yaml.safe_load(file.read_text(encoding="utf-8"))
+    for file in sorted(FOLDER.glob("*.yaml"))
+    if file.stem != "toolset"
+}
+each_spec = pytest.mark.parametrize("name", SPECS)
+EXAMPLES = [
+    pytest.param(name, example, id=f"{name}: {example['title']}")
+    for name, spec in SPECS.items()
+    for example in spec["examples"]
+    if "result" in example or "error" in example
+]
+
+
+def _schema(name: str) -> Draft202012Validator:
+    text = (SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")
+    return Draft202012Validator(json.loads(text))
+
+
+def test_the_toolset_has_its_tools_in_its_sections() -> None:
+    _schema("toolset").validate(TOOLSET)
+    sections = [SPECS[name]["section"] for name in SPECS]
+    assert {name: sections.count(name) for name in TOOLSET["sections"]} == {
+        "a2a": 16,
+        "memory": 9,
+        "display": 6,
+    }
+
+
+@each_spec
+def test_a_spec_is_valid_and_names_what_exists(name: str) -> None:
+    spec = SPECS[name]
+    _schema("tool").validate(spec)
+    assert spec["name"] == name
+    assert spec.get("permission", "delegate") in TOOLSET["permissions"]
+    for key in {"parameters", "returns"} & spec.keys():
+        Draft202012Validator.check_schema(spec[key])
+    for example in spec["examples"]:
+        Draft202012Validator(spec["parameters"]).validate(example["arguments"])
+
+
+@each_spec
+def test_every_parameter_is_described_and_every_object_closed(name: str) -> None:
+    free = {"card"}
+    for key, schema in SPECS[name]["parameters"]["properties"].items():
+        assert schema["description"], key
+        for part in (schema, *schema.get("items", {}).get("anyOf", [])):
+            if part["type"] == "object" and key not in free:
+                assert part["additionalProperties"] is False
+    assert SPECS[name]["parameters"]["additionalProperties"] is False
+
+
+@each_spec
+def test_a_handler_takes_exactly_the_parameters_with_their_defaults(name: str) -> None:
+    spec = SPECS[name]
+    module, _, function = spec["handler"].partition(":")
+    handler = getattr(importlib.import_module(module), function)
+    parameters = inspect.signature(handler).parameters
+    properties = spec["parameters"]["properties"]
+    required = spec["parameters"].get("required", [])
+    assert list(parameters) == list(properties)
+    for key, parameter in parameters.items():
+        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        if key in required:
+            assert parameter.default is inspect.Parameter.empty
+        else:
+            assert parameter.default == properties[key].get("default")
+
+
+def test_no_prose_says_a_former_name() -> None:
+    former = [old for spec in SPECS.values() for old in spec.get("renamed_from", [])]
+    assert len(former) == 3
+    for spec in [*SPECS.values(), TOOLSET]:
+        prose = json.dumps({**spec, "renamed_from": []})
+        assert not [old for old in former if old in prose]
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES)
+def test_an_example_gives_what_it_says(
+    call: Callable[..., Any], name: str, example: dict[str, Any]
+) -> None:
+    if "error" in example:
+        with pytest.raises(ToolError) as failure:
+            call(name, **example["arguments"])
+        assert str(failure.value) == example["error"]
+    else:
+        assert call(name, **example["arguments"]) == example["result"]

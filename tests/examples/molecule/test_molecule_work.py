@@ -1,0 +1,151 @@
+"""Goal, task list, requests to the user, and plugins."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.molecule import config, user
+from generated._runtime.tool_response import ToolError
+
+Call = Callable[..., Any]
+
+
+def test_a_goal_is_set_replaced_and_cleared(call: Call) -> None:
+    assert call("goal_get")["goal"] is None
+    call("goal_set", goal="First", cadence_seconds=60)
+    second = call("goal_set", goal="Second")
+    assert call("goal_get") == second
+    assert second["cadence_seconds"] is None
+    assert call("goal_clear") == {"cleared": True}
+    assert call("goal_clear") == {"cleared": False}
+
+
+def test_goals_and_tasks_belong_to_one_workspace(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("goal_set", goal="Ours")
+    task = call("task_add", title="Ours")
+    monkeypatch.setenv("MOLECULE_WORKSPACE_ID", "ws-research")
+    assert call("goal_get")["goal"] is None
+    assert call("task_list")["tasks"] == []
+    with pytest.raises(ToolError, match="There is no task"):
+        call("task_complete", task_id=task["task_id"])
+
+
+def test_a_task_from_open_to_done(call: Call) -> None:
+    first = call("task_add", title="First", next_action="Begin")
+    second = call("task_add", title="Second")
+    blocked = call("task_update", task_id=first["task_id"], status="blocked")
+    assert (blocked["status"], blocked["next_action"]) == ("blocked", "Begin")
+    cleared = call("task_update", task_id=first["task_id"], next_action="")
+    assert (cleared["status"], cleared["next_action"]) == ("blocked", None)
+    call("task_complete", task_id=first["task_id"])
+
+    def titles(**arguments: Any) -> list[str]:
+        return [task["title"] for task in call("task_list", **arguments)["tasks"]]
+
+    assert titles() == ["Second"]
+    assert titles(status="done") == ["First"]
+    call("task_update", task_id=second["task_id"], status="done")
+    assert titles(status="done", limit=1) == ["First"]
+
+
+def test_a_decision_on_a_request_comes_into_the_inbox(call: Call) -> None:
+    low = call("create_request", kind="task", title="Sign", detail="page 3")
+    high = call("create_request", kind="task", title="Pay", priority=5)
+    approval = call("create_approval", action="Delete", reason="old")
+    asked = [line.split()[0] for line in user.requests()]
+    assert asked == [one["request_id"] for one in (high, low, approval)]
+    user.decide(approval["request_id"], "rejected")
+    assert len(user.requests()) == 2
+    message = call("wait_for_message", timeout_secs=0)["message"]
+    assert (message["kind"], message["peer_id"]) == ("decision", None)
+    assert message["text"] == f"{approval['request_id']} (Delete): rejected"
+    with pytest.raises(LookupError):
+        user.decide(approval["request_id"], "approved")
+
+
+def _plugin(root: Path, **changes: Any) -> Path:
+    skill = {"id": "sing", "name": "Sing", "description": "Sings a song."}
+    manifest = {"name": "choir", "version": "1.0.0", "skills": [skill]} | changes
+    document = root / "choir" / "skills" / "sing" / "SKILL.md"
+    document.parent.mkdir(parents=True, exist_ok=True)
+    document.write_text("# Sing\n", encoding="utf-8")
+    file = root / "choir" / "plugin.json"
+    file.write_text(json.dumps(manifest), encoding="utf-8")
+    return root / "choir"
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that plugins may come from."""
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    sources = os.pathsep.join([str(folder), str(config.bundled_plugins())])
+    monkeypatch.setenv("MOLECULE_PLUGIN_SOURCES", sources)
+    return folder
+
+
+def test_a_plugin_is_copied_replaced_and_otherwise_left_alone(
+    call: Call, shelf: Path, home: Path
+) -> None:
+    folder = _plugin(shelf)
+    installed = home / "plugins" / "ws-director" / "choir"
+    assert call("install_plugin", source="choir")["changed"]
+    assert (installed / "skills/sing/SKILL.md").read_bytes() == b"# Sing\n"
+    assert not call("install_plugin", source=str(folder))["changed"]
+    _plugin(shelf, version="1.1.0")
+    (folder / "extra.md").write_text("more", encoding="utf-8")
+    assert call("install_plugin", source="choir")["version"] == "1.1.0"
+    assert (installed / "extra.md").exists()
+    assert sorted(one.name for one in installed.parent.iterdir()) == ["choir"]
+
+
+def test_the_bundled_plugin_s_skills_stand_on_the_card(call: Call) -> None:
+    call("install_plugin", source="review")
+    card = call("update_agent_card", card={"name": "D", "skills": [], "x": [1]})
+    assert [skill["id"] for skill in card["skills"]] == [
+        "review-text",
+        "review-figures",
+    ]
+    assert (card["name"], card["x"]) == ("D", [1])
+
+
+@pytest.mark.parametrize("source", ["nothing", "..", ".", "/etc", "../shelf2"])
+def test_a_plugin_comes_from_the_shelves_only(
+    call: Call, shelf: Path, source: str
+) -> None:
+    _plugin(shelf.with_name("shelf2"))
+    with pytest.raises(ToolError, match="not a folder among"):
+        call("install_plugin", source=source)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"name": "../up"}, "`name` is missing or malformed"),
+        ({"version": "1"}, "`version` is missing or malformed"),
+        ({"skills": []}, "lists no skills"),
+        ({"skills": [{"id": "../../x", "name": "", "description": ""}]}, "needs `id`"),
+        ({"skills": [{"id": "hum", "name": "", "description": ""}]}, "no skills/hum"),
+    ],
+)
+def test_a_plugin_that_is_not_in_order_is_refused_whole(
+    call: Call, shelf: Path, home: Path, changes: dict[str, Any], reason: str
+) -> None:
+    _plugin(shelf, **changes)
+    with pytest.raises(ToolError, match=reason):
+        call("install_plugin", source="choir")
+    assert not (home / "plugins").exists()
+
+
+def test_a_plugin_with_a_link_is_refused(call: Call, shelf: Path) -> None:
+    (_plugin(shelf) / "passwords").symlink_to("/etc/passwd")
+    with pytest.raises(ToolError, match="passwords is neither"):
+        call("install_plugin", source="choir")
