@@ -77,7 +77,9 @@ def test_a_memory_that_the_agent_creates_is_found_again(tmp_path: Path) -> None:
 def test_the_model_is_shown_exactly_the_specs_schemas() -> None:
     model, _ = run_agent(iter([AIMessage("done")]))
 
-    shown = {tool["function"]["name"]: tool["function"] for tool in model.seen[0]["tools"]}
+    shown = {
+        tool["function"]["name"]: tool["function"] for tool in model.seen[0]["tools"]
+    }
     folder = ROOT / "specs" / "kirishima"
     paths = [path for path in folder.glob("*.yaml") if path.stem != "toolset"]
     assert set(shown) == {path.stem for path in paths}

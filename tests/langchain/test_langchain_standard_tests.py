@@ -10,6 +10,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
+
 from toolcast.spec.loading import load_workspace
 from toolcast.spec.model import Toolset, ToolSpec
 

@@ -20,7 +20,7 @@ AWKWARD = [
     *("tool_call_id", "arguments", "cls", "client", "registry", "_private", "schema"),
 ]
 
-HANDLERS = '''
+HANDLERS = """
 import contextvars
 import threading
 
@@ -51,7 +51,7 @@ def blocks():
 
 async def setting():
     return {"setting": SETTING.get(), "thread": threading.current_thread().name}
-'''
+"""
 
 NOTHING = """
 summary: Do it.
@@ -85,7 +85,9 @@ def toy(make_project: Callable[..., Any]) -> Iterator[Callable[[str], BaseTool]]
         )
 
         yield get_langchain_tool
-    for module in [m for m in sys.modules if m.split(".")[0] in ("toy_tools", "handlers")]:
+    for module in [
+        m for m in sys.modules if m.split(".")[0] in ("toy_tools", "handlers")
+    ]:
         del sys.modules[module]
 
 
@@ -102,7 +104,9 @@ def through_tool_node(tool: BaseTool, arguments: dict[str, Any]) -> ToolMessage:
     return answer
 
 
-def test_arguments_of_any_name_reach_the_handler(toy: Callable[[str], BaseTool]) -> None:
+def test_arguments_of_any_name_reach_the_handler(
+    toy: Callable[[str], BaseTool],
+) -> None:
     tool = toy("echo")
     for name in AWKWARD:
         given = {name: f"value of {name}"}
@@ -155,7 +159,9 @@ def test_an_exceptions_text_stays_in_the_log(toy: Callable[[str], BaseTool]) -> 
 
 def test_sync_invoke_within_a_running_loop(toy: Callable[[str], BaseTool]) -> None:
     tool = toy("setting")
-    setting = sys.modules["handlers.toy"].SETTING if "handlers.toy" in sys.modules else None
+    setting = (
+        sys.modules["handlers.toy"].SETTING if "handlers.toy" in sys.modules else None
+    )
     assert setting is None  # A handler is imported when it is first called.
     json.loads(tool.invoke({}))
     setting = sys.modules["handlers.toy"].SETTING
