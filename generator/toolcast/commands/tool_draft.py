@@ -15,7 +15,7 @@ from ..targets.table import enabled
 from ..text.code import Code
 from ..text.layout import Group, Text
 from ..text.names import module_name
-from ..text.python import code_of, identifier
+from ..text.python import code_of, identifier, string
 from ..text.yaml_text import scalar
 
 __all__ = ["Draft", "Refusal", "draft_tool"]
@@ -67,7 +67,7 @@ class StubView:
 
     tool: Code
     runtime: Code
-    function: Code
+    exported: Code
     signature: Code
 
 
@@ -218,7 +218,7 @@ def _handler_files(workspace: Workspace, package: str, name: str) -> dict[str, b
     view = StubView(
         tool=Code(name),
         runtime=Code(f"{workspace.output.replace('/', '.')}._runtime"),
-        function=identifier(module),
+        exported=code_of(Group("[", [Text(string(module))], "]"), 0, "__all__ = "),
         signature=Code(f"{signature} -> str:"),
     )
     path = _join(source, f"{folder}/{module}.py")
