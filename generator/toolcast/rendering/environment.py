@@ -25,7 +25,7 @@ from markupsafe import Markup
 
 from ..text.code import Code
 
-__all__ = ["TemplateFailure", "environment", "render"]
+__all__ = ["TemplateFailure", "environment", "is_built_in", "render"]
 
 
 class TemplateFailure(Exception):
@@ -86,6 +86,13 @@ def _built_in() -> BaseLoader:
     if os.path.isdir(os.path.join(here, "templates")):
         return PackageLoader("toolcast", "templates")
     return FileSystemLoader(os.path.join(here, os.pardir, os.pardir, "templates"))
+
+
+def is_built_in(template: str, project_templates: str | None) -> bool:
+    """Whether a template is the generator's own, not one of the project's folder."""
+    return project_templates is None or not os.path.isfile(
+        os.path.join(project_templates, template)
+    )
 
 
 def render(template: str, view: Any, project_templates: str | None = None) -> bytes:

@@ -33,11 +33,11 @@ def check_shape(document: Document, kind: str) -> Iterator[Finding]:
 
 @cache
 def _validator(kind: str) -> Any:
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
+    from jsonschema import Draft202012Validator, validators
     from referencing import Registry
 
-    exact: Any = extend(Draft202012Validator, {"pattern": _pattern})
+    extend: Any = validators.extend  # its stub has no types
+    exact = extend(Draft202012Validator, {"pattern": _pattern})
     return exact(schema(kind), registry=Registry())
 
 

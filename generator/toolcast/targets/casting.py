@@ -8,7 +8,8 @@ from functools import partial
 from importlib import resources
 
 from ..output.manifest import manifest
-from ..rendering.environment import render
+from ..rendering.environment import is_built_in, render
+from ..rendering.shape import verify_shape
 from ..spec.model import Toolset, Workspace
 from .table import enabled
 from .target import Context
@@ -23,9 +24,10 @@ def cast_workspace(workspace: Workspace) -> dict[str, bytes]:
 
     Raises:
         TemplateFailure: a template could not be rendered.
+        ShapeViolation: a rendered file is not of the shape that its view predicted.
         ValueError: two targets give the same file.
     """
-    files: dict[str, bytes] = {"__init__.py": _PACKAGE, **dict(_runtime())}
+    files: dict[str, bytes] = {"__init__.py": _PACKAGE, **dict(_runtime(workspace))}
     for toolset in workspace.toolsets:
         for path, data in _cast_toolset(workspace, toolset):
             if path in files:
@@ -35,11 +37,26 @@ def cast_workspace(workspace: Workspace) -> dict[str, bytes]:
     return files
 
 
-def _runtime() -> Iterator[tuple[str, bytes]]:
+def _runtime(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
+    """The modules that the enabled targets' outputs import, as they are."""
+    names = {
+        name
+        for toolset in workspace.toolsets
+        for target in enabled(tuple(toolset.targets))
+        for name in target.runtime
+    }
     folder = resources.files("toolcast") / "runtime"
-    for module in sorted(folder.iterdir(), key=lambda module: module.name):
-        if module.name.endswith(".py"):
-            yield f"_runtime/{module.name}", module.read_bytes()
+    for name in sorted(names | {"__init__"} if names else names):
+        yield f"_runtime/{name}.py", (folder / f"{name}.py").read_bytes()
+
+
+def _render(project_templates: str | None, template: str, view: object) -> bytes:
+    """Draws a view and holds the result against the shape that the view predicts."""
+    data = render(template, view, project_templates)
+    shape = getattr(view, "shape", None)
+    if shape is not None and is_built_in(template, project_templates):
+        verify_shape(template, data, shape)
+    return data
 
 
 def _cast_toolset(
@@ -49,7 +66,7 @@ def _cast_toolset(
     absolute = os.path.join(workspace.root, templates) if templates else None
     chosen = enabled(tuple(toolset.targets))
     context = Context(
-        render=partial(render, project_templates=absolute),
+        render=partial(_render, absolute),
         output=workspace.output,
         targets=tuple(target.name for target in chosen),
     )
