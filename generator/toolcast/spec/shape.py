@@ -140,6 +140,8 @@ def constraint(keyword: str, expected: Any, message: str) -> str:
         return "is not well formed"
     if keyword in ("minLength", "minItems", "minProperties"):
         return "must not be empty" if expected == 1 else f"is shorter than {expected}"
+    if keyword == "minimum":
+        return f"must be at least {expected}"
     if keyword == "exclusiveMinimum":
         return f"must be greater than {expected}"
     if keyword == "enum":
