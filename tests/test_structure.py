@@ -92,6 +92,8 @@ def test_arrows_only_point_forward(module: Path) -> None:
 
 @each_module
 def test_nothing_is_printed(module: Path) -> None:
+    if module.is_relative_to(PACKAGE / "runtime"):
+        return  # it becomes programs, whose results go to standard output
     tree = ast.parse(module.read_text(encoding="utf-8"))
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names = [func.id for func in calls if isinstance(func, ast.Name)]

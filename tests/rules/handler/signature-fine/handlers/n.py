@@ -1,5 +1,6 @@
 import functools
 
+
 if True:
 
     def note(a, b=None): ...
