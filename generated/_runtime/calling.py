@@ -93,7 +93,9 @@ def _checked(tool: Tool, result: Any, validators: Validators) -> ToolResponse:
     problems = validators.problems_with_result(tool, response.result)
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
-        return ToolResponse(error="the tool's result does not match its declared schema")
+        return ToolResponse(
+            error="the tool's result does not match its declared schema"
+        )
     return response
 
 
