@@ -64,12 +64,11 @@ def main() -> int:
         node, npm = _node()
         print(f"Setting up {folder()} (once)")
         folder().mkdir(parents=True, exist_ok=True)
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-        for command in (
-            [*pip, "--upgrade", "--target", str(folder() / "python"), NODE],
-            [str(node), str(npm), "install", "--prefix", str(folder())]
-            + ["--ignore-scripts", "--no-audit", "--no-fund", *PACKAGES],
-        ):
+        python = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+        python += ["--upgrade", "--target", str(folder() / "python"), NODE]
+        javascript = [str(node), str(npm), "install", "--prefix", str(folder())]
+        javascript += ["--ignore-scripts", "--no-audit", "--no-fund", *PACKAGES]
+        for command in (python, javascript):
             if subprocess.run(command).returncode:
                 print(
                     "The registry cannot be reached; nothing is set up.",
