@@ -113,9 +113,10 @@ def test_a_type_checker_sees_a_handler_that_drifted(
     project = make_project(
         {name: TOOL.replace("HANDLER", name) for name in names},
         toolset="targets: {registry: {}}\n",
-        handlers=HANDLERS,
+        handlers="".join(RIGHT.replace("NAME", name) for name in names),
     )
     project.generate()
+    project.write("handlers/toy.py", HANDLERS)
     modules = [f"generated/toy/tools/{name}.py" for name in names]
     mypy = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"]
     checked = subprocess.run(
@@ -135,12 +136,14 @@ def test_an_argument_that_the_handler_dropped_is_refused_not_lost(
     make_project: Callable[..., Any],
 ) -> None:
     """A message must not go to the wrong tenant because the tenant was dropped."""
+    names = ("good", "mapped", "drops")
     project = make_project(
-        {name: TOOL.replace("HANDLER", name) for name in ("good", "mapped", "drops")},
+        {name: TOOL.replace("HANDLER", name) for name in names},
         toolset="targets: {registry: {}}\n",
-        handlers=HANDLERS,
+        handlers="".join(RIGHT.replace("NAME", name) for name in names),
     )
     project.generate()
+    project.write("handlers/toy.py", HANDLERS)
     program = (
         "from generated.toy.registry import call_tool_sync as call\n"
         "print(call('good', {'to': 'a', 'tenant': 't'}).result)\n"
