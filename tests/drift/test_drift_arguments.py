@@ -71,6 +71,10 @@ parameters:
     count: {type: integer, default: 1}
 handler: handlers.toy:HANDLER
 """
+RIGHT = """
+def NAME(*, to: str, tenant: str | None = None, count: int = 1) -> object:
+    return {"to": to, "tenant": tenant, "count": count}
+"""
 HANDLERS = """
 from typing import Any
 

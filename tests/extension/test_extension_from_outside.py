@@ -27,7 +27,7 @@ def test_a_target_and_a_rule_of_another_package(
     done = project.toolcast("generate", env=extension)
     assert done.returncode == 0, done.stderr
     assert (
-        "specs/toy/greet.yaml:2:10: warning: house/polite: the summary" in done.stderr
+        "specs/toy/greet.yaml:3:10: warning: house/polite: the summary" in done.stderr
     )
     table = project.root / "generated/toy/names.tsv"
     assert table.read_text() == "greet\tGreet somebody.\n"
