@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 GREET = """
 summary: Greet somebody.
@@ -49,6 +52,35 @@ def test_a_target_and_a_rule_of_another_package(
     )
     done = project.toolcast("generate", "--force", env=extension)
     assert (done.returncode, "house/polite" in done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError: No"),
+        ("TARGET = RULE = 3", "is not a toolcast "),
+        (
+            "from toolcast.rules.table import BUILT_IN\n"
+            "from toolcast.targets.prompts import TARGET\nRULE = BUILT_IN[0]",
+            "is there already",
+        ),
+    ],
+)
+def test_an_extension_that_is_broken_is_named(
+    make_project: Callable[..., Any],
+    extension: dict[str, str],
+    module: str,
+    said: str,
+) -> None:
+    (Path(extension["PYTHONPATH"]) / "toolcast_house.py").write_text(module)
+    project = make_project({"greet": GREET}, handlers=HANDLERS)
+    for words in (["check"], ["generate"], ["explain"]):
+        broken = project.toolcast(*words, env=extension)
+        assert broken.returncode == 2
+        assert broken.stderr.startswith("error: the ")
+        assert "toolcast_house" in broken.stderr
+        assert said in broken.stderr
+        assert broken.stderr.count("\n") == 1
 
 
 def test_a_projects_own_template_goes_before_the_built_in_one(
