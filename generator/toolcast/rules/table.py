@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 
+from ..extensions import ExtensionFailure, extensions
 from . import (
     actions,
     always_unreachable,
@@ -134,14 +134,11 @@ def rules() -> dict[str, Rule]:
     """Every rule by id: the built-in ones, then those of `toolcast.rules`.
 
     Raises:
-        ValueError: an entry point takes an id that is taken, or is no Rule.
+        ExtensionFailure: one cannot be loaded, or takes an id that is taken.
     """
     known = {rule.id: rule for rule in BUILT_IN}
-    for entry in sorted(entry_points(group="toolcast.rules"), key=lambda e: e.name):
-        rule = entry.load()
-        if not isinstance(rule, Rule):
-            raise ValueError(f"the entry point {entry.name} is not a toolcast Rule")
+    for value, rule in extensions("toolcast.rules", Rule):
         if rule.id in known:
-            raise ValueError(f"the rule {rule.id} of {entry.value} is there already")
+            raise ExtensionFailure(f"the rule `{rule.id}` of {value} is there already")
         known[rule.id] = rule
     return known
