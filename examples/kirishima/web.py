@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import httpx
@@ -50,6 +52,7 @@ class Service:
             async with httpx.AsyncClient(
                 base_url=self._checked_url(),
                 headers=headers,
+                verify=_trusted(),
                 timeout=httpx.Timeout(self.answer_seconds, connect=CONNECT_SECONDS),
             ) as client:
                 yield client
@@ -85,6 +88,12 @@ class Service:
         if not (self.token.isascii() and self.token.isprintable()):
             raise ToolError(f"{self.token_variable} contains characters no token has.")
         return {"Authorization": f"Bearer {self.token}"}
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates to trust: reading them takes longer than most calls."""
+    return httpx.create_ssl_context()
 
 
 def json_body(response: httpx.Response, service: str) -> Any:

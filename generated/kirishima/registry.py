@@ -33,7 +33,7 @@ CLIENTS = {
 FORMER_NAMES: dict[str, str] = {}
 
 REGISTRY = Registry(
-    package=f"{__package__}.tools",
+    package=__package__,
     modules=MODULES,
     clients=CLIENTS,
     former_names=FORMER_NAMES,

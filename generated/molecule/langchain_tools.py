@@ -44,7 +44,7 @@ TOOLS = (
 def get_langchain_tool(name: str, client: str | None = None) -> SpecTool:
     """One wrapper; LookupError when the client has no such tool."""
     if name not in TOOLS:
-        raise LookupError(f"no LangChain wrapper for `{name}`")
+        raise LookupError("no LangChain wrapper for " + name)
     return wrap(REGISTRY, name, client)
 
 

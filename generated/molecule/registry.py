@@ -48,7 +48,7 @@ FORMER_NAMES: dict[str, str] = {
 }
 
 REGISTRY = Registry(
-    package=f"{__package__}.tools",
+    package=__package__,
     modules=MODULES,
     former_names=FORMER_NAMES,
 )

@@ -7,13 +7,12 @@ it, compare it with the disk, or print its findings.
 from __future__ import annotations
 
 import datetime
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .rules.running import check_workspace, without_suppressed
-from .spec.loading import load_workspace
+from .spec.loading import WORKSPACE_FILE, load_workspace
 from .spec.model import Workspace
 
 __all__ = ["Generated", "generate"]
@@ -52,12 +51,15 @@ def generate(root: str, today: datetime.date | None = None) -> Generated:
         return Generated(workspace, {}, findings)
     # Templates are needed only from here on, so that a check that fails stays quick.
     from .rendering.environment import TemplateFailure
+    from .rendering.shape import ShapeViolation
     from .targets.casting import cast_workspace
 
     try:
         files = cast_workspace(workspace)
-    except TemplateFailure as failure:
-        place = Place(os.path.basename(root) or root)
-        problem = Finding("target/template", Severity.ERROR, place, str(failure))
+    except (TemplateFailure, ShapeViolation) as failure:
+        rule = "template" if isinstance(failure, TemplateFailure) else "shape"
+        problem = Finding(
+            f"target/{rule}", Severity.ERROR, Place(WORKSPACE_FILE), str(failure)
+        )
         return Generated(workspace, {}, in_order([*findings, problem]))
     return Generated(workspace, files, findings)

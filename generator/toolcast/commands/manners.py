@@ -59,10 +59,6 @@ def print_findings(
     if text:
         click.echo(text, nl=False, err=to_stderr, color=colour)
     if to_stderr and findings:
-        counted = summary(findings)
-        rules = sorted({f.rule for f in findings if f.severity is Severity.ERROR})
-        click.echo(counted, err=True)
-        if rules:
-            click.echo(f"  `toolcast explain {rules[0]}` tells more", err=True)
+        click.echo(summary(findings), err=True)
     worst = max((finding.severity for finding in findings), default=Severity.NOTE)
     return FINDINGS if findings and worst >= fail_on else CLEAN

@@ -11,6 +11,7 @@ from ..text.layout import text_width
 
 __all__ = ["FORMATS", "printable", "summary"]
 
+_EXPLAIN_COLUMN = 60
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
@@ -47,9 +48,9 @@ def _one(finding: Finding, colour: bool) -> str:
     text = f"{where}: {word}: {finding.rule}: {printable(finding.message)}\n"
     if place.line and finding.source_line.strip():
         text += _excerpt(finding)
-    if finding.help:
-        text += f"  help: {printable(finding.help)}\n"
-    return text
+    help_ = f"  help: {printable(finding.help)}" if finding.help else ""
+    explain = f"toolcast explain {finding.rule}"
+    return f"{text}{help_.ljust(_EXPLAIN_COLUMN)}  {explain}\n"
 
 
 def _excerpt(finding: Finding) -> str:

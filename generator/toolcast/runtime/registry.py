@@ -32,7 +32,7 @@ class Registry:
     """The tools of one toolset.
 
     Args:
-        package: the package that has one module a tool.
+        package: the toolset's package; its `tools` has one module a tool.
         modules: the module of each tool, by the tool's name, in the declared order.
         clients: the tools that each client may see and call; None when the toolset has no
             clients and its one caller may have every tool.
@@ -41,7 +41,7 @@ class Registry:
 
     def __init__(
         self,
-        package: str,
+        package: str | None,
         modules: Mapping[str, str],
         clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
@@ -182,7 +182,7 @@ class Registry:
         return asyncio.run(self.call_tool(name, arguments, client))
 
     def _load(self, name: str) -> Tool:
-        module = importlib.import_module(f"{self._package}.{self._modules[name]}")
+        module = importlib.import_module(f"{self._package}.tools.{self._modules[name]}")
         tool: Tool = module.TOOL
         return tool
 

@@ -1,22 +1,34 @@
 """Arguments and results against the tool's JSON Schemas and its actions.
 
-Needs `jsonschema`, imported at the first check. References never leave the schema: the
-registry is empty, so no file and no address is ever opened.
+Needs `jsonschema-rs`, imported at the first check. It follows JSON Schema 2020-12 and the
+older drafts, matches patterns in linear time where they allow it and gives up on them at a
+bound where they do not. References never leave the schema: no file and no address is opened.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .tool import Action, Tool
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
 
 __all__ = ["Validators", "problems_with_actions"]
 
 _logger = logging.getLogger("toolcast")
 
 _MOST_PROBLEMS = 10
+_MOST_BACKTRACKS = 100_000
+_DIALECTS = {
+    "draft-04": "Draft4Validator",
+    "draft-06": "Draft6Validator",
+    "draft-07": "Draft7Validator",
+    "2019-09": "Draft201909Validator",
+}
 _KINDS = {
     "object": "an object",
     "array": "an array",
@@ -25,6 +37,19 @@ _KINDS = {
     "number": "a number",
     "boolean": "a boolean",
     "null": "null",
+}
+_LIMITS = {
+    "minimum": "must be at least {}",
+    "maximum": "must be at most {}",
+    "exclusiveMinimum": "must be greater than {}",
+    "exclusiveMaximum": "must be less than {}",
+    "multipleOf": "must be a multiple of {}",
+    "minLength": "must have at least {} characters",
+    "maxLength": "must have at most {} characters",
+    "minItems": "must have at least {} items",
+    "maxItems": "must have at most {} items",
+    "uniqueItems": "must not repeat an item",
+    "pattern": "must match {}",
 }
 
 
@@ -39,22 +64,14 @@ class Validators:
         self, tool: Tool, arguments: Mapping[str, Any]
     ) -> list[str]:
         """What is wrong with the arguments of a call; empty when nothing is."""
-        validator = self._arguments.get(tool.name)
-        if validator is None:
-            validator = _validator(tool.parameters)
-            self._arguments[tool.name] = validator
-        problems = _problems(validator, arguments)
+        problems = _problems(self._arguments, tool.name, tool.parameters, arguments)
         return problems or list(problems_with_actions(tool, arguments))
 
     def problems_with_result(self, tool: Tool, result: Any) -> list[str]:
         """What is wrong with a result; empty when nothing is or no schema is declared."""
         if tool.returns is None:
             return []
-        validator = self._results.get(tool.name)
-        if validator is None:
-            validator = _validator(tool.returns)
-            self._results[tool.name] = validator
-        return _problems(validator, result)
+        return _problems(self._results, tool.name, tool.returns, result)
 
 
 def problems_with_actions(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -85,63 +102,78 @@ def _not_taken(
 
 
 def _validator(schema: Any) -> Any:
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import validator_for
-    from referencing import Registry
+    import jsonschema_rs
 
-    kind = validator_for(schema, default=Draft202012Validator)
-    return kind(schema, registry=Registry())
+    named = schema.get("$schema", "") if isinstance(schema, Mapping) else ""
+    dialect = next((d for d in _DIALECTS if d in str(named)), "")
+    kind = getattr(jsonschema_rs, _DIALECTS.get(dialect, "Draft202012Validator"))
+    return kind(
+        schema,
+        validate_formats=False,
+        retriever=_refuse,
+        pattern_options=jsonschema_rs.FancyRegexOptions(
+            backtrack_limit=_MOST_BACKTRACKS
+        ),
+    )
 
 
-def _problems(validator: Any, value: Any) -> list[str]:
+def _refuse(address: str) -> NoReturn:
+    raise ValueError(f"a schema may not refer to {address}")
+
+
+def _problems(
+    validators: dict[str, Any], name: str, schema: Any, value: Any
+) -> list[str]:
+    validator = validators.get(name)
+    if validator is None:
+        try:
+            validator = validators[name] = _validator(schema)
+        except Exception:
+            # What cannot be checked is not let through.
+            _logger.exception("the schema of %s cannot be applied", name)
+            return ["the value cannot be checked: the tool's schema cannot be applied"]
     problems: list[str] = []
     try:
+        if validator.is_valid(value):
+            return problems
         for error in validator.iter_errors(value):
             problems.extend(_worded(error))
             if len(problems) >= _MOST_PROBLEMS:
                 break
-    except Exception:
-        # A pattern that Python lacks, a reference that leads out of the schema or round in
-        # circles: what cannot be checked is not let through.
-        _logger.exception("a schema cannot be applied")
-        return ["the value cannot be checked: the tool's schema cannot be applied"]
+    except (ValueError, TypeError) as error:
+        return [f"not a JSON value: {error}"]
     return problems
 
 
-def _worded(error: Any) -> Iterator[str]:
+def _worded(error: ValidationError) -> Iterator[str]:
     """One error in words that name the place and the rule, not the whole value."""
-    place = _place(error.absolute_path)
-    keyword, expected, value = error.validator, error.validator_value, error.instance
+    place = _place(error.instance_path)
+    kind: Any = error.kind
+    keyword, details = kind.name, kind.as_dict()
     if keyword == "required":
-        missing = [name for name in expected if name not in value]
-        # jsonschema gives one error for each missing name; its text quotes that name.
-        named = [n for n in missing if error.message.startswith(f"{n!r} is")]
-        for name in named or missing:
-            yield f"`{_join(place, name)}` is required"
-    elif keyword == "additionalProperties" and expected is False:
-        known = error.schema.get("properties", {})
-        patterns = error.schema.get("patternProperties", {})
-        for name in value:
-            if name not in known and not patterns:
-                yield f"`{_join(place, str(name))}` is not a parameter"
-        if patterns:
-            yield f"{_named(place)} has properties that are not allowed"
+        yield f"`{_join(place, details['property'])}` is required"
+    elif keyword in ("additionalProperties", "unevaluatedProperties"):
+        for name in details["unexpected"]:
+            yield f"`{_join(place, name)}` is not a parameter"
     elif keyword == "type":
-        kinds = [expected] if isinstance(expected, str) else list(expected)
-        wanted = " or ".join(_KINDS.get(kind, str(kind)) for kind in kinds)
+        wanted = " or ".join(_KINDS.get(kind, kind) for kind in details["types"])
         yield f"{_named(place)} must be {wanted}"
     elif keyword == "enum":
-        choices = ", ".join(_shown(choice) for choice in expected)
+        choices = ", ".join(_shown(choice) for choice in details["options"])
         yield f"{_named(place)} must be one of {choices}"
     elif keyword == "const":
-        yield f"{_named(place)} must be {_shown(expected)}"
-    elif keyword in ("anyOf", "oneOf", "allOf", "not", "if"):
+        yield f"{_named(place)} must be {_shown(details['expected_value'])}"
+    elif keyword == "falseSchema":
+        yield f"{_named(place)} is not allowed"
+    elif keyword in ("anyOf", "oneOf", "not", "propertyNames", "contains"):
         yield f"{_named(place)} does not match the schema's `{keyword}`"
     else:
-        yield f"{_named(place)} breaks `{keyword}` {_shown(expected)}"
+        words = _LIMITS.get(keyword, f"breaks `{keyword}` {{}}")
+        limits = ", ".join(_shown(limit) for limit in details.values())
+        yield f"{_named(place)} {words.format(limits)}".rstrip()
 
 
-def _place(path: Any) -> str:
+def _place(path: list[str | int]) -> str:
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -157,7 +189,5 @@ def _named(place: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    import json
-
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 80 else text[:77] + "..."

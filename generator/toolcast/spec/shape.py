@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from ..findings import Finding, Severity
 from ..reading.tree import Document, Path
 from .language import schema
 
-__all__ = ["check_shape", "did_you_mean", "quoted_list"]
+__all__ = [
+    "KINDS",
+    "Suggestions",
+    "check_shape",
+    "constraint",
+    "did_you_mean",
+    "dotted",
+    "kind_of",
+    "quoted_list",
+]
 
-_KINDS = {
+KINDS = {
     "object": "a mapping",
     "array": "a list",
     "string": "text",
@@ -23,6 +33,11 @@ _KINDS = {
     "boolean": "true or false",
     "null": "null",
 }
+"""The types of JSON Schema in the words of people."""
+
+_LONGEST_WORD = 100
+_MOST_KNOWN = 500
+_MOST_SUGGESTIONS = 20
 
 
 def check_shape(document: Document, kind: str) -> Iterator[Finding]:
@@ -33,11 +48,11 @@ def check_shape(document: Document, kind: str) -> Iterator[Finding]:
 
 @cache
 def _validator(kind: str) -> Any:
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
+    from jsonschema import Draft202012Validator, validators
     from referencing import Registry
 
-    exact: Any = extend(Draft202012Validator, {"pattern": _pattern})
+    extend: Any = validators.extend  # its stub has no types
+    exact = extend(Draft202012Validator, {"pattern": _pattern})
     return exact(schema(kind), registry=Registry())
 
 
@@ -54,9 +69,11 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
     keyword, expected, value = error.validator, error.validator_value, error.instance
     if keyword == "additionalProperties":
         known = list(error.schema.get("properties", ()))
+        suggestions = Suggestions(known)
         for key in value:
             if key not in known:
-                yield _unknown_key(document, (*path, key), key, known)
+                meant = suggestions.near(key)
+                yield _unknown_key(document, (*path, key), key, known, meant)
         return
     if keyword == "required":
         for key in expected:
@@ -70,26 +87,25 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
                     _key_help(error.schema, key),
                 )
         return
-    name = f"`{_dotted(path)}`" if path else "the file"
+    name = f"`{dotted(path)}`" if path else "the file"
     if keyword == "type":
         kinds = [expected] if isinstance(expected, str) else list(expected)
-        wanted = " or ".join(_KINDS[kind] for kind in kinds)
-        message = f"{name} must be {wanted}, not {_kind_of(value)}"
+        wanted = " or ".join(KINDS[kind] for kind in kinds)
+        message = f"{name} must be {wanted}, not {kind_of(value)}"
         yield document.finding("spec/wrong-type", Severity.ERROR, path, message)
         return
     yield document.finding(
         "spec/invalid-value",
         Severity.ERROR,
         path,
-        f"{name} {_constraint(keyword, expected, error.message)}",
+        f"{name} {constraint(keyword, expected, error.message)}",
         _describe(error.schema),
     )
 
 
 def _unknown_key(
-    document: Document, path: Path, key: str, known: Sequence[str]
+    document: Document, path: Path, key: str, known: Sequence[str], meant: str
 ) -> Finding:
-    meant = did_you_mean(key, known)
     return document.finding(
         "spec/unknown-key",
         Severity.ERROR,
@@ -101,17 +117,19 @@ def _unknown_key(
 
 
 def _owner(path: Path) -> str:
-    return f"`{_dotted(path)}`" if path else "this file"
+    return f"`{dotted(path)}`" if path else "this file"
 
 
-def _dotted(path: Path) -> str:
+def dotted(path: Path) -> str:
+    """`a.b[0]`."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
     return text
 
 
-def _kind_of(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """What a value is, in the words of people: `text`, `the number 3`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -123,11 +141,14 @@ def _kind_of(value: Any) -> str:
     return "a list" if isinstance(value, list) else "a mapping"
 
 
-def _constraint(keyword: str, expected: Any, message: str) -> str:
+def constraint(keyword: str, expected: Any, message: str) -> str:
+    """What a value must be, after its name and a space."""
     if keyword == "pattern":
         return "is not well formed"
     if keyword in ("minLength", "minItems", "minProperties"):
         return "must not be empty" if expected == 1 else f"is shorter than {expected}"
+    if keyword == "minimum":
+        return f"must be at least {expected}"
     if keyword == "exclusiveMinimum":
         return f"must be greater than {expected}"
     if keyword == "enum":
@@ -146,12 +167,33 @@ def _key_help(schema_: Any, key: str) -> str:
     return f"`{key}`: {described}" if described else ""
 
 
-def did_you_mean(word: str, known: Sequence[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean `x`?` for the nearest known word; empty when none is near."""
-    by_fold = {re.sub(r"[-_\s]", "", name).casefold(): name for name in known}
-    folded = re.sub(r"[-_\s]", "", word).casefold()
-    near = difflib.get_close_matches(folded, by_fold, 1, 0.7)
+    if len(word) > _LONGEST_WORD:
+        return ""
+    by_fold = {_folded(name): name for name in islice(known, _MOST_KNOWN)}
+    near = difflib.get_close_matches(_folded(word), by_fold, 1, 0.7)
     return f"did you mean `{by_fold[near[0]]}`?" if near else ""
+
+
+def _folded(word: str) -> str:
+    return re.sub(r"[-_\s]", "", word).casefold()
+
+
+class Suggestions:
+    """Near words for the first unknown ones of a file.
+
+    A file with more of them has another problem, and the search is not free.
+    """
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = list(islice(known, _MOST_KNOWN))
+        self._left = _MOST_SUGGESTIONS
+
+    def near(self, word: str) -> str:
+        """What `did_you_mean` says, as long as there are suggestions left."""
+        self._left -= 1
+        return did_you_mean(word, self._known) if self._left >= 0 else ""
 
 
 def quoted_list(words: Sequence[Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..rendering.shape import MarkdownShape, PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.layout import Expression, Group, Text
@@ -35,6 +36,7 @@ class CliView:
     reasons: Code
     commands: Code
     command_line: Code
+    shape: PythonShape
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class BlockView:
     lines: Sequence[Code]
     has_closing: bool
     closing: Sequence[Code]
+    shape: MarkdownShape
 
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -77,6 +80,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         code_of(encode(reasons), 0, "NOT_A_COMMAND: dict[str, str] = "),
         _commands(commands),
         code_of(call("command_line", settings), 0, "main = "),
+        _shape(has_commands=bool(commands)),
     )
     program = options.get("program", f"python -m {package}.cli")
     return {
@@ -85,6 +89,17 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             "cli/cli_block.md.jinja", _block(toolset, commands, str(program))
         ),
     }
+
+
+def _shape(*, has_commands: bool) -> PythonShape:
+    return PythonShape(
+        (
+            *("docstring", "from __future__", "from .._runtime.command_line"),
+            *("from .registry", "KEYWORDS:", "NOT_A_COMMAND:"),
+            *("COMMANDS =" if has_commands else "COMMANDS:", "main =", "if __name__"),
+        ),
+        frozenset(["Command", "Positional", "command_line", "main"]),
+    )
 
 
 def _commands(commands: Sequence[CliCommand]) -> Code:
@@ -134,6 +149,7 @@ def _block(toolset: Toolset, commands: Sequence[CliCommand], program: str) -> Bl
         lines,
         bool(closing),
         closing,
+        MarkdownShape(1 if heading else 0),
     )
 
 
@@ -143,6 +159,7 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
+    runtime=("command_line",),
     options={
         "program": "How the CLI block calls the program.",
         "client": "The client that the command acts as.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..rendering.shape import PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.layout import Text
@@ -21,6 +22,16 @@ class WrappersView:
     header: Code
     name: Code
     tools: Code
+    shape: PythonShape = PythonShape(
+        (
+            *("docstring", "from __future__", "from .._runtime.langchain_wrapping"),
+            *("from .registry", "TOOLS ="),
+            *("def get_langchain_tool", "def get_langchain_tools"),
+        ),
+        frozenset(
+            ["LookupError", "wrap", "frozenset", "REGISTRY.names", "get_langchain_tool"]
+        ),
+    )
 
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -41,4 +52,5 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "description", "parameters"]),
     needs=("registry",),
+    runtime=("langchain_wrapping",),
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..rendering.shape import PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.layout import Expression, Text
@@ -31,6 +32,13 @@ class ServerView:
     package: Code
     tools: Code
     server: Code
+    shape: PythonShape = PythonShape(
+        (
+            *("docstring", "from __future__", "from .._runtime.mcp_serving"),
+            *("from .registry", "TOOLS =", "SERVER =", "if __name__"),
+        ),
+        frozenset(["McpServer", "main"]),
+    )
 
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -74,5 +82,6 @@ TARGET = Target(
         ]
     ),
     needs=("registry",),
+    runtime=("mcp_serving",),
     options={"client": "The client that stdio and the default HTTP path serve."},
 )

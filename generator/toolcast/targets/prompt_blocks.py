@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..rendering.shape import MarkdownShape
 from ..spec.model import Actions, Section, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.markdown import block, inline
@@ -34,6 +35,7 @@ class SectionView:
     tools: Sequence[ToolDocsView]
     has_footer: bool
     footer: Code
+    shape: MarkdownShape
 
 
 def tool_docs(tool: ToolSpec) -> ToolDocsView:
@@ -87,4 +89,5 @@ def _section(section: Section, tools: Sequence[ToolSpec]) -> SectionView:
         [tool_docs(tool) for tool in tools],
         bool(section.footer),
         block(section.footer),
+        MarkdownShape(1 + len(tools)),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..rendering.shape import MarkdownShape, PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.layout import Entry, Group, Text
@@ -25,6 +26,7 @@ class PreambleView:
     has_intro: bool
     intro: Code
     sections: Sequence[SectionView]
+    shape: MarkdownShape = MarkdownShape(1)
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,13 @@ class PromptsView:
     header: Code
     name: Code
     files: Code
+    shape: PythonShape = PythonShape(
+        (
+            *("docstring", "from __future__", "from pathlib", "SECTIONS ="),
+            *("def section", "def preamble", "def cli_block", "def _read"),
+        ),
+        frozenset(["_read", "Path", "Call.read_text", "BinOp.read_text"]),
+    )
 
 
 def section_file(section: str) -> str:

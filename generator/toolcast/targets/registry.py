@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..rendering.shape import PythonShape
 from ..spec.model import Actions, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
@@ -25,6 +26,17 @@ from .target import Context, Target, header
 
 __all__ = ["TARGET"]
 
+_REGISTRY_NAMES = (
+    "get_tool",
+    "get_mcp_tools",
+    "get_openai_tools",
+    "get_openai_tools_by_names",
+    "get_always_tools",
+    "get_routed_tools_catalog",
+    "call_tool",
+    "call_tool_sync",
+)
+
 
 @dataclass(frozen=True)
 class ToolView:
@@ -39,6 +51,7 @@ class ToolView:
     handler_module: Code
     handler_function: Code
     tool: Code
+    shape: PythonShape
 
 
 @dataclass(frozen=True)
@@ -51,6 +64,7 @@ class RegistryView:
     has_clients: bool
     clients: Code
     former_names: Code
+    shape: PythonShape
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,7 @@ class PackageView:
 
     header: Code
     docstring: Code
+    shape: PythonShape = PythonShape(("docstring",))
 
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -120,6 +135,19 @@ def _registry_view(
         bool(toolset.clients),
         code_of(clients, 0, "CLIENTS = "),
         code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
+        _registry_shape(bool(toolset.clients)),
+    )
+
+
+def _registry_shape(has_clients: bool) -> PythonShape:
+    return PythonShape(
+        (
+            *("docstring", "from __future__", "from .._runtime.registry", "MODULES ="),
+            *(["CLIENTS ="] if has_clients else []),
+            *("FORMER_NAMES:", "REGISTRY ="),
+            *(f"{name} =" for name in _REGISTRY_NAMES),
+        ),
+        frozenset(["Registry"]),
     )
 
 
@@ -138,6 +166,21 @@ def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
         Code(handler.module) if handler else Code(""),
         identifier(handler.function) if handler else Code(""),
         code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
+        _tool_shape(types, handler is not None),
+    )
+
+
+def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
+    name = types.arguments
+    arguments = [f"class {name}"] if types.is_class else [f"{name} =", "docstring"]
+    return PythonShape(
+        (
+            *("docstring", "from __future__", "from typing", "from ..._runtime.tool"),
+            *(*arguments, f"class {name}Handler"),
+            *([f"class {types.handler}"] if types.has_keywords else []),
+            *("TOOL =", *(["if TYPE_CHECKING"] if has_handler else [])),
+        ),
+        frozenset(["Tool", "Action", "TypedDict"]),
     )
 
 
@@ -212,6 +255,7 @@ def _action_arguments(actions: Actions) -> list[Expression]:
 
 TARGET = Target(
     name="registry",
+    runtime=("registry", "tool"),
     purpose="A typed module a tool, look-up by client, and calls with validation.",
     cast=cast,
     reads=frozenset(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..rendering.shape import PythonShape
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
 from ..text.json_text import compact, pretty
@@ -34,6 +35,27 @@ class TestsView:
     has_cli: bool
     has_prompts: bool
     has_gone_names: bool
+    shape: PythonShape = PythonShape(
+        (
+            *(
+                "docstring",
+                "from __future__",
+                "Import",
+                "from .._runtime.snapshot_checks",
+                "FIXTURES =",
+                "CLIENTS:",
+            ),
+            *("GONE_NAMES:", "SECTIONS:", "EXCLUDED:", "CHECKS =", "def test_*"),
+        ),
+        frozenset(
+            [
+                "SnapshotChecks",
+                "CHECKS.*",
+                "pytest.mark.parametrize",
+                "pytest.importorskip",
+            ]
+        ),
+    )
 
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -179,4 +201,5 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "description", "parameters", "cli"]),
     needs=("registry",),
+    runtime=("snapshot_checks",),
 )

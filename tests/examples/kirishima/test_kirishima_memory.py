@@ -79,12 +79,16 @@ def test_search_wants_as_many_keywords_as_asked(call: Call) -> None:
 
 
 def test_search_puts_the_best_match_first(call: Call) -> None:
-    create(call, "Coffee is fine", keywords=["coffee", "tea", "milk"])
-    create(call, "Coffee coffee coffee")
+    create(call, "saffron saffron saffron")
+    for number in range(3):
+        create(call, f"tea and milk, cup {number}")
+    create(call, "tea, milk, and then a long remark about everything else in the shop")
     found = call(
-        "memory", action="search", keywords=["coffee", "tea", "milk"], min_keywords=1
+        "memory", action="search", keywords=["tea", "milk", "saffron"], min_keywords=1
     )
-    assert texts(found) == ["Coffee is fine", "Coffee coffee coffee"]
+    ranked = texts(found)
+    assert ranked[-1] == "saffron saffron saffron", "two keywords beat a rare one"
+    assert ranked[-2].startswith("tea, milk, and then"), "among equals BM25 decides"
 
 
 def test_search_ignores_accents_and_finds_phrases(call: Call) -> None:

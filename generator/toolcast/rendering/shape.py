@@ -1,0 +1,157 @@
+"""Checks rendered text against the shape that its view predicted.
+
+An encoder with a hole would let a spec's text become code. This check turns such a hole into
+a failed run that writes nothing: what is imported, defined and called is known before the
+text is drawn, and nothing else may appear.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["MarkdownShape", "PythonShape", "ShapeViolation", "verify_shape"]
+
+
+class ShapeViolation(Exception):
+    """Rendered text is not of the predicted shape: a defect of the generator."""
+
+
+@dataclass(frozen=True)
+class PythonShape:
+    """What a rendered Python file may hold.
+
+    Attributes:
+        statements: its top-level statements in order, a word each: `docstring`,
+            `from MODULE`, `class NAME`, `def NAME`, `NAME =`, `NAME:` and `if NAME`;
+            `def test_*` stands for any tests in a row.
+        calls: the dotted names of everything that it calls; `NAME.*` stands for every
+            method of one object.
+    """
+
+    statements: tuple[str, ...]
+    calls: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class MarkdownShape:
+    """What a rendered Markdown file may hold: this many headings, and no open fence."""
+
+    headings: int
+
+
+def verify_shape(name: str, data: bytes, shape: PythonShape | MarkdownShape) -> None:
+    """Compares rendered bytes with their predicted shape.
+
+    Raises:
+        ShapeViolation: with the file's template and the first difference.
+    """
+    text = data.decode("utf-8")
+    if isinstance(shape, MarkdownShape):
+        problem = _markdown_problem(text, shape)
+    else:
+        problem = _python_problem(text, shape)
+    if problem:
+        raise ShapeViolation(f"{name}: {problem}")
+
+
+def _python_problem(text: str, shape: PythonShape) -> str:
+    try:
+        tree = ast.parse(text)
+        # Compiling refuses more than parsing does, duplicate arguments for one.
+        compile(tree, "<generated>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"not Python: {error}"
+    found = tuple(_in_a_row(word for node in tree.body for word in _statement(node)))
+    if found != shape.statements:
+        extra = [word for word in found if word not in shape.statements]
+        missing = [word for word in shape.statements if word not in found]
+        return f"unexpected {extra}, missing {missing}" if extra or missing else "order"
+    for node in _beyond_constants(tree):
+        if isinstance(node, ast.Call) and not _may_call(_dotted(node.func), shape):
+            return f"line {node.lineno} calls {_dotted(node.func)!r}"
+        if isinstance(node, (ast.JoinedStr, ast.Lambda, ast.Await, ast.Delete)):
+            return f"line {node.lineno} has {type(node).__name__}"
+    return ""
+
+
+def _beyond_constants(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but names and constants, which most of a generated file is made of."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in node._fields:
+            value = getattr(node, name, None)
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, ast.AST) and not isinstance(
+                    child, (ast.Constant, ast.Name, ast.expr_context)
+                ):
+                    waiting.append(child)
+
+
+def _in_a_row(words: Iterator[str]) -> Iterator[str]:
+    before = ""
+    for word in words:
+        shown = "def test_*" if word.startswith("def test_") else word
+        if shown != "def test_*" or before != shown:
+            yield shown
+        before = shown
+
+
+def _may_call(name: str, shape: PythonShape) -> bool:
+    return name in shape.calls or f"{name.partition('.')[0]}.*" in shape.calls
+
+
+def _statement(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        yield "docstring"
+    elif isinstance(node, ast.ImportFrom):
+        yield f"from {'.' * node.level}{node.module or ''}"
+    elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+        word = "class" if isinstance(node, ast.ClassDef) else "def"
+        yield f"{word} {node.name}"
+    elif isinstance(node, ast.Assign):
+        yield from (f"{_dotted(target)} =" for target in node.targets)
+    elif isinstance(node, ast.AnnAssign):
+        yield f"{_dotted(node.target)}:"
+    elif isinstance(node, ast.If):
+        test = node.test.left if isinstance(node.test, ast.Compare) else node.test
+        yield f"if {_dotted(test)}"
+    else:
+        yield type(node).__name__
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return type(node).__name__
+
+
+def _markdown_problem(text: str, shape: MarkdownShape) -> str:
+    headings, fence, before = 0, "", ""
+    for line in text.split("\n"):
+        match = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        if fence:
+            if (
+                match
+                and match[1].startswith(fence)
+                and not line.strip().strip(fence[0])
+            ):
+                fence = ""
+        elif match:
+            fence = match[1]
+        elif re.match(r" {0,3}#{1,6}(\s|$)", line) or (
+            before.strip() and re.match(r" {0,3}(=+|-+)\s*$", line)
+        ):
+            headings += 1
+        before = "" if fence else line
+    if fence:
+        return "a fenced block is left open"
+    if headings != shape.headings:
+        return f"{headings} headings instead of {shape.headings}"
+    return ""
