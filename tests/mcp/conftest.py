@@ -55,6 +55,10 @@ TOOLS: dict[str, dict[str, Any]] = {
         "handler": "unkind.handlers:echo",
         "parameters": _takes(a={"type": "string", "pattern": "\\p{Lu}"}),
     },
+    "broken_pattern": {
+        "handler": "unkind.handlers:echo",
+        "parameters": _takes(a={"type": "string", "pattern": "(unclosed"}),
+    },
     "far_reference": {
         "handler": "unkind.handlers:echo",
         "parameters": _takes(a={"$ref": "https://example.com/schema"}),
