@@ -6,6 +6,10 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from . import cli_decision, required_unknown
+
+from . import name_shadowing, name_similar  # isort: skip
+from . import prompt_markup, prompt_mixed_script, prompt_other_tools  # isort: skip
+from . import prompt_secrecy, prompt_secret_parameter, prompt_secrets  # isort: skip
 from .rule import Rule
 
 __all__ = ["BUILT_IN", "rules"]
@@ -13,6 +17,15 @@ __all__ = ["BUILT_IN", "rules"]
 BUILT_IN: tuple[Rule, ...] = (
     required_unknown.RULE,
     cli_decision.RULE,
+    # What attacks models: texts and names.
+    prompt_markup.RULE,
+    prompt_other_tools.RULE,
+    prompt_secrecy.RULE,
+    prompt_secrets.RULE,
+    prompt_secret_parameter.RULE,
+    prompt_mixed_script.RULE,
+    name_similar.RULE,
+    name_shadowing.RULE,
 )
 
 
