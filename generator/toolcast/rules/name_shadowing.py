@@ -40,10 +40,16 @@ RULE = Rule(
         " meet in one agent may share names."
     ),
     bad="""\
-specs/mail/send.yaml and specs/chat/send.yaml
+# specs/mail/send.yaml
+name: send
+# specs/chat/send.yaml
+name: send
 """,
     good="""\
-specs/mail/send_mail.yaml and specs/chat/send_chat.yaml
+# specs/mail/send_mail.yaml
+name: send_mail
+# specs/chat/send_chat.yaml
+name: send_chat
 """,
     check=check,
 )

@@ -47,10 +47,16 @@ RULE = Rule(
         " pass."
     ),
     bad="""\
-send_mail.yaml and sendMail.yaml in one toolset
+# send_mail.yaml
+summary: Sends an e-mail.
+# sendMail.yaml
+summary: Sends an e-mail.
 """,
     good="""\
-send_mail.yaml and list_mails.yaml in one toolset
+# send_mail.yaml
+summary: Sends an e-mail.
+# list_mails.yaml
+summary: Lists e-mails.
 """,
     check=check,
 )

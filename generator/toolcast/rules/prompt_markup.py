@@ -8,10 +8,12 @@ from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
 from ..spec.surface import all_texts
 from ..text.attack_phrases import MARKUP
-from .prompt_finding import CAVEAT, phrases_in
+from .prompt_finding import CAVEAT, phrases_in, phrases_in_toolset
 from .rule import Rule
 
 __all__ = ["RULE"]
+
+_HELP = "say it in plain words"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
@@ -19,7 +21,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         # Icons are pictures for people and may well be data URIs.
         texts = (found for found in all_texts(tool) if found.path[0] != "icons")
-        yield from phrases_in(RULE, tool, texts, MARKUP, "say it in plain words")
+        yield from phrases_in(RULE, tool, texts, MARKUP, _HELP)
+    yield from phrases_in_toolset(RULE, toolset, MARKUP, _HELP)
 
 
 RULE = Rule(

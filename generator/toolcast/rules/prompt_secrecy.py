@@ -8,17 +8,19 @@ from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
 from ..spec.surface import all_texts
 from ..text.attack_phrases import SECRECY
-from .prompt_finding import CAVEAT, phrases_in
+from .prompt_finding import CAVEAT, phrases_in, phrases_in_toolset
 from .rule import Rule
 
 __all__ = ["RULE"]
+
+_HELP = "let the user see what the tool does"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds texts that ask the model to keep something from the user."""
     for tool in toolset.tools:
-        help_ = "let the user see what the tool does"
-        yield from phrases_in(RULE, tool, all_texts(tool), SECRECY, help_)
+        yield from phrases_in(RULE, tool, all_texts(tool), SECRECY, _HELP)
+    yield from phrases_in_toolset(RULE, toolset, SECRECY, _HELP)
 
 
 RULE = Rule(

@@ -8,17 +8,19 @@ from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
 from ..spec.surface import all_texts
 from ..text.attack_phrases import SECRETS
-from .prompt_finding import CAVEAT, phrases_in
+from .prompt_finding import CAVEAT, phrases_in, phrases_in_toolset
 from .rule import Rule
 
 __all__ = ["RULE"]
+
+_HELP = "let the handler take its secrets from its own configuration"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds texts that ask the model for secrets or name files of them."""
     for tool in toolset.tools:
-        help_ = "let the handler take its secrets from its own configuration"
-        yield from phrases_in(RULE, tool, all_texts(tool), SECRETS, help_)
+        yield from phrases_in(RULE, tool, all_texts(tool), SECRETS, _HELP)
+    yield from phrases_in_toolset(RULE, toolset, SECRETS, _HELP)
 
 
 RULE = Rule(
