@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from toolcast.output.manifest import manifest, surface
-from toolcast.pipeline import generate
 from toolcast.runtime.mcp_wire import raw_tools_list
 from toolcast.runtime.surface_digest import (
     canonical_json,
     compare_with_manifest,
     digest_of,
 )
+from toolcast.spec.loading import load_workspace
 
 ROOT = Path(__file__).parents[2]
 REVISIONS = ["2025-11-25", "2026-07-28"]
@@ -76,9 +76,9 @@ def entry(tmp_path: Path) -> Any:
         for stale in folder.glob("t*l.yaml"):
             stale.unlink()
         (folder / f"{spec['name']}.yaml").write_text(json.dumps(spec))
-        generated = generate(str(tmp_path))
-        assert generated.workspace and generated.workspace.toolsets, generated.findings
-        data = manifest(generated.workspace, {})
+        loaded = load_workspace(str(tmp_path))
+        assert loaded.workspace and loaded.workspace.toolsets, loaded.findings
+        data = manifest(loaded.workspace, {})
         made: dict[str, Any] = json.loads(data)["toolsets"]["x"][spec["name"]]
         return made
 
@@ -164,7 +164,7 @@ def test_the_digest_is_that_of_the_surface_that_stands_beside_it() -> None:
 
 
 def test_the_surface_names_no_handler() -> None:
-    workspace = generate(str(ROOT)).workspace
+    workspace = load_workspace(str(ROOT)).workspace
     assert workspace is not None
     shown = {key for t in workspace.toolsets for s in t.tools for key in surface(s)}
     assert "handler" not in shown
