@@ -76,7 +76,9 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("text", ["a" * 40 + "!", "x" * 40 + "?!", "a" * 5_000 + "!"], ids=len)
+@pytest.mark.parametrize(
+    "text", ["a" * 40 + "!", "x" * 40 + "?!", "a" * 500 + "!"], ids=len
+)
 def test_slow_patterns_end(pattern: str, text: str) -> None:
     found, seconds = problems(takes(type="string", pattern=pattern), {"a": text})
     assert found

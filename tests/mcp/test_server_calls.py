@@ -183,8 +183,3 @@ def test_calls_that_hang_do_not_keep_others_from_running(call: Call) -> None:
     for _ in range(8):
         error_text(call("hang", {}))
     assert call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
-
-
-def test_lone_surrogate_from_outside_gets_an_answer(call: Call) -> None:
-    assert "jsonrpc" in call("refuse", {"reason": "\ud800"})
-    assert "jsonrpc" in call("add", {"\ud800": 1})

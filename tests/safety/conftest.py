@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from toolcast.findings import Severity
 from toolcast.pipeline import generate
 
 Specs = dict[str, dict[str, Any]]
@@ -59,12 +60,18 @@ def twin(specs: Specs) -> Specs:
 
 
 def _blank_tool(tool: dict[str, Any]) -> None:
+    # The value that selects an action is a name that other fields repeat.
+    router = tool.get("actions", {}).get("parameter")
+    properties = tool["parameters"].get("properties", {})
+    kept = copy.deepcopy(properties.get(router)) if router else None
     for key in _TEXTS:
         if isinstance(tool.get(key), str) and tool[key]:
             tool[key] = "x"
     for key in ("parameters", "returns"):
         if isinstance(tool.get(key), dict):
             _blank_schema(tool[key])
+    if kept is not None:
+        properties[router] = {**kept, "description": "x"}
     for action in tool.get("actions", {}).get("values", {}).values():
         if action.get("summary"):
             action["summary"] = "x"
@@ -74,7 +81,10 @@ def _blank_tool(tool: dict[str, Any]) -> None:
                 example[key] = "x"
         for key in ("arguments", "result"):
             if key in example:
+                chosen = example[key].get(router) if router else None
                 example[key] = _blank_strings(example[key])
+                if chosen is not None:
+                    example[key][router] = chosen
     for key in ("comment", "reason"):
         if tool.get("cli", {}).get(key):
             tool["cli"][key] = "x"
@@ -161,7 +171,8 @@ def cast(root: Path, specs: Specs) -> dict[str, bytes]:
     """The files that a toolset gives; without the runtime, which no spec reaches."""
     write_project(root, specs)
     generated = generate(str(root))
-    assert generated.files, [f"{f.rule}: {f.message}" for f in generated.findings]
+    errors = [f for f in generated.findings if f.severity is Severity.ERROR]
+    assert not errors, [f"{f.rule}: {f.message}" for f in errors]
     return {
         path: data
         for path, data in generated.files.items()

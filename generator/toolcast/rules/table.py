@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 
+from ..extensions import ExtensionFailure, extensions
 from . import (
     actions,
     always_unreachable,
@@ -35,6 +35,7 @@ from . import (
     mcp_client,
     name_collision,
     nobody,
+    not_importable,
     output_catalogue,
     parameter_undescribed,
     portability,
@@ -95,6 +96,7 @@ BUILT_IN: tuple[Rule, ...] = (
     name_collision.RULE,
     former_alive.RULE,
     langchain_lost.RULE,
+    not_importable.RULE,
     portability.RULE,
     python_keyword.RULE,
     description_long.RULE,
@@ -134,14 +136,11 @@ def rules() -> dict[str, Rule]:
     """Every rule by id: the built-in ones, then those of `toolcast.rules`.
 
     Raises:
-        ValueError: an entry point takes an id that is taken, or is no Rule.
+        ExtensionFailure: one cannot be loaded, or takes an id that is taken.
     """
     known = {rule.id: rule for rule in BUILT_IN}
-    for entry in sorted(entry_points(group="toolcast.rules"), key=lambda e: e.name):
-        rule = entry.load()
-        if not isinstance(rule, Rule):
-            raise ValueError(f"the entry point {entry.name} is not a toolcast Rule")
+    for value, rule in extensions("toolcast.rules", Rule):
         if rule.id in known:
-            raise ValueError(f"the rule {rule.id} of {entry.value} is there already")
+            raise ExtensionFailure(f"the rule `{rule.id}` of {value} is there already")
         known[rule.id] = rule
     return known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -26,11 +27,24 @@ _CLASSES = {
 }
 
 
+@cache
 def validator_class(dialect: str) -> Any:
-    """jsonschema's validator class of a dialect."""
+    """jsonschema's validator class of a dialect, with `uniqueItems` in linear time."""
     import jsonschema
 
-    return getattr(jsonschema, _CLASSES[dialect])
+    extend: Any = jsonschema.validators.extend  # typeshed leaves it untyped
+    kind = getattr(jsonschema, _CLASSES[dialect])
+    return extend(kind, {"uniqueItems": _unique_items})
+
+
+def _unique_items(validator: Any, asked: Any, value: Any, schema: Any) -> Iterator[Any]:
+    """Compares items by their JSON text; jsonschema compares each one with each."""
+    from jsonschema import ValidationError
+
+    if asked and isinstance(value, list):
+        texts = {json.dumps(item, sort_keys=True) for item in value}
+        if len(texts) < len(value):
+            yield ValidationError("has items that are the same")
 
 
 def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
@@ -42,6 +56,7 @@ def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
     seen: set[Path] = set()
     try:
         for error in _metaschema(schema.dialect).iter_errors(schema.value):
+            error = _nearest(error)
             path: Path = tuple(error.absolute_path)
             if path not in seen:
                 seen.add(path)
@@ -56,6 +71,16 @@ def _metaschema(dialect: str) -> Any:
 
     kind = validator_class(dialect)
     return kind(kind.META_SCHEMA, registry=REGISTRY)
+
+
+def _nearest(error: Any) -> Any:
+    """The error inside of an `anyOf` that lies deepest, where that says more."""
+    while error.validator in ("anyOf", "oneOf") and error.context:
+        deepest = max(error.context, key=lambda inner: len(inner.absolute_path))
+        if len(deepest.absolute_path) == len(error.absolute_path):
+            break
+        error = deepest
+    return error
 
 
 def _worded(path: Path, error: Any) -> tuple[str, str]:
@@ -83,7 +108,7 @@ def _worded(path: Path, error: Any) -> tuple[str, str]:
 def _old_limit(path: Path, value: Any) -> str:
     if path[-1:] in (("exclusiveMinimum",), ("exclusiveMaximum",)) and value is True:
         limit = str(path[-1]).removeprefix("exclusive").lower()
-        return f"write `{path[-1]}: ` with the number instead of `{limit}`"
+        return f"give `{path[-1]}` the number itself, and remove `{limit}`"
     if path[-1:] == ("required",) and isinstance(value, bool):
         return "list the names in `required` of the object that has the properties"
     return ""
