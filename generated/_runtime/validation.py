@@ -159,8 +159,8 @@ def _explained(validator: Any, schema: Any, value: Any, size: Size) -> list[str]
     if size.values > _MOST_EXPLAINED_VALUES:
         try:
             validator.validate(value)
-        except jsonschema_rs.ValidationError as error:
-            return list(_worded(error))[:_MOST_PROBLEMS]
+        except jsonschema_rs.ValidationError as first:
+            return list(_worded(first))[:_MOST_PROBLEMS]
     problems: list[str] = []
     for error in validator.iter_errors(value):
         problems.extend(_worded(error))
