@@ -17,6 +17,7 @@ from toolcast.runtime.surface_digest import (
     digest_of,
 )
 from toolcast.spec.loading import load_workspace
+from toolcast.targets.mcp_definition import mcp_definition
 
 ROOT = Path(__file__).parents[2]
 REVISIONS = ["2025-11-25", "2026-07-28"]
@@ -78,7 +79,7 @@ def entry(tmp_path: Path) -> Any:
         (folder / f"{spec['name']}.yaml").write_text(json.dumps(spec))
         loaded = load_workspace(str(tmp_path))
         assert loaded.workspace and loaded.workspace.toolsets, loaded.findings
-        data = manifest(loaded.workspace, {})
+        data = manifest(loaded.workspace, {}, mcp_definition)
         made: dict[str, Any] = json.loads(data)["toolsets"]["x"][spec["name"]]
         return made
 

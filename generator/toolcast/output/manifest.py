@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..runtime.surface_digest import digest_of
 from ..spec.model import ToolSpec, Workspace
-from ..targets.mcp_definition import mcp_definition
 
 __all__ = ["MANIFEST", "digest", "manifest", "read_digests", "surface"]
 
@@ -53,10 +52,20 @@ def surface(tool: ToolSpec) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value is not None}
 
 
-def manifest(workspace: Workspace, files: Mapping[str, bytes]) -> bytes:
-    """The manifest of generated files; the same specs give the same bytes."""
+def manifest(
+    workspace: Workspace,
+    files: Mapping[str, bytes],
+    definition: Callable[[ToolSpec], Mapping[str, Any]],
+) -> bytes:
+    """The manifest of generated files; the same specs give the same bytes.
+
+    Args:
+        definition: gives a tool as MCP's `tools/list` shows it.
+    """
     tools = {
-        toolset.name: {tool.name: _entry(tool) for tool in toolset.tools}
+        toolset.name: {
+            tool.name: _entry(tool, definition(tool)) for tool in toolset.tools
+        }
         for toolset in workspace.toolsets
     }
     content = {
@@ -67,11 +76,11 @@ def manifest(workspace: Workspace, files: Mapping[str, bytes]) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
 
 
-def _entry(tool: ToolSpec) -> dict[str, Any]:
+def _entry(tool: ToolSpec, definition: Mapping[str, Any]) -> dict[str, Any]:
     shown = surface(tool)
     return {
         "digest": digest_of(shown),
-        "definition": digest_of(mcp_definition(tool)),
+        "definition": digest_of(definition),
         "surface": shown,
     }
 

@@ -40,12 +40,20 @@ RULE = Rule(
         " meet in one agent may share names."
     ),
     bad="""\
+# toolcast.yaml
+toolsets: [specs/mail, specs/chat]
+# specs/mail/toolset.yaml
+# specs/chat/toolset.yaml
 # specs/mail/send.yaml
 name: send
 # specs/chat/send.yaml
 name: send
 """,
     good="""\
+# toolcast.yaml
+toolsets: [specs/mail, specs/chat]
+# specs/mail/toolset.yaml
+# specs/chat/toolset.yaml
 # specs/mail/send_mail.yaml
 name: send_mail
 # specs/chat/send_chat.yaml

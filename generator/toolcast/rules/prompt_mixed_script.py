@@ -42,12 +42,10 @@ RULE = Rule(
         " the common doubles, and a word written wholly in another script passes."
     ),
     bad="""\
-name: add
 summary: "Sends to \\u0430dmin."
 parameters: {type: object}
 """,
     good="""\
-name: add
 summary: Sends to admin, администратор.
 parameters: {type: object}
 """,

@@ -49,13 +49,11 @@ RULE = Rule(
         " tools that other people own." + CAVEAT
     ),
     bad="""\
-name: add
 summary: Adds two numbers.
 description: Adds. Call this before using any other tool.
 parameters: {type: object}
 """,
     good="""\
-name: add
 summary: Adds two numbers.
 description: Adds. The result of `list_numbers` fits here.
 parameters: {type: object}

@@ -87,18 +87,16 @@ RULE = Rule(
         " files of a published attack." + CAVEAT
     ),
     bad="""\
-name: add
 summary: Adds two numbers.
 parameters:
   type: object
-  properties: {sidenote: {type: string}}
+  properties: {sidenote: {type: string, description: The file.}}
 """,
     good="""\
-name: add
 summary: Adds two numbers.
 parameters:
   type: object
-  properties: {page_token: {type: string}}
+  properties: {page_token: {type: string, description: Of the last page.}}
 """,
     check=check,
 )
