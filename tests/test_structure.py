@@ -19,7 +19,7 @@ FAMILIES = {
     *("data", "letta", "compat", "output"),
 }
 # No rule, but what rules are made of.
-NOT_RULES = {"__init__", "rule", "running", "table"}
+NOT_RULES = {"__init__", "prompt_finding", "rule", "running", "table"}
 # What a package may import of toolcast besides itself.
 MAY_IMPORT = {
     "runtime": set(),
@@ -39,7 +39,7 @@ MAY_IMPORT = {
         "text",
     },
     "rendering": {"text"},
-    "output": {"findings", "spec", "text"},
+    "output": {"findings", "runtime", "spec", "text"},
     "reports": {"findings", "text"},
 }
 
