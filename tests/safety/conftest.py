@@ -6,12 +6,17 @@ import ast
 import copy
 import json
 import re
-from collections.abc import Callable, Iterator
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from toolcast.commands.generate import command
 from toolcast.pipeline import generate
 
 Specs = dict[str, dict[str, Any]]
@@ -20,6 +25,8 @@ Specs = dict[str, dict[str, Any]]
 _TEXTS = ("title", "summary", "description", "when_to_use", "guidance", "service")
 _SCHEMA_TEXTS = ("title", "description", "$comment", "x-note")
 _TOOLSET_TEXTS = ("title", "version", "instructions")
+
+CORPUS = Path(__file__).parents[1] / "hostile"
 
 
 def write_project(root: Path, specs: Specs) -> None:
@@ -188,3 +195,64 @@ def assert_twin(tmp_path: Path, specs: Specs) -> None:
 def twin_of(tmp_path: Path) -> Callable[[Specs], None]:
     """Casts a toolset and its benign twin, and compares their structure."""
     return lambda specs: assert_twin(tmp_path, specs)
+
+
+def lay_out(case: str, root: Path) -> Path:
+    """Puts the project of one hostile input into a folder.
+
+    What no checkout should hold - huge files, odd bytes, odd names - is in the case's
+    `built.json`: `text` in an `encoding`, bytes in `hex`, or `repeat` so many `times`
+    between `before` and `after`, where `%d` is the turn.
+    """
+    ignored = shutil.ignore_patterns("expected.txt", "built.json")
+    shutil.copytree(CORPUS / case, root, ignore=ignored)
+    built = CORPUS / case / "built.json"
+    if built.exists():
+        for path, recipe in json.loads(built.read_text("utf-8")).items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(_built(recipe))
+    return root
+
+
+def _built(recipe: Mapping[str, Any]) -> bytes:
+    if "hex" in recipe:
+        return bytes.fromhex(recipe["hex"])
+    if "text" in recipe:
+        return str(recipe["text"]).encode(recipe.get("encoding", "utf-8"))
+    part, times = recipe["repeat"], recipe["times"]
+    turns = (part.replace("%d", str(turn)) for turn in range(times))
+    middle = "".join(turns) if "%d" in part else part * times
+    text = f"{recipe.get('before', '')}{middle}{recipe.get('after', '')}"
+    return text.encode("utf-8")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `toolcast generate` did: exit code, what it said of the specs, seconds."""
+
+    code: int
+    said: str
+    seconds: float
+
+
+def run_generate(root: Path, *words: str) -> Outcome:
+    """Runs the command in this process; an exception that escapes it fails the test."""
+    begin = time.perf_counter()
+    result = CliRunner().invoke(command, ["--project", str(root), *words])
+    seconds = time.perf_counter() - begin
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Outcome(result.exit_code, result.stderr, seconds)
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Callable[[str], Path]:
+    """Lays one case of the corpus out in a temporary folder."""
+    return lambda case: lay_out(case, tmp_path / "project")
+
+
+@pytest.fixture
+def generated_by() -> Callable[..., Outcome]:
+    """Runs `toolcast generate` over a project."""
+    return run_generate
