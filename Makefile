@@ -19,7 +19,7 @@ check: $(STAMP) ## Check specs, rules and that generated/ is up to date
 test: $(STAMP) ## Run the test suite, and the generated snapshot tests
 	@$(BIN)/python -m pytest -q -n 2
 
-test-display: $(STAMP) ## Run the tests that drive a real X display (needs Xvfb, xdotool)
+test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb xdotool scrot xterm)
 	@$(BIN)/python -m pytest -q tests/display
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated and examples

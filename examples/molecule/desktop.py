@@ -133,10 +133,11 @@ def desktop_open_url(*, url: str) -> dict[str, Any]:
 def _picture_file(path: str) -> Path:
     """The place of a picture; pictures are saved in one folder only."""
     folder = (config.home() / "screenshots").resolve()
-    file = (folder / path).resolve()
-    if not file.is_relative_to(folder) or file.suffix != ".png":
-        raise ToolError(f"`{path}` is not a .png file below {folder}.")
-    return file
+    if "\0" not in path:
+        file = (folder / path).resolve()
+        if file.is_relative_to(folder) and file.suffix == ".png":
+            return file
+    raise ToolError(f"`{path}` is not a .png file below {folder}.")
 
 
 def _browser() -> str:

@@ -92,7 +92,8 @@ def _target(workspace_id: str | None) -> Workspace:
 
 def _folder(source: str) -> Path:
     """The plugin's folder, which lies in one of the folders that plugins come from."""
-    for root in config.plugin_sources():
+    # No path has a NUL in it; resolving one fails in another way than not finding it.
+    for root in config.plugin_sources() if "\0" not in source else ():
         folder = (root / source).resolve()
         if folder != root and folder.is_relative_to(root) and folder.is_dir():
             return folder

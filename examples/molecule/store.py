@@ -66,6 +66,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = NORMAL")  # with WAL, still never corrupt
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != VERSION:
         connection.close()
@@ -83,9 +84,10 @@ def _create(path: Path) -> None:
         draft = Path(folder) / path.name
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(schema)
+            connection.executescript(f"BEGIN; {schema}")
             connection.executemany(INSERT_WORKSPACE, defaults.workspace_rows())
             connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute("COMMIT")
         draft.chmod(0o600)
         try:
             os.link(draft, path)

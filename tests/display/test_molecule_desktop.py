@@ -18,9 +18,10 @@ from generated._runtime.tool_response import ToolError
 
 PROGRAMS = ("Xvfb", "xdotool", "scrot", "xterm")
 LACKING = [program for program in PROGRAMS if shutil.which(program) is None]
-pytestmark = pytest.mark.skipif(
-    bool(LACKING), reason=f"not installed: {', '.join(LACKING)}"
-)
+pytestmark = [
+    pytest.mark.display,
+    pytest.mark.skipif(bool(LACKING), reason=f"not installed: {', '.join(LACKING)}"),
+]
 SIZE = (640, 480)
 CATCHER = ["xterm", "-geometry", "60x20+0+0", "-title", "catcher"]
 
@@ -135,7 +136,9 @@ def test_a_screenshot_shows_what_has_changed(typed: Path, tmp_path: Path) -> Non
         desktop.desktop_screenshot(path="after/typing 100%.png")
 
 
-@pytest.mark.parametrize("path", ["../out.png", "/tmp/out.png", "picture.txt", "."])
+@pytest.mark.parametrize(
+    "path", ["../out.png", "/tmp/out.png", "picture.txt", ".", "a\0.png"]
+)
 def test_a_screenshot_stays_in_its_folder(path: str) -> None:
     with pytest.raises(ToolError, match=r"is not a \.png file below"):
         desktop.desktop_screenshot(path=path)

@@ -27,8 +27,8 @@ _WORDS = {
     "~": None,
     "": None,
 }
+_BOOLEANS = frozenset(["yes", "no", "on", "off"])
 _AMBIGUOUS = (
-    (re.compile(r"(?i:yes|no|on|off)"), "a boolean"),
     (re.compile(r"[-+]?0[0-9_]+"), "an octal number"),
     (re.compile(r"[-+]?0o[0-7]+"), "an octal number"),
     (re.compile(r"[-+]?0x[0-9a-fA-F_]+"), "a hexadecimal number"),
@@ -61,6 +61,11 @@ def resolve_plain(text: str) -> str | int | float | bool | None:
     """
     if text in _WORDS:
         return _WORDS[text]
+    if text[0].isalpha():
+        # Most scalars are words: only these few are read differently.
+        if text.lower() in _BOOLEANS:
+            raise AmbiguousScalar(f"`{text}` is a boolean to some YAML readers")
+        return text
     if _INTEGER.fullmatch(text):
         if len(text) > _MAX_DIGITS:
             raise AmbiguousScalar(f"a number of {len(text)} digits is out of range")

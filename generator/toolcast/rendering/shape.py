@@ -59,9 +59,9 @@ def verify_shape(name: str, data: bytes, shape: PythonShape | MarkdownShape) -> 
 
 def _python_problem(text: str, shape: PythonShape) -> str:
     try:
-        # `compile` refuses more than `ast.parse` does, duplicate arguments for one.
-        compile(text, "<generated>", "exec", dont_inherit=True)
         tree = ast.parse(text)
+        # Compiling refuses more than parsing does, duplicate arguments for one.
+        compile(tree, "<generated>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"not Python: {error}"
     found = tuple(_in_a_row(word for node in tree.body for word in _statement(node)))
@@ -69,12 +69,27 @@ def _python_problem(text: str, shape: PythonShape) -> str:
         extra = [word for word in found if word not in shape.statements]
         missing = [word for word in shape.statements if word not in found]
         return f"unexpected {extra}, missing {missing}" if extra or missing else "order"
-    for node in ast.walk(tree):
+    for node in _beyond_constants(tree):
         if isinstance(node, ast.Call) and not _may_call(_dotted(node.func), shape):
             return f"line {node.lineno} calls {_dotted(node.func)!r}"
         if isinstance(node, (ast.JoinedStr, ast.Lambda, ast.Await, ast.Delete)):
             return f"line {node.lineno} has {type(node).__name__}"
     return ""
+
+
+def _beyond_constants(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but names and constants, which most of a generated file is made of."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in node._fields:
+            value = getattr(node, name, None)
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, ast.AST) and not isinstance(
+                    child, (ast.Constant, ast.Name, ast.expr_context)
+                ):
+                    waiting.append(child)
 
 
 def _in_a_row(words: Iterator[str]) -> Iterator[str]:

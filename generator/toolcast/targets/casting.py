@@ -27,7 +27,7 @@ def cast_workspace(workspace: Workspace) -> dict[str, bytes]:
         ShapeViolation: a rendered file is not of the shape that its view predicted.
         ValueError: two targets give the same file.
     """
-    files: dict[str, bytes] = {"__init__.py": _PACKAGE, **dict(_runtime())}
+    files: dict[str, bytes] = {"__init__.py": _PACKAGE, **dict(_runtime(workspace))}
     for toolset in workspace.toolsets:
         for path, data in _cast_toolset(workspace, toolset):
             if path in files:
@@ -37,11 +37,17 @@ def cast_workspace(workspace: Workspace) -> dict[str, bytes]:
     return files
 
 
-def _runtime() -> Iterator[tuple[str, bytes]]:
+def _runtime(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
+    """The modules that the enabled targets' outputs import, as they are."""
+    names = {
+        name
+        for toolset in workspace.toolsets
+        for target in enabled(tuple(toolset.targets))
+        for name in target.runtime
+    }
     folder = resources.files("toolcast") / "runtime"
-    for module in sorted(folder.iterdir(), key=lambda module: module.name):
-        if module.name.endswith(".py"):
-            yield f"_runtime/{module.name}", module.read_bytes()
+    for name in sorted(names | {"__init__"} if names else names):
+        yield f"_runtime/{name}.py", (folder / f"{name}.py").read_bytes()
 
 
 def _render(project_templates: str | None, template: str, view: object) -> bytes:

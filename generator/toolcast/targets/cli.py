@@ -159,6 +159,7 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
+    runtime=("command_line", "command_values"),
     options={
         "program": "How the CLI block calls the program.",
         "client": "The client that the command acts as.",

@@ -52,4 +52,5 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "description", "parameters"]),
     needs=("registry",),
+    runtime=("langchain_wrapping",),
 )

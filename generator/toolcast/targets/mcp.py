@@ -82,5 +82,6 @@ TARGET = Target(
         ]
     ),
     needs=("registry",),
+    runtime=("mcp_serving",),
     options={"client": "The client that stdio and the default HTTP path serve."},
 )

@@ -255,6 +255,10 @@ def _action_arguments(actions: Actions) -> list[Expression]:
 
 TARGET = Target(
     name="registry",
+    runtime=(
+        *("registry", "tool", "tool_response", "call_context"),
+        *("calling", "handlers", "validation"),
+    ),
     purpose="A typed module a tool, look-up by client, and calls with validation.",
     cast=cast,
     reads=frozenset(

@@ -39,6 +39,7 @@ class Target:
         cast: `(toolset, context) -> {path below the toolset's package: bytes}`.
         reads: the fields of a tool spec that change its output.
         needs: targets that it cannot stand without.
+        runtime: the modules of the runtime that its output imports.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
     """
 
@@ -47,6 +48,7 @@ class Target:
     cast: Callable[[Toolset, Context], Mapping[str, bytes]]
     reads: frozenset[str]
     needs: tuple[str, ...] = ()
+    runtime: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
 
 

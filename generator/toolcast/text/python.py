@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,7 +23,8 @@ __all__ = [
     "tuple_of",
 ]
 
-_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_UNUSUAL = re.compile(r"[^ -~]")
 
 
 def string(text: str) -> str:
@@ -32,14 +34,21 @@ def string(text: str) -> str:
     become escapes. `ast.literal_eval` gives the text back exactly.
     """
     quote = '"' if text.count('"') <= text.count("'") else "'"
-    body = "".join(
-        "\\" + char if char == quote else _ESCAPES.get(char) or _character(char)
-        for char in text
-    )
-    return quote + body + quote
+    return quote + _escaped(text).replace(quote, "\\" + quote) + quote
 
 
-def _character(char: str) -> str:
+def _escaped(text: str) -> str:
+    """The text with everything escaped but quotes."""
+    text = text.replace("\\", "\\\\")
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNUSUAL.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match.group()
+    if char in _ESCAPES:
+        return _ESCAPES[char]
     if is_plain(char):
         return char
     point = ord(char)
@@ -70,13 +79,18 @@ def _pieces(text: str, room: int) -> list[str]:
     """Literals that join to the text, broken after newlines and spaces to fit the room."""
     pieces: list[str] = []
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
-        current = ""
+        start = end = width = double = single = 0
         for word in _words(line):
-            if current and text_width(string(current + word)) > room:
-                pieces.append(string(current))
-                current = ""
-            current += word
-        pieces.append(string(current))
+            double += word.count('"')
+            single += word.count("'")
+            width += text_width(_escaped(word))
+            if start < end and width + min(double, single) + 2 > room:
+                pieces.append(string(line[start:end]))
+                start = end
+                double, single = word.count('"'), word.count("'")
+                width = text_width(_escaped(word))
+            end += len(word)
+        pieces.append(string(line[start:]))
     return pieces
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib
 import inspect
 from collections.abc import Callable, Iterator
@@ -61,8 +62,13 @@ def call() -> Call:
     return _call
 
 
+@functools.cache
+def _spec(tool: str) -> Any:
+    return yaml.safe_load((SPECS / f"{tool}.yaml").read_text(encoding="utf-8"))
+
+
 def _call(tool: str, **arguments: Any) -> Any:
-    spec = yaml.safe_load((SPECS / f"{tool}.yaml").read_text(encoding="utf-8"))
+    spec = _spec(tool)
     Draft202012Validator(spec["parameters"]).validate(arguments)
     module, _, name = spec["handler"].partition(":")
     answer = getattr(importlib.import_module(module), name)(**arguments)

@@ -20,12 +20,18 @@ def _get(workspace_id: str) -> Workspace:
     return workspace
 
 
-def _post(content: bytes | str, *, caller: str = "ws-director", **headers: Any) -> Any:
+def _post(
+    content: bytes | str,
+    *,
+    caller: str = "ws-director",
+    to: str = "ws-research",
+    **headers: Any,
+) -> Any:
     sent: dict[str, Any] = {
         a2a.SPEAKER_HEADER: caller,
         "Authorization": f"Bearer {_get(caller).token}",
     } | headers
-    url = f"{_get('ws-research').url}/workspaces/ws-research"
+    url = f"{_get(to).url}/workspaces/{to}"
     return httpx.post(url, content=content, headers=sent, trust_env=False, timeout=10)
 
 
@@ -111,9 +117,17 @@ def test_a_caller_with_another_s_token_is_unknown() -> None:
     assert _post(b"{}", Authorization=f"Bearer {token}").status_code == 401
 
 
-@pytest.mark.parametrize("caller", ["ws-harbor", "ws-research"])
-def test_the_server_itself_refuses_who_may_not_talk_to_it(caller: str) -> None:
-    assert _post(b"{}", caller=caller).status_code == 403
+@pytest.mark.parametrize(
+    ("caller", "to"),
+    [
+        ("ws-harbor", "ws-research"),
+        ("ws-harbor", "ws-director"),
+        ("ws-archive", "ws-director"),
+        ("ws-research", "ws-research"),
+    ],
+)
+def test_the_server_itself_refuses_who_may_not_talk_to_it(caller: str, to: str) -> None:
+    assert _post(b"{}", caller=caller, to=to).status_code == 403
 
 
 def test_only_the_workspace_itself_can_shut_it_down() -> None:

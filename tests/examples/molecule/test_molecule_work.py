@@ -117,7 +117,7 @@ def test_the_bundled_plugin_s_skills_stand_on_the_card(call: Call) -> None:
     assert (card["name"], card["x"]) == ("D", [1])
 
 
-@pytest.mark.parametrize("source", ["nothing", "..", ".", "/etc", "../shelf2"])
+@pytest.mark.parametrize("source", ["nothing", "..", ".", "/etc", "../shelf2", "\0"])
 def test_a_plugin_comes_from_the_shelves_only(
     call: Call, shelf: Path, source: str
 ) -> None:
