@@ -2,31 +2,81 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..findings import Finding, Severity
-from ..spec.model import Toolset, Workspace
+from ..reading.tree import Path
+from ..spec.json_schema import JsonSchema
+from ..spec.model import Toolset, ToolSpec, Workspace
+from ..spec.patterns import pattern
 from ..spec.shape import did_you_mean
 from .rule import Rule, at_tool
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "unknown_names"]
+
+UnknownName = tuple[ToolSpec, Path, str, list[str]]
+"""The tool, the path of a name in `required`, the name, and the names of the properties."""
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names of `required` that no property has."""
+    """Finds names of `required` that no property has and nothing else lets in."""
+    for tool, path, name, known in unknown_names(toolset, permitted=False):
+        yield at_tool(
+            RULE,
+            tool,
+            path,
+            f"`required` names `{name}`, which is not a property",
+            did_you_mean(name, known),
+        )
+
+
+def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]:
+    """Names of `required` that no property has.
+
+    Args:
+        toolset: whose tools' schemas are looked at.
+        permitted: those that `additionalProperties` or `patternProperties` lets in, or
+            those that nothing lets in.
+    """
     for tool in toolset.tools:
-        listed = tool.parameters.get("required")
-        if not isinstance(listed, list):
-            continue
-        for index, name in enumerate(listed):
-            if isinstance(name, str) and name not in tool.properties:
-                yield at_tool(
-                    RULE,
-                    tool,
-                    ("parameters", "required", index),
-                    f"`required` names `{name}`, which is not a property",
-                    did_you_mean(name, list(tool.properties)),
-                )
+        for field, schema in tool.schemas.items():
+            for path, subschema in schema.subschemas.items():
+                # An object without properties of its own may be half of another schema.
+                listed = subschema.get("required")
+                own = isinstance(subschema.get("properties"), dict) or not path
+                if not own or not isinstance(listed, list):
+                    continue
+                known, is_open, patterns = _known(schema, path)
+                for index, name in enumerate(listed):
+                    if not isinstance(name, str) or name in known:
+                        continue
+                    lets_in = is_open or any(_matches(text, name) for text in patterns)
+                    if lets_in == permitted:
+                        place = (field, *path, "required", index)
+                        yield tool, place, name, sorted(known)
+
+
+def _known(schema: JsonSchema, path: Path) -> tuple[set[str], bool, list[str]]:
+    """The properties of an object, whether it is open by its own word, and its patterns."""
+    known: set[str] = set()
+    patterns: list[str] = []
+    is_open = False
+    for part in schema.same_value(path):
+        if isinstance(part.get("properties"), dict):
+            known.update(part["properties"])
+        if isinstance(part.get("patternProperties"), dict):
+            patterns += part["patternProperties"]
+        more = part.get("additionalProperties", False)
+        is_open = is_open or more is True or isinstance(more, dict)
+    return known, is_open, patterns
+
+
+def _matches(text: str, name: str) -> bool:
+    facts = pattern(text)
+    if not facts.is_quick(len(name)):
+        return not facts.error
+    return re.search(text, name) is not None
 
 
 RULE = Rule(

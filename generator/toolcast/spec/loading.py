@@ -57,6 +57,7 @@ def load_workspace(root: str) -> LoadedWorkspace:
         value.get("output", "generated"),
         tuple(value.get("sources", (".",))),
         value.get("templates"),
+        document=document,
     )
     findings += _outside(document, workspace)
     if has_errors(findings):

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..reading.tree import Document
+from .json_schema import JsonSchema
 
 __all__ = [
     "Action",
@@ -160,6 +161,18 @@ class ToolSpec:
             return ()
         return tuple(name for name in required if isinstance(name, str))
 
+    @cached_property
+    def schemas(self) -> Mapping[str, JsonSchema]:
+        """The tool's schemas by the field that holds them; null is no schema."""
+        return {
+            name: JsonSchema(value)
+            for name, value in (
+                ("parameters", self.parameters),
+                ("returns", self.returns),
+            )
+            if value is not None
+        }
+
     @property
     def model_description(self) -> str:
         """What models read as the description: the spec's own, else the summary."""
@@ -263,3 +276,4 @@ class Workspace:
     sources: tuple[str, ...] = (".",)
     templates: str | None = None
     toolsets: tuple[Toolset, ...] = ()
+    document: Document | None = field(default=None, compare=False, repr=False)

@@ -12,9 +12,17 @@ from ..findings import Finding, Severity
 from ..reading.tree import Document, Path
 from .language import schema
 
-__all__ = ["check_shape", "did_you_mean", "quoted_list"]
+__all__ = [
+    "KINDS",
+    "check_shape",
+    "constraint",
+    "did_you_mean",
+    "dotted",
+    "kind_of",
+    "quoted_list",
+]
 
-_KINDS = {
+KINDS = {
     "object": "a mapping",
     "array": "a list",
     "string": "text",
@@ -23,6 +31,7 @@ _KINDS = {
     "boolean": "true or false",
     "null": "null",
 }
+"""The types of JSON Schema in the words of people."""
 
 
 def check_shape(document: Document, kind: str) -> Iterator[Finding]:
@@ -70,18 +79,18 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
                     _key_help(error.schema, key),
                 )
         return
-    name = f"`{_dotted(path)}`" if path else "the file"
+    name = f"`{dotted(path)}`" if path else "the file"
     if keyword == "type":
         kinds = [expected] if isinstance(expected, str) else list(expected)
-        wanted = " or ".join(_KINDS[kind] for kind in kinds)
-        message = f"{name} must be {wanted}, not {_kind_of(value)}"
+        wanted = " or ".join(KINDS[kind] for kind in kinds)
+        message = f"{name} must be {wanted}, not {kind_of(value)}"
         yield document.finding("spec/wrong-type", Severity.ERROR, path, message)
         return
     yield document.finding(
         "spec/invalid-value",
         Severity.ERROR,
         path,
-        f"{name} {_constraint(keyword, expected, error.message)}",
+        f"{name} {constraint(keyword, expected, error.message)}",
         _describe(error.schema),
     )
 
@@ -101,17 +110,19 @@ def _unknown_key(
 
 
 def _owner(path: Path) -> str:
-    return f"`{_dotted(path)}`" if path else "this file"
+    return f"`{dotted(path)}`" if path else "this file"
 
 
-def _dotted(path: Path) -> str:
+def dotted(path: Path) -> str:
+    """`a.b[0]`."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
     return text
 
 
-def _kind_of(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """What a value is, in the words of people: `text`, `the number 3`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -123,7 +134,8 @@ def _kind_of(value: Any) -> str:
     return "a list" if isinstance(value, list) else "a mapping"
 
 
-def _constraint(keyword: str, expected: Any, message: str) -> str:
+def constraint(keyword: str, expected: Any, message: str) -> str:
+    """What a value must be, after its name and a space."""
     if keyword == "pattern":
         return "is not well formed"
     if keyword in ("minLength", "minItems", "minProperties"):

@@ -1,0 +1,121 @@
+"""What a Python module defines, read from its text; nothing of it is imported or run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+__all__ = ["FunctionDefinition", "PythonModule", "read_module"]
+
+MAX_BYTES = 2 * 1024 * 1024
+
+FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class PythonModule:
+    """One module.
+
+    Attributes:
+        file: path relative to the workspace's root, with forward slashes.
+        functions: its own functions by name; the last definition counts.
+        other_names: names that it has from elsewhere: imports, assignments, classes.
+        has_any_name: it may have any name (`from x import *`, `__getattr__`).
+        problem: why it cannot be read; empty when it can.
+    """
+
+    file: str
+    functions: Mapping[str, FunctionDefinition] = field(default_factory=dict)
+    other_names: frozenset[str] = frozenset()
+    has_any_name: bool = False
+    problem: str = ""
+
+
+def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule | None:
+    """The module of a dotted name; None when no source folder below the root has it.
+
+    A file that lies outside of the root, by a symbolic link, is not there.
+    """
+    real_root = os.path.realpath(root)
+    for source in sources:
+        stem = os.path.normpath(os.path.join(source, *name.split(".")))
+        for file in (os.path.join(stem, "__init__.py"), f"{stem}.py"):
+            real = os.path.realpath(os.path.join(root, file))
+            if not os.path.isfile(real):
+                continue
+            if os.path.commonpath([real_root, real]) != real_root:
+                continue
+            status = os.stat(real)
+            shown = file.replace(os.sep, "/")
+            return _read(real, shown, status.st_mtime_ns, status.st_size)
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
+    """The module of a file as it is since `changed`, which is there for the cache alone."""
+    if size > MAX_BYTES:
+        return PythonModule(file, problem=f"the file has {size:,} bytes")
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_BYTES)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except SyntaxError as error:
+        where = f" on line {error.lineno}" if error.lineno else ""
+        return PythonModule(file, problem=f"{error.msg}{where}")
+    except OSError as error:
+        return PythonModule(file, problem=error.strerror or type(error).__name__)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return PythonModule(file, problem=str(error) or "the module is too complex")
+    functions: dict[str, FunctionDefinition] = {}
+    others: set[str] = set()
+    for statement in _statements(tree.body):
+        if isinstance(statement, FunctionDefinition):
+            functions[statement.name] = statement
+        else:
+            others.update(_names(statement))
+    return PythonModule(
+        file,
+        functions,
+        frozenset(others),
+        "*" in others or "__getattr__" in functions,
+    )
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module's own scope, those under `if` and `try` among them."""
+    for statement in body:
+        if isinstance(statement, ast.If):
+            yield from _statements([*statement.body, *statement.orelse])
+        elif isinstance(statement, ast.Try):
+            handled = [one for handler in statement.handlers for one in handler.body]
+            inner = [*statement.body, *handled, *statement.orelse, *statement.finalbody]
+            yield from _statements(inner)
+        elif isinstance(statement, ast.With):
+            yield from _statements(statement.body)
+        else:
+            yield statement
+
+
+def _names(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        for alias in statement.names:
+            yield alias.asname or alias.name.split(".")[0]
+    elif isinstance(statement, ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = (
+            statement.targets
+            if isinstance(statement, ast.Assign)
+            else [statement.target]
+        )
+        for target in targets:
+            for node in ast.walk(target):
+                if isinstance(node, ast.Name):
+                    yield node.id

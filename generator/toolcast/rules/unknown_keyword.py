@@ -1,0 +1,92 @@
+"""`schema/unknown-keyword`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..findings import Finding, Severity
+from ..spec.model import Toolset, Workspace
+from ..spec.shape import did_you_mean
+from .rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+KEYWORDS = frozenset(
+    [
+        *(
+            "$schema",
+            "$id",
+            "id",
+            "$ref",
+            "$defs",
+            "$anchor",
+            "$comment",
+            "$dynamicRef",
+        ),
+        *("$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"),
+        *("definitions", "title", "description", "default", "deprecated", "readOnly"),
+        *("writeOnly", "examples", "type", "enum", "const", "multipleOf", "maximum"),
+        *("exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength"),
+        *("pattern", "maxItems", "minItems", "uniqueItems", "maxContains"),
+        *("minContains", "maxProperties", "minProperties", "required"),
+        *("dependentRequired", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+        *("dependentSchemas", "dependencies", "prefixItems", "items", "contains"),
+        *("additionalItems", "properties", "patternProperties"),
+        *("additionalProperties", "propertyNames", "unevaluatedItems"),
+        *("unevaluatedProperties", "format", "contentEncoding", "contentMediaType"),
+        *("contentSchema",),
+    ]
+)
+# Widely used words of other vocabularies, some of them near a keyword.
+OTHERS = frozenset(
+    [
+        *("example", "nullable", "discriminator", "xml", "externalDocs", "enumNames"),
+        *("enumDescriptions", "markdownDescription", "propertyOrdering", "optional"),
+        *("ref", "defs", "defaults", "name", "names", "label", "order", "group"),
+        *("propertyOrder", "units", "unit", "hidden", "secret", "strict", "options"),
+    ]
+)
+_NAMES = sorted(KEYWORDS)
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds words that are nearly a keyword."""
+    for tool in toolset.tools:
+        for field, schema in tool.schemas.items():
+            for path, subschema in schema.subschemas.items():
+                for word in subschema:
+                    if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
+                        continue
+                    meant = did_you_mean(word[:60], _NAMES)
+                    if meant:
+                        yield at_tool(
+                            RULE,
+                            tool,
+                            (field, *path, word),
+                            f"`{word}` is no keyword of JSON Schema, so nothing checks it",
+                            meant,
+                            at_key=True,
+                        )
+
+
+RULE = Rule(
+    id="schema/unknown-keyword",
+    severity=Severity.WARNING,
+    purpose="Checks that no word of a schema is a misspelled keyword.",
+    why=(
+        "JSON Schema ignores what it does not know: a tool with `propertes` has no"
+        " parameters, and nothing says so."
+    ),
+    bad="""\
+parameters:
+  type: object
+  propertes: {task: {type: string}}
+""",
+    good="""\
+parameters:
+  type: object
+  properties: {task: {type: string}}
+""",
+    check=check,
+)

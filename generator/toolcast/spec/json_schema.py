@@ -1,0 +1,244 @@
+"""One JSON Schema of a spec as a graph: its subschemas, its references, its loops.
+
+Nothing here follows a reference out of the schema, and nothing recurses: any value that a
+YAML file can hold is walked in time linear in its size.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote
+
+from ..reading.tree import Path
+
+__all__ = ["DIALECTS", "JsonSchema", "Reference", "dialect_of"]
+
+DIALECTS = {
+    "json-schema.org/draft/2020-12/schema": "2020-12",
+    "json-schema.org/draft/2019-09/schema": "2019-09",
+    "json-schema.org/draft-07/schema": "draft-07",
+    "json-schema.org/draft-06/schema": "draft-06",
+    "json-schema.org/draft-04/schema": "draft-04",
+}
+"""The dialects that can be validated, by the address of `$schema` without its scheme."""
+
+_ONE = (
+    *("additionalProperties", "items", "contains", "not", "if", "then", "else"),
+    *("propertyNames", "unevaluatedItems", "unevaluatedProperties"),
+    *("additionalItems", "contentSchema"),
+)
+_LISTED = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_NAMED = (
+    *("properties", "patternProperties", "$defs", "definitions"),
+    *("dependentSchemas", "dependencies"),
+)
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+# What applies to the same value as the schema that it stands in.
+_SAME_ONE = ("not", "if", "then", "else")
+_SAME_LISTED = ("allOf", "anyOf", "oneOf")
+_SAME_NAMED = ("dependentSchemas", "dependencies")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One `$ref`.
+
+    Attributes:
+        path: the way to the reference's text.
+        text: what it says.
+        target: the way to what it names; None when that is not in this schema.
+    """
+
+    path: Path
+    text: str
+    target: Path | None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it stays within its own document."""
+        return self.text.startswith("#")
+
+
+def dialect_of(schema: Any) -> str | None:
+    """The dialect that a schema declares, 2020-12 by default; None for an unknown one."""
+    declared = schema.get("$schema") if isinstance(schema, dict) else None
+    if declared is None:
+        return "2020-12"
+    if not isinstance(declared, str):
+        return None
+    scheme, _, address = declared.removesuffix("#").partition("://")
+    return DIALECTS.get(address) if scheme in ("http", "https") else None
+
+
+class JsonSchema:
+    """A schema, valid or not, with what the rules and the validation ask of it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @cached_property
+    def dialect(self) -> str | None:
+        """The dialect; None when `$schema` names one that is not known."""
+        return dialect_of(self.value)
+
+    @cached_property
+    def subschemas(self) -> Mapping[Path, dict[str, Any]]:
+        """Every subschema that is a mapping, the schema itself first, by its path.
+
+        What a local reference names counts as one, wherever it stands.
+        """
+        found: dict[Path, dict[str, Any]] = {}
+        anchors: dict[str, Path] = {}
+        named: list[Reference] = []
+        waiting: deque[tuple[Path, Any]] = deque([((), self.value)])
+        while waiting:
+            path, schema = waiting.pop()
+            if not isinstance(schema, dict) or path in found:
+                continue
+            found[path] = schema
+            waiting += reversed(list(_children(path, schema)))
+            _note_anchors(path, schema, anchors)
+            for keyword in _REFERENCES:
+                text = schema.get(keyword)
+                if isinstance(text, str):
+                    target = self._pointed(text)
+                    named.append(Reference((*path, keyword), text, target))
+                    if target is not None:
+                        waiting.appendleft((target, self.at(target)))
+        self.__dict__["_anchors"] = anchors
+        self.__dict__["_named"] = named
+        return found
+
+    @cached_property
+    def references(self) -> tuple[Reference, ...]:
+        """Every reference, in the order of the schema."""
+        order = {path: index for index, path in enumerate(self.subschemas)}
+        anchors: dict[str, Path] = self.__dict__["_anchors"]
+        named: list[Reference] = self.__dict__["_named"]
+        resolved = (
+            (
+                Reference(
+                    r.path, r.text, anchors.get(r.text[1:]) if r.is_local else None
+                )
+                if r.target is None
+                else r
+            )
+            for r in named
+        )
+        return tuple(sorted(resolved, key=lambda r: order[r.path[:-1]]))
+
+    def at(self, path: Path) -> Any:
+        """The value at a path that the schema has."""
+        value = self.value
+        for step in path:
+            value = value[step]
+        return value
+
+    def _pointed(self, text: str) -> Path | None:
+        """The path that `#` or `#/a/b` names, or None."""
+        if text == "#":
+            return ()
+        if not text.startswith("#/"):
+            return None
+        value, path = self.value, []
+        for step in unquote(text[2:]).split("/"):
+            key: str | int = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, list) and step.isdecimal() and len(step) < 9:
+                key = int(step)
+                if key >= len(value):
+                    return None
+            elif not isinstance(value, dict) or key not in value:
+                return None
+            value = value[key]
+            path.append(key)
+        return tuple(path)
+
+    @cached_property
+    def loops(self) -> tuple[Reference, ...]:
+        """References that lead back to themselves without going into the data.
+
+        Checking any value against such a schema never ends. A tree, whose reference stands
+        below `properties` or `items`, is no loop.
+        """
+        by_place = {r.path[:-1]: r for r in self.references if r.target is not None}
+        state: dict[Path, bool] = {}
+        found: list[Reference] = []
+        for start in self.subschemas:
+            if start in state:
+                continue
+            state[start] = True
+            stack = [(start, self._same_value(start, by_place))]
+            while stack:
+                here, following = stack[-1]
+                target = next(following, None)
+                if target is None:
+                    state[here] = False
+                    stack.pop()
+                elif target not in state:
+                    state[target] = True
+                    stack.append((target, self._same_value(target, by_place)))
+                elif state[target]:
+                    # Only a reference can lead back; the one nearest to the end is named.
+                    ring = [place for place, _ in stack]
+                    ring = ring[ring.index(target) :]
+                    places = [p for p in ring if p in by_place]
+                    found += [by_place[p] for p in places[-1:]]
+        return tuple(dict.fromkeys(found))
+
+    def _same_value(
+        self, path: Path, by_place: Mapping[Path, Reference]
+    ) -> Iterator[Path]:
+        """The subschemas that a value of this one is checked against as well."""
+        schema = self.subschemas[path]
+        reference = by_place.get(path)
+        if reference is not None and reference.target is not None:
+            if reference.target in self.subschemas:
+                yield reference.target
+            if self.dialect in ("draft-04", "draft-06", "draft-07"):
+                return
+        for child, value in _children(path, schema):
+            step = child[len(path)]
+            listed = (*_SAME_ONE, *_SAME_LISTED, *_SAME_NAMED)
+            if step in listed and isinstance(value, dict):
+                yield child
+
+    def same_value(self, path: Path = ()) -> Iterator[dict[str, Any]]:
+        """A subschema and all others that apply to the same value, each once."""
+        by_place = {r.path[:-1]: r for r in self.references if r.target is not None}
+        seen: set[Path] = set()
+        waiting = [path] if path in self.subschemas else []
+        while waiting:
+            here = waiting.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            yield self.subschemas[here]
+            waiting += self._same_value(here, by_place)
+
+
+def _children(path: Path, schema: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
+    for keyword, value in schema.items():
+        if keyword in _NAMED and isinstance(value, dict):
+            for name, child in value.items():
+                yield (*path, keyword, name), child
+        elif keyword in _LISTED and isinstance(value, list):
+            for index, child in enumerate(value):
+                yield (*path, keyword, index), child
+        elif keyword in _ONE:
+            yield (*path, keyword), value
+
+
+def _note_anchors(
+    path: Path, schema: Mapping[str, Any], anchors: dict[str, Path]
+) -> None:
+    for keyword in ("$anchor", "$dynamicAnchor"):
+        if isinstance(schema.get(keyword), str):
+            anchors.setdefault(schema[keyword], path)
+    for keyword in ("$id", "id"):
+        text = schema.get(keyword)
+        if isinstance(text, str) and text.startswith("#"):
+            anchors.setdefault(text[1:], path)
