@@ -7,6 +7,7 @@ is never a template and never a template's name.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,8 @@ from jinja2 import (
     FileSystemLoader,
     PackageLoader,
     StrictUndefined,
+    TemplateSyntaxError,
+    Undefined,
 )
 from markupsafe import Markup
 
@@ -32,9 +35,25 @@ class TemplateFailure(Exception):
 def _only_code(value: Any) -> Any:
     if isinstance(value, (Code, Markup)):
         return value
+    if isinstance(value, Undefined):
+        return str(value)  # raises, and names what is missing
     raise TypeError(
         f"a template prints {type(value).__name__}; only encoded text can be printed"
     )
+
+
+class _ProjectLoader(FileSystemLoader):
+    """A project's own templates, held to the lint: `~` would get around the gate."""
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        from .template_lint import lint_template
+
+        source, path, is_current = super().get_source(environment, template)
+        for line, reason in lint_template(environment, source):
+            raise TemplateSyntaxError(reason, line, template, path)
+        return source, path, is_current
 
 
 @cache
@@ -47,7 +66,7 @@ def environment(project_templates: str | None = None) -> Environment:
     """
     loaders: list[BaseLoader] = []
     if project_templates is not None:
-        loaders.append(FileSystemLoader(project_templates))
+        loaders.append(_ProjectLoader(project_templates))
     loaders.append(_built_in())
     # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
     return Environment(
@@ -90,7 +109,7 @@ def render(template: str, view: Any, project_templates: str | None = None) -> by
         text = environment(project_templates).get_template(template).render(view=view)
     except (TemplateError, TypeError, AttributeError, ValueError) as error:
         frames = traceback.extract_tb(error.__traceback__)
-        line = next(
+        line = getattr(error, "lineno", None) or next(
             (f.lineno for f in reversed(frames) if f.filename.endswith(".jinja")), 0
         )
         raise TemplateFailure(f"{template}:{line}: {error}") from error

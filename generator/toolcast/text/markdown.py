@@ -8,8 +8,9 @@ from .code import Code
 
 __all__ = ["block", "inline"]
 
-_OPENS_BLOCK = re.compile(r"^( {0,3})(#{1,6}(?=\s|$)|={2,}\s*$|-{2,}\s*$)")
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_OPENS_BLOCK = re.compile(r"^( {0,3})(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)")
+# What follows a fence of backticks has none; otherwise it is a span of code.
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
 
 def inline(text: str) -> Code:

@@ -1,0 +1,136 @@
+"""`toolcast init`."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+import click
+
+from .. import __version__
+from ..text.code import Code
+from .manners import fail
+
+__all__ = ["command"]
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+# Packages of the project itself, and names that Python keeps.
+_TAKEN = frozenset(["_runtime", "generated", "handlers", "tests"])
+
+# Each file of a new project and the template that draws it.
+_FILES = {
+    "toolcast.yaml": "toolcast.yaml",
+    "specs/{name}/toolset.yaml": "toolset.yaml",
+    "specs/{name}/count_words.yaml": "count_words.yaml",
+    "handlers/__init__.py": "handlers_package.py",
+    "handlers/count_words.py": "count_words.py",
+    "tests/test_examples.py": "test_examples.py",
+    "Makefile": "Makefile",
+    "requirements.txt": "requirements.txt",
+    "pyproject.toml": "pyproject.toml",
+    "README.md": "README.md",
+    ".gitignore": "gitignore",
+    ".gitattributes": "gitattributes",
+    ".github/workflows/toolcast.yml": "workflow.yml",
+}
+
+
+@dataclass(frozen=True)
+class ProjectView:
+    """What the templates of a new project place.
+
+    Attributes:
+        name: the toolset's name, a Python identifier.
+        title: the name in words.
+        versions: the versions of Toolcast that the project works with.
+    """
+
+    name: Code
+    title: Code
+    yaml_name: Code
+    yaml_title: Code
+    yaml_cli_heading: Code
+    versions: Code
+
+
+@click.command(name="init")
+@click.argument("folder", default=".", type=click.Path(file_okay=False))
+@click.option(
+    "--name", metavar="NAME", help="The toolset's name. Default: the folder's."
+)
+def command(folder: str, name: str | None) -> None:
+    """Lay out a project that generates, checks and tests at once.
+
+    FOLDER is created when it is not there. A file that is in the way is named, and then
+    nothing is written; other files in the folder do not matter.
+    """
+    from ..rendering.environment import render
+    from ..spec.language import KINDS, schema_text
+    from .laying_out import write_new
+
+    root = os.path.abspath(folder)
+    toolset = _toolset_name(root, name)
+    view = _view(toolset)
+    files = {
+        path.format(name=toolset): render(f"init/{template}.jinja", view)
+        for path, template in _FILES.items()
+    }
+    for kind in KINDS:
+        files[f"specs/schemas/{kind}.schema.json"] = schema_text(kind).encode("utf-8")
+    write_new(root, files)
+    shown = os.path.relpath(root)
+    here = shown == "."
+    click.echo(f"{len(files)} files in {'this folder' if here else shown + '/'}")
+    steps = [] if here else [(f"cd {shown}", "")]
+    steps += [
+        ("make generate", f"cast specs/{toolset}/ into generated/{toolset}/"),
+        ("make check test types", "hold everything against the specs"),
+        (".venv/bin/toolcast new NAME", "add a tool of your own"),
+    ]
+    click.echo("\nNext:")
+    for step, meaning in steps:
+        click.echo(f"  {step:30}{meaning}".rstrip())
+    click.echo("\nREADME.md tells the rest.")
+
+
+def _toolset_name(root: str, given: str | None) -> str:
+    import keyword
+
+    if given is None:
+        plain = re.sub(r"[^a-z0-9]+", "_", os.path.basename(root).lower()).strip("_")
+        given = plain if plain[:1].isalpha() else f"tools_{plain}".rstrip("_")
+        given = given[:64]
+        if keyword.iskeyword(given) or given in _TAKEN:
+            given = f"{given}_tools"
+    if not _NAME.fullmatch(given):
+        fail(
+            f"`{given}` is not a toolset's name: 1 to 64 of a-z 0-9 _, a letter first\n"
+            "  help: `--name my_tools`"
+        )
+    if keyword.iskeyword(given) or given in _TAKEN:
+        fail(
+            f"`{given}` is taken by Python or the project\n  help: `--name {given}_tools`"
+        )
+    return given
+
+
+def _view(toolset: str) -> ProjectView:
+    from ..text.yaml_text import scalar
+
+    # The name has been checked: lower-case letters, digits and underscores.
+    title = toolset.replace("_", " ").strip().capitalize()
+    return ProjectView(
+        name=Code(toolset),
+        title=Code(title),
+        yaml_name=scalar(toolset),
+        yaml_title=scalar(title),
+        yaml_cli_heading=scalar(f"{title} on the command line"),
+        versions=_compatible_versions(),
+    )
+
+
+def _compatible_versions() -> Code:
+    """Those of this minor version, from this one on."""
+    major, minor = __version__.split(".")[:2]
+    return Code(f">={major}.{minor},<{major}.{int(minor) + 1}")

@@ -1,0 +1,234 @@
+"""The files of a new tool, as a value: its spec and the stub of its handler."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..rendering.environment import render
+from ..spec.model import Toolset, Workspace
+from ..spec.shape import did_you_mean, quoted_list
+from ..targets.table import enabled
+from ..text.code import Code
+from ..text.layout import Group, Text
+from ..text.names import module_name
+from ..text.python import code_of, identifier, string
+from ..text.yaml_text import scalar
+
+__all__ = ["Draft", "Refusal", "draft_tool"]
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_SCHEMA_LINE = re.compile(
+    r"# yaml-language-server: \$schema=([A-Za-z0-9_./:-]*)toolset\.schema\.json"
+)
+
+
+class Refusal(Exception):
+    """The tool cannot be drafted as it was asked for; the text says why."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A new tool.
+
+    Attributes:
+        files: `{path below the project's root: bytes}`.
+        steps: what its author does next, in order.
+    """
+
+    files: Mapping[str, bytes]
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SpecView:
+    """What the spec's template places."""
+
+    has_schema: bool
+    schema: Code
+    name: Code
+    tool: Code
+    has_prompts: bool
+    has_section: bool
+    section: Code
+    has_mcp: bool
+    has_handler: bool
+    handler: Code
+    has_cli: bool
+    keyword: Code
+
+
+@dataclass(frozen=True)
+class StubView:
+    """What the handler's template places."""
+
+    tool: Code
+    runtime: Code
+    exported: Code
+    signature: Code
+
+
+@dataclass(frozen=True)
+class EmptyView:
+    """What a template without values places."""
+
+
+def draft_tool(
+    workspace: Workspace, name: str, toolset_name: str | None, section: str | None
+) -> Draft:
+    """The files of a new tool.
+
+    Raises:
+        Refusal: the name is not valid or taken, or the toolset or section is not known.
+    """
+    toolset = _toolset(workspace, toolset_name)
+    _check_name(toolset, name)
+    section = _section(toolset, section)
+    module = module_name(name)
+    schema = _schema_folder(toolset)
+    targets = {target.name for target in enabled(tuple(toolset.targets))}
+    package = toolset.handlers
+    view = SpecView(
+        has_schema=schema is not None,
+        schema=Code(f"{schema}tool.schema.json"),
+        name=scalar(name),
+        tool=Code(name),
+        has_prompts="prompts" in targets,
+        has_section=section is not None,
+        section=scalar(section or ""),
+        has_mcp="mcp" in targets,
+        has_handler=package is not None,
+        handler=Code(f"{package}.{module}:{module}"),
+        has_cli="cli" in targets,
+        keyword=scalar(_keyword(toolset, name)),
+    )
+    spec_path = f"{toolset.folder}/{name}.yaml"
+    files = {spec_path: render("new/tool.yaml.jinja", view)}
+    steps = [f"replace every TODO in {spec_path}"]
+    if package is None:
+        steps.append(
+            f"give {toolset.folder}/toolset.yaml a `handlers` package, write the handler"
+            " there, and name it in the spec: `handler: module:function`"
+        )
+    else:
+        stub = _handler_files(workspace, package, name)
+        files |= stub
+        steps.append(f"write the handler in {list(stub)[-1]}")
+    steps.append("toolcast generate")
+    return Draft(files, tuple(steps))
+
+
+def _toolset(workspace: Workspace, name: str | None) -> Toolset:
+    names = [toolset.name for toolset in workspace.toolsets]
+    if name is None:
+        if len(names) == 1:
+            return workspace.toolsets[0]
+        raise Refusal(
+            f"there are {len(names)} toolsets\n"
+            f"  help: add `--toolset` with one of {quoted_list(names)}"
+        )
+    if name not in names:
+        meant = did_you_mean(name, names) or f"the toolsets are {quoted_list(names)}"
+        raise Refusal(f"there is no toolset `{name}`\n  help: {meant}")
+    return workspace.toolsets[names.index(name)]
+
+
+def _check_name(toolset: Toolset, name: str) -> None:
+    if not _NAME.fullmatch(name):
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
+        help_ = f"\n  help: did you mean `{plain}`?" if plain else ""
+        raise Refusal(
+            f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -{help_}"
+        )
+    for tool in toolset.tools:
+        if name == tool.name:
+            raise Refusal(f"the toolset {toolset.name} has a tool `{name}` already")
+        if name in tool.renamed_from:
+            raise Refusal(f"`{name}` is a former name of the tool `{tool.name}`")
+        if module_name(name) == module_name(tool.name):
+            raise Refusal(
+                f"`{name}` and the tool `{tool.name}` would have the same module"
+                f" `{module_name(name)}`"
+            )
+    if name in toolset.reserved_names:
+        raise Refusal(f"`{name}` is reserved: {toolset.reserved_names[name]}")
+
+
+def _section(toolset: Toolset, name: str | None) -> str | None:
+    names = [section.name for section in toolset.sections]
+    if name is None:
+        if len(names) > 1 and "prompts" in toolset.targets:
+            raise Refusal(
+                f"the toolset {toolset.name} has {len(names)} sections\n"
+                f"  help: add `--section` with one of {quoted_list(names)}"
+            )
+        return names[0] if names else None
+    if name not in names:
+        known = f"the sections are {quoted_list(names)}" if names else "it has none"
+        meant = did_you_mean(name, names) or known
+        raise Refusal(
+            f"the toolset {toolset.name} has no section `{name}`\n  help: {meant}"
+        )
+    return name
+
+
+def _schema_folder(toolset: Toolset) -> str | None:
+    """Where the toolset's own file has its schema from, as seen from a spec beside it."""
+    first = toolset.document.lines[0] if toolset.document else ""
+    match = _SCHEMA_LINE.fullmatch(first.strip())
+    return match[1] if match else None
+
+
+def _keyword(toolset: Toolset, name: str) -> str:
+    """A keyword that no tool of the toolset has."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    plain = plain if plain[:1].isalpha() else f"tool-{plain}".rstrip("-")
+    taken = {
+        tool.cli.keyword.split()[0]
+        for tool in toolset.tools
+        if tool.cli and tool.cli.keyword
+    }
+    keyword, number = plain, 2
+    while keyword in taken:
+        keyword, number = f"{plain}-{number}", number + 1
+    return keyword
+
+
+def _handler_files(workspace: Workspace, package: str, name: str) -> dict[str, bytes]:
+    """The stub, last, behind the package files that are missing."""
+    folder = package.replace(".", "/")
+    source = next(
+        (s for s in workspace.sources if _is_folder(workspace, s, folder)),
+        workspace.sources[0],
+    )
+    files: dict[str, bytes] = {}
+    steps = folder.split("/")
+    for length in range(1, len(steps) + 1):
+        inner = _join(source, "/".join(steps[:length]))
+        path = f"{inner}/__init__.py"
+        # A folder that is there without the file is a package of the team's own kind.
+        if not os.path.exists(os.path.join(workspace.root, inner)):
+            files[path] = render("new/package.py.jinja", EmptyView())
+    module = module_name(name)
+    parameters = [Text("*"), Text("query: str")]
+    signature = code_of(Group(f"def {identifier(module)}(", parameters, ")"), 0, "", 8)
+    view = StubView(
+        tool=Code(name),
+        runtime=Code(f"{workspace.output.replace('/', '.')}._runtime"),
+        exported=code_of(Group("[", [Text(string(module))], "]"), 0, "__all__ = "),
+        signature=Code(f"{signature} -> str:"),
+    )
+    path = _join(source, f"{folder}/{module}.py")
+    files[path] = render("new/handler.py.jinja", view)
+    return files
+
+
+def _is_folder(workspace: Workspace, source: str, folder: str) -> bool:
+    return os.path.isdir(os.path.join(workspace.root, source, folder))
+
+
+def _join(source: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(source, path))

@@ -1,0 +1,167 @@
+"""`toolcast init` in an empty folder: what it lays out works at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+
+def run(
+    folder: Path, *command: str, expect: int = 0
+) -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new project, generated."""
+    folder = tmp_path_factory.mktemp("somewhere") / "Text tools"
+    run(folder.parent, "toolcast", "init", "Text tools")
+    run(folder, "toolcast", "generate")
+    return folder
+
+
+def test_next_steps_are_told(tmp_path: Path) -> None:
+    said = run(tmp_path, "toolcast", "init", "deep/tools").stdout
+    assert "cd deep/tools\n" in said
+    assert "make generate" in said
+    assert "toolcast new" in said
+
+
+def test_check_has_nothing_to_say(project: Path) -> None:
+    done = run(project, "toolcast", "check", "--fail-on", "note")
+    assert done.stderr == ""
+
+
+def test_its_tests_are_green(project: Path) -> None:
+    done = run(project, "pytest", "-q", "-p", "no:cacheprovider")
+    assert " passed" in done.stdout
+    assert "skipped" not in done.stdout
+
+
+def test_its_types_hold(project: Path, tmp_path: Path) -> None:
+    folders = ("handlers", "generated", "tests")
+    run(project, "mypy", "--cache-dir", str(tmp_path), *folders)
+
+
+def test_its_code_is_laid_out_as_black_would(project: Path) -> None:
+    run(project, "black", "--check", "--quiet", ".")
+
+
+def test_mcp_server_lists_and_calls_the_tool_over_stdio(project: Path) -> None:
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "generated.text_tools.mcp_server"],
+        cwd=str(project),
+    )
+
+    async def ask() -> tuple[list[str], object]:
+        async with (
+            stdio_client(parameters) as (read, write),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            listed = await session.list_tools()
+            called = await session.call_tool("count_words", {"text": "a bc"})
+            return [tool.name for tool in listed.tools], called.structured_content
+
+    names, counts = asyncio.run(ask())
+    assert names == ["count_words"]
+    assert counts == {"words": 2, "lines": 1, "characters": 4, "longest": "bc"}
+
+
+def test_command_line_counts(project: Path) -> None:
+    done = run(project, "generated.text_tools.cli", "count-words", "a", "bc")
+    assert json.loads(done.stdout)["words"] == 2
+
+
+def test_examples_of_the_spec_would_catch_a_wrong_handler(
+    project: Path, tmp_path: Path
+) -> None:
+    import shutil
+
+    broken = tmp_path / "broken"
+    shutil.copytree(project, broken)
+    handler = broken / "handlers" / "count_words.py"
+    handler.write_text(handler.read_text().replace("words=len(words)", "words=0"))
+    done = run(broken, "pytest", "-q", "-p", "no:cacheprovider", "tests", expect=1)
+    assert "2 failed" in done.stdout
+
+
+def test_workflow_runs_what_the_makefile_has(project: Path) -> None:
+    text = (project / ".github/workflows/toolcast.yml").read_text()
+    steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
+    targets = [step["run"].split()[1] for step in steps if "run" in step]
+    makefile = (project / "Makefile").read_text()
+    assert targets == ["check", "test", "types"]
+    assert all(f"\n{target}: $(STAMP)" in makefile for target in targets)
+
+
+def test_schema_lines_lead_to_the_schemas(project: Path) -> None:
+    files = [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]
+    assert len(files) == 3
+    for file in files:
+        first = file.read_text().split("\n", 1)[0]
+        relative = first.removeprefix("# yaml-language-server: $schema=")
+        schema = json.loads((file.parent / relative).read_text())
+        assert schema["$id"].startswith("https://toolcast.dev/schema/v1/")
+
+
+def test_a_file_in_the_way_stops_everything(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("mine\n")
+    (tmp_path / "specs").write_text("a file where a folder is needed\n")
+    done = run(tmp_path, "toolcast", "init", "--name", "demo", expect=2)
+    assert "\n  Makefile\n" in done.stderr
+    assert "\n  specs\n" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "specs"]
+    assert (tmp_path / "Makefile").read_text() == "mine\n"
+
+
+def test_other_files_do_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine\n")
+    run(tmp_path, "toolcast", "init", "--name", "demo")
+    assert (tmp_path / "specs/demo/toolset.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("My-Tools", "my_tools"), ("2fast", "tools_2fast"), ("Ünïcode", "n_code")],
+)
+def test_name_comes_from_the_folder(tmp_path: Path, folder: str, name: str) -> None:
+    run(tmp_path, "toolcast", "init", folder)
+    assert (tmp_path / folder / "specs" / name / "toolset.yaml").is_file()
+
+
+@pytest.mark.parametrize("name", ["no", "on", "null", "class"])
+def test_name_that_yaml_or_python_reads_otherwise(tmp_path: Path, name: str) -> None:
+    expect = 2 if name == "class" else 0
+    run(tmp_path, "toolcast", "init", "--name", name, expect=expect)
+    if not expect:
+        run(tmp_path, "toolcast", "generate")
+
+
+@pytest.mark.parametrize("name", ["", "Tools", "my-tools", "handlers", "a" * 65])
+def test_name_that_cannot_be(tmp_path: Path, name: str) -> None:
+    done = run(tmp_path, "toolcast", "init", "--name", name, expect=2)
+    assert "--name" in done.stderr
+    assert list(tmp_path.iterdir()) == []

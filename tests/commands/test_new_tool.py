@@ -1,0 +1,175 @@
+"""`toolcast new`: a draft that generates and checks without a finding."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def run(
+    folder: Path, *command: str, expect: int = 0
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    run(tmp_path, "toolcast", "init", "--name", "demo")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_draft_generates_and_checks_without_a_finding(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    said = run(project, "toolcast", "new", "get_weather").stdout
+    assert "wrote specs/demo/get_weather.yaml\n" in said
+    assert "wrote handlers/get_weather.py\n" in said
+    assert "Next:" in said
+    run(project, "toolcast", "generate")
+    done = run(project, "toolcast", "check", "--fail-on", "note")
+    assert done.stderr == ""
+    run(project, "black", "--check", "--quiet", ".")
+    cache = str(tmp_path_factory.mktemp("mypy"))
+    run(project, "mypy", "--cache-dir", cache, "handlers", "generated")
+    called = run(project, "generated.demo.cli", "get-weather", "x", expect=1)
+    assert "not written yet" in called.stderr
+
+
+def test_draft_in_this_repository(tmp_path: Path) -> None:
+    for folder in ("specs", "examples", "generated", "generator/toolcast/schemas"):
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
+    shutil.copy(REPOSITORY / "toolcast.yaml", tmp_path)
+    before = contents(tmp_path)
+    options = ("--toolset", "kirishima", "--section", "home")
+    run(tmp_path, "toolcast", "new", "water_plants", *options)
+    added = contents(tmp_path).keys() - before.keys()
+    spec, stub = "specs/kirishima/water_plants.yaml", "examples/kirishima/water_plants"
+    assert added == {spec, f"{stub}.py"}
+    first = (tmp_path / spec).read_text().split("\n", 1)[0]
+    assert (tmp_path / "specs/kirishima" / first.partition("=")[2]).is_file()
+    run(tmp_path, "toolcast", "generate")
+    done = run(tmp_path, "toolcast", "check", "--fail-on", "note")
+    assert "water_plants" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("get weather!", "did you mean `get_weather`?"),
+        ("", "is not a tool's name"),
+        ("../../evil", "is not a tool's name"),
+        ("a" * 129, "is not a tool's name"),
+        ("count_words", "has a tool `count_words` already"),
+        ("Count-Words", "would have the same module"),
+    ],
+)
+def test_name_that_cannot_be(project: Path, name: str, says: str) -> None:
+    before = contents(project)
+    done = run(project, "toolcast", "new", "--", name, expect=2)
+    assert says in done.stderr
+    assert contents(project) == before
+
+
+@pytest.mark.parametrize("name", ["no", "1.5", "x.y", "class", "test_it", "a" * 128])
+def test_name_that_something_reads_otherwise(project: Path, name: str) -> None:
+    run(project, "toolcast", "new", name)
+    run(project, "toolcast", "generate")
+    run(project, "black", "--check", "--quiet", "handlers")
+
+
+def test_nothing_is_overwritten(project: Path) -> None:
+    (project / "handlers" / "get_weather.py").write_text("mine = True\n")
+    before = contents(project)
+    done = run(project, "toolcast", "new", "get_weather", expect=2)
+    assert "\n  handlers/get_weather.py\n" in done.stderr
+    assert contents(project) == before
+
+
+def test_several_toolsets_and_sections_ask_for_a_name(project: Path) -> None:
+    shutil.copytree(project / "specs/demo", project / "specs/other")
+    toolset = project / "specs/other/toolset.yaml"
+    text = toolset.read_text().replace("name: demo", "name: other")
+    two = "sections:\n  more:\n    heading: More\n"
+    toolset.write_text(text.replace("sections:\n", two))
+    workspace = project / "toolcast.yaml"
+    listed = workspace.read_text().replace(
+        "  - specs/demo", "  - specs/demo\n  - specs/other"
+    )
+    workspace.write_text(listed)
+    asked = run(project, "toolcast", "new", "x", expect=2)
+    assert "`--toolset` with one of `demo` and `other`" in asked.stderr
+    asked = run(project, "toolcast", "new", "x", "--toolset", "othr", expect=2)
+    assert "did you mean `other`?" in asked.stderr
+    asked = run(project, "toolcast", "new", "x", "--toolset", "other", expect=2)
+    assert "`--section` with one of `more` and `text`" in asked.stderr
+    asked = run(
+        project,
+        *("toolcast", "new", "x", "--toolset", "other", "--section", "txt"),
+        expect=2,
+    )
+    assert "did you mean `text`?" in asked.stderr
+
+
+def test_toolset_without_handlers_cli_or_sections(project: Path) -> None:
+    shutil.rmtree(project / "specs/demo")
+    (project / "specs/demo").mkdir()
+    toolset = "name: demo\ntitle: Demo\ntargets:\n  registry: {}\n"
+    (project / "specs/demo/toolset.yaml").write_text(toolset)
+    said = run(project, "toolcast", "new", "x").stdout
+    assert "give specs/demo/toolset.yaml a `handlers` package" in said
+    spec = (project / "specs/demo/x.yaml").read_text()
+    assert not any(f"\n{key}:" in spec for key in ("cli", "section", "handler"))
+    assert "yaml-language-server" not in spec
+    run(project, "toolcast", "generate")
+
+
+def test_missing_handlers_package_is_made(project: Path) -> None:
+    toolset = project / "specs/demo/toolset.yaml"
+    text = toolset.read_text()
+    toolset.write_text(
+        text.replace("\nhandlers: handlers\n", "\nhandlers: our.tools\n")
+    )
+    os.unlink(project / "specs/demo/count_words.yaml")
+    said = run(project, "toolcast", "new", "x").stdout
+    assert "wrote our/__init__.py\nwrote our/tools/__init__.py\n" in said
+    run(project, "toolcast", "generate")
+    code = "from generated.demo.registry import call_tool_sync as c; print(c('x', {'query': 'q'}).error)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "this tool is not written yet\n"
+
+
+def test_spec_with_an_error_stops_it(project: Path) -> None:
+    spec = project / "specs/demo/count_words.yaml"
+    spec.write_text(spec.read_text().replace("summary:", "sumary:"))
+    done = run(project, "toolcast", "new", "x", expect=1)
+    assert "did you mean `summary`?" in done.stderr
+    assert not (project / "specs/demo/x.yaml").exists()

@@ -1,0 +1,164 @@
+"""The YAML reader: agrees with PyYAML where both read, never raises, never works long."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from toolcast.reading.scalars import AmbiguousScalar, resolve_plain
+from toolcast.reading.yaml_reader import MAX_BYTES, read_yaml
+
+PLAIN = st.one_of(
+    st.from_regex(r"[-+]?[0-9_.:eExo]{1,12}", fullmatch=True),
+    st.sampled_from(["yes", "no", "on", "off", "y", "n", "true", "True", "null", "~", "=", "<<", ".inf", "-.INF", ".nan"]),
+    st.sampled_from(["2024-01-02", "2024-1-2 3:04:05", "0o17", "0b1", "1e5", "1.5e+3"]),
+    st.from_regex(r"[A-Za-z][A-Za-z0-9 ]{0,10}", fullmatch=True),
+)
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(10**30), 10**30),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF)),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(
+            st.text(st.characters(min_codepoint=32, max_codepoint=126)),
+            inner,
+            max_size=4,
+        ),
+    ),
+    max_leaves=15,
+)
+
+
+def same(one: Any, two: Any) -> bool:
+    return repr(one) == repr(two)
+
+
+@given(st.binary(max_size=300))
+@example(b"\xff\xfe")
+@example(b"a: !!python/object/apply:os.system [x]")
+@example(b"a: &a [*a]")
+@example(b"? [a]\n: b")
+@example(b"- - - - -")
+@example(b"%YAML 9.9\n---\na")
+@example(b"---\na\n---\nb")
+@example(b"\x00")
+@example(b"a: \xe2\x80\xae")
+@example(b"{a: [}")
+def test_any_bytes_give_a_document_or_findings(data: bytes) -> None:
+    document, findings = read_yaml("x.yaml", data)
+    assert document is not None or findings
+    lines = data.count(b"\n") + data.count(b"\r") + 2
+    for finding in findings:
+        assert finding.rule.startswith("yaml/")
+        assert 0 <= finding.place.line <= lines
+        assert finding.message
+
+
+@given(
+    st.text(st.sampled_from("ab:-[]{},&*!|>'\"%#?~<=\n \t0129.@`\\é"), max_size=60).map(
+        str.encode
+    )
+)
+@settings(max_examples=500)
+def test_what_is_read_without_a_finding_is_what_pyyaml_reads(data: bytes) -> None:
+    document, findings = read_yaml("x.yaml", data)
+    if document is None or findings:
+        return
+    assert same(document.value, yaml.safe_load(data))
+
+
+@given(VALUES, st.sampled_from([True, False, None]), st.sampled_from([None, "'", '"']))
+def test_what_pyyaml_writes_is_read_or_refused(
+    value: Any, flow: bool | None, style: str | None
+) -> None:
+    data = yaml.safe_dump(
+        value,
+        default_flow_style=flow,
+        default_style=style,
+        allow_unicode=True,
+        sort_keys=False,
+    ).encode()
+    document, findings = read_yaml("x.yaml", data)
+    if document is not None and not findings:
+        assert same(document.value, yaml.safe_load(data))
+
+
+@given(PLAIN)
+def test_a_plain_word_means_the_same_to_pyyaml_or_is_refused(text: str) -> None:
+    text = text.strip()
+    try:
+        mine = resolve_plain(text)
+    except AmbiguousScalar as error:
+        assert str(error)
+        return
+    theirs = yaml.safe_load(f"- {text}") if text else [None]
+    assert same([mine], theirs)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("yes", "No", "ON", "off", "010", "0o17", "0x1F", "0b11", "12:30", "1_000"),
+        *("2024-01-02", ".inf", "-.inf", ".nan", "+1", "1e5", ".5", "1.", "=", "<<"),
+        *("1" * 401, "1e999", "0.1000000000000000055511151231257827"),
+    ],
+)
+def test_word_that_readers_disagree_about(text: str) -> None:
+    with pytest.raises(AmbiguousScalar):
+        resolve_plain(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(("true", True), ("FALSE", False), ("null", None), ("~", None), ("", None)),
+        *(("0", 0), ("-7", -7), ("1.5", 1.5), ("-0.0", -0.0), ("1.5e+3", 1500.0)),
+        *(("nope", "nope"), ("1.2.3", "1.2.3"), ("v1", "v1"), ("a-b", "a-b")),
+        ("9" * 40, int("9" * 40)),
+    ],
+)
+def test_word_that_all_readers_agree_about(text: str, value: Any) -> None:
+    assert same(resolve_plain(text), value)
+    assert not isinstance(value, float) or math.isfinite(value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 100_000,
+        b"{" * 100_000,
+        b"[" * 50_000 + b"]" * 50_000,
+        b"- " * 100_000,
+        b"? " * 100_000,
+        b"a: " + b"[{" * 50_000,
+        b"\n".join(b" " * n + b"a:" for n in range(1000)),
+        b"a: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]",
+        b"[" + b"1," * 200_000 + b"]",
+        b"x: " + b"9" * 1_000_000,
+        b"x: " + b"1." + b"0" * 1_000_000,
+        b"'" * 100_000,
+        b"!" * 100_000,
+        b"&a " * 50_000,
+        b"#" * MAX_BYTES,
+        b"a" * (MAX_BYTES + 1),
+        b"\xf3\xa0\x81\x81" * 100_000,
+        b"a: |\n" + b"  x\n" * 300_000,
+    ],
+    ids=range(18),
+)
+def test_bomb_takes_no_time(data: bytes) -> None:
+    start = time.process_time()
+    document, findings = read_yaml("x.yaml", data)
+    assert time.process_time() - start < 1
+    assert document is not None or findings

@@ -1,0 +1,193 @@
+"""JSON, YAML and Markdown of spec texts, and the names derived from tools' names."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from toolcast.reading.yaml_reader import read_yaml
+from toolcast.text.json_text import compact, pretty
+from toolcast.text.markdown import block, inline
+from toolcast.text.names import (
+    class_name,
+    is_keyword_argument,
+    module_name,
+    option_name,
+)
+from toolcast.text.yaml_text import scalar
+
+JSON = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text(), inner, max_size=4)
+    ),
+    max_leaves=10,
+)
+TOOL_NAMES = st.from_regex(r"[A-Za-z0-9_.-]{1,128}", fullmatch=True)
+MARKDOWN = st.lists(
+    st.one_of(
+        st.text(max_size=20),
+        st.sampled_from(
+            [
+                *("# x", "## x", "   # x", "    # x", "#", "#x", "===", "---", "- - -"),
+                *(
+                    "```",
+                    "~~~",
+                    "````",
+                    "```py",
+                    "  ```",
+                    "text",
+                    "",
+                    "- item",
+                    "> # q",
+                ),
+                *("-", "=", "***", "\t# x", "- # x", "1. # x", "####### x", "-----  "),
+            ]
+        ),
+    ),
+    max_size=8,
+).map("\n".join)
+
+
+@given(JSON)
+def test_json_comes_back(value: Any) -> None:
+    assert repr(json.loads(pretty(value))) == repr(value)
+    assert repr(json.loads(compact(value))) == repr(value)
+    assert pretty(value).endswith("\n")
+    assert "\n" not in compact(value)
+
+
+@pytest.mark.parametrize("encode", [pretty, compact])
+def test_json_refuses_what_is_no_number(encode: Any) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        encode(float("nan"))
+
+
+@given(TOOL_NAMES)
+@example("no")
+@example("Null")
+@example("1e3")
+@example("12:30")
+@example("-")
+@example("~")
+def test_yaml_scalar_is_the_text(name: str) -> None:
+    line = f"name: {scalar(name)}\n"
+    assert yaml.safe_load(line) == {"name": name}
+    document, findings = read_yaml("x.yaml", line.encode())
+    assert findings == []
+    assert document is not None
+    assert document.value == {"name": name}
+
+
+@given(TOOL_NAMES)
+@example("class")
+@example("con")
+@example("test_x")
+@example("__init__")
+@example("...")
+@example("1.5")
+def test_derived_names_are_safe(name: str) -> None:
+    module = module_name(name)
+    assert re.fullmatch(r"[a-z_][a-z0-9_]*", module)
+    assert not keyword.iskeyword(module)
+    assert not module.startswith("test_")
+    assert not module.endswith("_test")
+    assert not module.startswith("__")
+    assert class_name(name).isidentifier()
+    assert not keyword.iskeyword(class_name(name))
+
+
+@given(st.text())
+def test_option_is_one_word(parameter: str) -> None:
+    assert re.fullmatch(r"--[a-z0-9]+(-[a-z0-9]+)*", option_name(parameter))
+
+
+@given(st.text())
+@example("from")
+@example("self")
+@example("__x")
+@example("é")
+def test_keyword_argument_can_be_one(parameter: str) -> None:
+    if is_keyword_argument(parameter):
+        exec(f"def f(*, {parameter}): ...", {})
+
+
+@given(st.text().filter(lambda text: "\n" not in text and "\r" not in text))
+def test_inline_is_the_text(text: str) -> None:
+    assert inline(text) == text.strip()
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\r", "\n"])
+def test_inline_refuses_line_breaks(text: str) -> None:
+    with pytest.raises(ValueError, match="line"):
+        inline(text)
+
+
+def outside_fences(text: str) -> tuple[list[str], bool]:
+    """The lines outside of fenced blocks, and whether a fence is left open.
+
+    Source: CommonMark 0.31.2, section 4.5.
+    """
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        match = re.match(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$", line)
+        if fence:
+            if (
+                match
+                and match[1][0] == fence[0]
+                and len(match[1]) >= len(fence)
+                and not match[2].strip(" \t")
+            ):
+                fence = ""
+        elif match:
+            fence = match[1]
+        else:
+            lines.append(line)
+    return lines, bool(fence)
+
+
+@given(MARKDOWN)
+@example("text\n=")
+@example("text\n-")
+@example("```\n# inside stays")
+@example("``` a`b\n# not a fence")
+@example("```\n~~~\n# x")
+@example("```\n``` py\n# still inside\n```")
+def test_block_opens_no_heading_and_closes_its_fences(text: str) -> None:
+    lines, is_open = outside_fences(block(text))
+    assert not is_open
+    for before, line in zip(["", *lines], lines, strict=False):
+        assert not re.match(r"^ {0,3}#{1,6}(\s|$)", line), line
+        if before.strip():
+            assert not re.match(r"^ {0,3}(=+|-+)\s*$", line), (before, line)
+
+
+@given(MARKDOWN)
+def test_block_keeps_the_text_readable(text: str) -> None:
+    """Only backslashes and closing fences are added, only white space is taken away."""
+
+    def bare(value: str) -> str:
+        return re.sub(r"[\s\\]", "", value)
+
+    assert re.fullmatch(
+        re.escape(bare(text)) + "(`{3,}|~{3,})?", bare(block(text)), re.DOTALL
+    )
+
+
+@given(MARKDOWN)
+def test_block_is_stable(text: str) -> None:
+    once = block(text)
+    assert block(once) == once
