@@ -9,13 +9,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from .tool import Tool
 
-__all__ = ["ParameterOption", "options_of", "to_value"]
+__all__ = ["ParameterOption", "json_value", "options_of", "to_value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,7 @@ class ParameterOption:
 
     def click_option(self) -> click.Option:
         """The option as click knows it; nothing but text is taken from the shell."""
-        help_ = (
-            self.schema.get("description") if isinstance(self.schema, Mapping) else None
-        )
-        described = " ".join(str(help_ or "").split())
-        if self.required:
-            described = f"{described}  [required]".strip()
+        described = _described(self.schema, self.kind, self.required)
         if self.kind == "boolean":
             return click.Option(
                 [f"{self.flag}/--no-{self.flag[2:]}", self.name],
@@ -69,11 +64,26 @@ class ParameterOption:
             return given
         if self.kind == "array":
             items = self.schema.get("items")
-            whole = _json(given[0]) if len(given) == 1 else None
-            if isinstance(whole, list):
-                return whole
+            if len(given) == 1 and _kinds(items) != {"string"}:
+                whole = _json(given[0])
+                if isinstance(whole, list):
+                    return whole
             return [to_value(items, text) for text in given]
         return to_value(self.schema, given)
+
+    def words(self, value: Any) -> list[str] | None:
+        """The words that give a value; None when only JSON can."""
+        if self.kind == "boolean":
+            if not isinstance(value, bool):
+                return None
+            return [self.flag if value else f"--no-{self.flag[2:]}"]
+        many = self.kind == "array"
+        if many and not isinstance(value, list):
+            return None
+        texts = [_typed(one) for one in (value if many else [value])]
+        if not texts or self.value(texts if many else texts[0]) != value:
+            return None
+        return [word for text in texts for word in (self.flag, text)]
 
 
 def options_of(
@@ -87,10 +97,10 @@ def options_of(
     taken = {"--help", "--arguments"}
     for parameter, schema in properties.items():
         word = re.sub(r"[^a-z0-9]+", "-", parameter.lower()).strip("-")
-        flag = f"--{word}"
-        if not word or flag in taken:
+        flag, denied = f"--{word}", f"--no-{word}"
+        if not word or flag in taken or denied in taken:
             continue
-        taken.update((flag, f"--no-{word}"))
+        taken.update((flag, denied))
         name = "option_" + word.replace("-", "_")
         yield ParameterOption(parameter, flag, name, schema, parameter in needed)
 
@@ -108,11 +118,31 @@ def to_value(schema: Any, text: str) -> Any:
     return value
 
 
+def json_value(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: it is none, or is nested without end.
+    """
+    try:
+        return json.loads(text, parse_constant=_not_json)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")
+
+
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json_value(text)
     except ValueError:
         return None
+
+
+def _typed(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _kinds(schema: Any) -> set[str]:
@@ -132,9 +162,33 @@ def _kinds(schema: Any) -> set[str]:
 
 
 def _metavar(schema: Any, kind: str | None) -> str:
+    if kind == "array":
+        items = schema.get("items")
+        item = items.get("type") if isinstance(items, Mapping) else None
+        return _metavar(items, item if isinstance(item, str) else None)
+    choices = _choices(schema)
+    if choices and len("|".join(choices)) <= 40:
+        return "[" + "|".join(choices) + "]"
+    words = {"integer": "INTEGER", "number": "NUMBER", "string": "TEXT"}
+    return words.get(kind or "", "TEXT" if choices else "JSON")
+
+
+def _choices(schema: Any) -> list[str]:
     choices = schema.get("enum") if isinstance(schema, Mapping) else None
-    if isinstance(choices, list) and len(choices) <= 6:
-        return "[" + "|".join(str(choice) for choice in choices) + "]"
-    return {"integer": "INTEGER", "number": "NUMBER", "string": "TEXT"}.get(
-        kind or "", "TEXT" if kind == "array" else "JSON"
-    )
+    return [_typed(choice) for choice in choices] if isinstance(choices, list) else []
+
+
+def _described(schema: Any, kind: str | None, required: bool) -> str:
+    """The help of an option: the description, then what the schema adds to it."""
+    if not isinstance(schema, Mapping):
+        return "[required]" if required else ""
+    text = " ".join(str(schema.get("description") or "").split())
+    notes = ["required"] if required else []
+    choices = _choices(schema.get("items") if kind == "array" else schema)
+    if len("|".join(choices)) > 40:
+        notes.append("one of: " + ", ".join(choices))
+    if "default" in schema:
+        notes.append(f"default: {_typed(schema['default'])}")
+    if kind == "array":
+        notes.append("repeatable")
+    return f"{text}  [{'; '.join(notes)}]".strip() if notes else text

@@ -45,7 +45,7 @@ def command(project: str | None, fail_on: str, format_: str) -> None:
     if workspace is not None and not has_errors(findings):
         folder = os.path.join(root, workspace.output)
         try:
-            plan = make_plan(folder, generated.files)
+            plan = make_plan(folder, generated.files, root)
         except OSError as error:
             name = os.path.relpath(str(error.filename or folder), root)
             fail(f"{name}: {error.strerror or error}")

@@ -46,16 +46,8 @@ def command(project: str | None, force: bool, format_: str) -> None:
     folder = os.path.join(root, workspace.output)
     try:
         with exclusive(root):
-            plan = make_plan(folder, generated.files)
-            refused = [
-                finding
-                for finding in plan.findings(workspace.output)
-                if finding.rule == "output/link"
-                or (
-                    finding.rule in ("output/hand-edited", "output/foreign")
-                    and not force
-                )
-            ]
+            plan = make_plan(folder, generated.files, root)
+            refused = list(plan.refusals(workspace.output, force=force))
             if refused:
                 print_findings(refused, format_)
                 click.echo("nothing was written", err=True)

@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from .disk import JOURNAL, LEFTOVER, TEMPORARY
 from .manifest import MANIFEST, digest
-from .plan import JOURNAL, Plan
+from .plan import Plan
 
 __all__ = ["AnotherRun", "Written", "exclusive", "write"]
 
@@ -78,22 +79,31 @@ def write(folder: str, files: Mapping[str, bytes], plan: Plan) -> Written:
     unchanged = frozenset(plan.unchanged)
     changed = [path for path in sorted(files) if path not in unchanged]
     removed = [*plan.orphaned, *(p for p in plan.hand_edited if p not in files)]
-    if not changed and not removed and not plan.interrupted:
-        return Written(0, len(unchanged), 0)
-    os.makedirs(folder, exist_ok=True)
-    journal = {"files": {path: digest(data) for path, data in files.items()}}
-    _replace(folder, JOURNAL, json.dumps(journal).encode("utf-8"))
-    _sweep(folder)
-    for path in changed:
-        if path != MANIFEST:
-            _replace(folder, path, files[path])
-    for path in removed:
-        os.unlink(os.path.join(folder, path))
-        _remove_empty(folder, os.path.dirname(path))
-    if MANIFEST in changed:
-        _replace(folder, MANIFEST, files[MANIFEST])
-    os.unlink(os.path.join(folder, JOURNAL))
+    if changed or removed:
+        os.makedirs(folder, exist_ok=True)
+        _replace(folder, JOURNAL, _journal(files, plan))
+        # First, because a folder can come where a file of an earlier run was.
+        for path in removed:
+            os.unlink(os.path.join(folder, path))
+            _remove_empty(folder, os.path.dirname(path))
+        for path in changed:
+            if path != MANIFEST:
+                _replace(folder, path, files[path])
+        if MANIFEST in changed:
+            _replace(folder, MANIFEST, files[MANIFEST])
+    for path in plan.leftovers:
+        if path != JOURNAL:
+            os.unlink(os.path.join(folder, path))
+    if changed or removed or plan.interrupted:
+        os.unlink(os.path.join(folder, JOURNAL))
     return Written(len(changed), len(unchanged), len(removed))
+
+
+def _journal(files: Mapping[str, bytes], plan: Plan) -> bytes:
+    """The digests of this run, and those of runs that came to no end before it."""
+    earlier = {path: sorted(plan.earlier[path]) for path in sorted(plan.earlier)}
+    digests = {path: digest(data) for path, data in files.items()}
+    return json.dumps({"files": digests, "earlier": earlier}).encode("utf-8")
 
 
 def _replace(folder: str, path: str, data: bytes) -> None:
@@ -101,8 +111,11 @@ def _replace(folder: str, path: str, data: bytes) -> None:
     target = os.path.join(folder, path)
     parent = os.path.dirname(target)
     os.makedirs(parent, exist_ok=True)
+    if os.path.isdir(target):
+        # The plan lets only an empty folder through.
+        os.rmdir(target)
     descriptor, temporary = tempfile.mkstemp(
-        prefix=".toolcast-", suffix=".tmp", dir=parent
+        prefix=LEFTOVER, suffix=TEMPORARY, dir=parent
     )
     try:
         with os.fdopen(descriptor, "wb") as stream:
@@ -122,14 +135,6 @@ def _mode(target: str) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
-
-
-def _sweep(folder: str) -> None:
-    """Removes the temporary files of runs that were killed."""
-    for below, _, names in os.walk(folder):
-        for name in names:
-            if name.startswith(".toolcast-") and name.endswith(".tmp"):
-                os.unlink(os.path.join(below, name))
 
 
 def _remove_empty(folder: str, below: str) -> None:

@@ -6,54 +6,16 @@ is for the registry's validation alone, as everywhere.
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
-from .command_values import ParameterOption, options_of, to_value
-from .registry import Registry
-from .tool import Tool
+from .command_building import BoundCommand, Command, Positional
+from .command_help import OrderedGroup
+from .registry import Registry, UnknownClientError
 
 __all__ = ["Command", "Positional", "command_line"]
-
-
-@dataclass(frozen=True, slots=True)
-class Positional:
-    """A parameter that is given by place.
-
-    Attributes:
-        parameter: its name.
-        optional: it may be left out.
-        rest: it takes the remaining words, joined with spaces.
-    """
-
-    parameter: str
-    optional: bool = False
-    rest: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One line of the command line.
-
-    Attributes:
-        tool: the tool that it calls.
-        keyword: the subcommand.
-        flag: the flag that selects this tool among those of the keyword; None for the one
-            that is called without a flag.
-        positionals: the parameters given by place, in order.
-        action: the action that it fixes, as a subcommand of the keyword; None without.
-    """
-
-    tool: str
-    keyword: str
-    flag: str | None = None
-    positionals: tuple[Positional, ...] = ()
-    action: str | None = None
 
 
 def command_line(
@@ -64,11 +26,15 @@ def command_line(
     title: str,
     client: str | None = None,
 ) -> click.Group:
-    """The group of a toolset's commands; each is built when it is asked for."""
+    """The group of a toolset's commands; each is built when it is asked for.
+
+    Commands of tools that the client may not have are not there. In a toolset with clients
+    the option `--client` names another one.
+    """
     return _Keywords(registry, commands, client, name=program, help=title)
 
 
-class _Keywords(click.Group):
+class _Keywords(OrderedGroup):
     def __init__(
         self,
         registry: Registry,
@@ -78,189 +44,75 @@ class _Keywords(click.Group):
     ) -> None:
         super().__init__(context_settings={"max_content_width": 100}, **settings)
         self._registry = registry
+        self._commands = commands
         self._client = client
-        self._by_keyword: dict[str, list[Command]] = {}
-        for command in commands:
-            self._by_keyword.setdefault(command.keyword, []).append(command)
+        if _has_clients(registry):
+            option = click.Option(
+                ["--client"], default=client, metavar="NAME", help="Act as this client."
+            )
+            option.show_default = client is not None
+            self.params.append(option)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._by_keyword)
+        return list(dict.fromkeys(c.keyword for c in self._offered(ctx)))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        commands = self._by_keyword.get(cmd_name)
-        if commands is None:
-            return None
-        tools = [self._registry.get_tool(c.tool, self._client) for c in commands]
-        if commands[0].action is not None:
-            return self._actions(cmd_name, commands, tools[0])
-        return self._variants(cmd_name, commands, tools)
+        return self._command(ctx, cmd_name, ())
 
-    def _actions(
-        self, keyword: str, commands: Sequence[Command], tool: Tool
-    ) -> click.Group:
-        group = click.Group(name=keyword, help=tool.summary)
-        for command in commands:
-            action = tool.actions[command.action or ""]
-            shown = None
-            if action.accepts is not None:
-                shown = {*action.requires, *action.requires_any, *action.accepts}
-            options = [
-                option
-                for option in options_of(tool, required=frozenset(action.requires))
-                if option.parameter != tool.action_parameter
-                and (shown is None or option.parameter in shown)
-            ]
-            group.add_command(
-                self._command(
-                    command.action or "",
-                    action.summary or tool.summary,
-                    [(command, tool, options)],
-                )
-            )
-        return group
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        command = self._command(ctx, args[0], args[1:])
+        if command is None:
+            return super().resolve_command(ctx, args)
+        return args[0], command, args[1:]
 
-    def _variants(
-        self, keyword: str, commands: Sequence[Command], tools: Sequence[Tool]
-    ) -> click.Command:
-        variants = []
-        for command, tool in zip(commands, tools, strict=True):
-            placed = {positional.parameter for positional in command.positionals}
-            options = [o for o in options_of(tool) if o.parameter not in placed]
-            variants.append((command, tool, options))
-        return self._command(keyword, tools[0].summary, variants)
+    def _offered(self, ctx: click.Context) -> Iterator[Command]:
+        client = self._client_of(ctx)
+        try:
+            names = frozenset(self._registry.names(client))
+        except UnknownClientError as error:
+            if client is None:
+                raise click.UsageError("name the client: --client NAME", ctx) from None
+            raise click.BadParameter(str(error), ctx, param_hint="--client") from None
+        yield from (command for command in self._commands if command.tool in names)
+
+    def _client_of(self, ctx: click.Context) -> str | None:
+        client: str | None = ctx.params.get("client", self._client)
+        return client
 
     def _command(
-        self,
-        name: str,
-        summary: str,
-        variants: Sequence[tuple[Command, Tool, list[ParameterOption]]],
-    ) -> click.Command:
-        parameters: dict[str, click.Parameter] = {}
-        for command, tool, options in variants:
-            if command.flag is not None:
-                parameters[command.flag] = click.Option(
-                    [command.flag, _flag_name(command.flag)],
-                    is_flag=True,
-                    help=tool.summary,
-                )
-            for index, positional in enumerate(command.positionals):
-                parameters.setdefault(f"<{index}>", _argument(positional, index))
-            for option in options:
-                parameters.setdefault(option.flag, option.click_option())
-        parameters["--arguments"] = click.Option(
-            ["--arguments", "arguments_json"],
-            metavar="JSON",
-            help="Arguments as one JSON object; the other options add to it.",
-        )
-
-        def run(**given: Any) -> None:
-            chosen = [v for v in variants if _is_chosen(v[0], variants, given)]
-            command, tool, options = chosen[0]
-            self._run(command, tool, options, given)
-
-        return click.Command(
-            name=name,
-            callback=run,
-            params=list(parameters.values()),
-            help=summary,
-            epilog=_examples(variants),
-            short_help=summary,
-        )
-
-    def _run(
-        self,
-        command: Command,
-        tool: Tool,
-        options: Sequence[ParameterOption],
-        given: Mapping[str, Any],
-    ) -> None:
-        arguments = _json_arguments(given["arguments_json"])
-        if command.action is not None and tool.action_parameter is not None:
-            arguments[tool.action_parameter] = command.action
-        properties = tool.parameters.get("properties", {})
-        for index, positional in enumerate(command.positionals):
-            words = given[f"positional_{index}"]
-            if words is None or words == ():
-                continue
-            text = " ".join(words) if positional.rest else words
-            schema = properties.get(positional.parameter)
-            arguments[positional.parameter] = to_value(schema, text)
-        for option in options:
-            value = given[option.name]
-            if value is not None and value != ():
-                arguments[option.parameter] = option.value(value)
-        problems = self._registry.problems_with_arguments(
-            tool.name, arguments, self._client
-        )
-        if problems:
-            raise click.UsageError("; ".join(problems))
-        response = self._registry.call_tool_sync(tool.name, arguments, self._client)
-        if response.error is not None:
-            click.echo(f"error: {response.error}", err=True)
-            sys.exit(1)
-        if response.content is not None and response.result is None:
-            click.echo(_pretty([dict(block) for block in response.content]))
-        elif isinstance(response.result, str):
-            click.echo(response.result)
-        elif response.result is not None:
-            click.echo(_pretty(response.result))
+        self, ctx: click.Context, keyword: str, words: Sequence[str]
+    ) -> click.Command | None:
+        """The command of a keyword; its flags choose among several."""
+        client = self._client_of(ctx)
+        commands = [
+            BoundCommand(command, self._registry, client)
+            for command in self._offered(ctx)
+            if command.keyword == keyword
+        ]
+        if not commands:
+            return None
+        actions = [bound for bound in commands if bound.command.action is not None]
+        if actions:
+            summary = actions[0].tool.summary
+            group = OrderedGroup(name=keyword, help=summary)
+            for bound in actions:
+                group.add_command(bound.build(bound.command.action or "", ()))
+            return group
+        own = words[: words.index("--")] if "--" in words else words
+        flags = [b.command.flag for b in commands if b.command.flag is not None]
+        chosen = [b for b in commands if b.command.flag in own] or [
+            b for b in commands if b.command.flag is None
+        ]
+        others = [b for b in commands if b.command.flag is not None]
+        bound = chosen[0] if chosen else commands[0]
+        return bound.build(keyword, others if flags else ())
 
 
-def _is_chosen(
-    command: Command, variants: Sequence[Any], given: Mapping[str, Any]
-) -> bool:
-    if command.flag is not None:
-        return bool(given[_flag_name(command.flag)])
-    flags = [v[0].flag for v in variants if v[0].flag is not None]
-    return not any(given[_flag_name(flag)] for flag in flags)
-
-
-def _flag_name(flag: str) -> str:
-    return "flag_" + flag.strip("-").replace("-", "_")
-
-
-def _argument(positional: Positional, index: int) -> click.Argument:
-    shown = positional.parameter.upper()
-    if positional.rest:
-        return click.Argument(
-            [f"positional_{index}"],
-            nargs=-1,
-            required=not positional.optional,
-            metavar=f"{shown}...",
-        )
-    return click.Argument(
-        [f"positional_{index}"],
-        required=not positional.optional,
-        metavar=f"[{shown}]" if positional.optional else shown,
-    )
-
-
-def _json_arguments(text: str | None) -> dict[str, Any]:
-    if text is None:
-        return {}
+def _has_clients(registry: Registry) -> bool:
     try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"not JSON: {error}", param_hint="--arguments"
-        ) from None
-    if not isinstance(value, dict):
-        raise click.BadParameter("not a JSON object", param_hint="--arguments")
-    return value
-
-
-def _examples(variants: Sequence[tuple[Command, Tool, Any]]) -> str | None:
-    shown = []
-    for command, tool, _ in variants:
-        for example in tool.examples:
-            arguments = example["arguments"]
-            if command.action in (None, arguments.get(tool.action_parameter)):
-                text = json.dumps(arguments, ensure_ascii=False)
-                shown.append(
-                    f"\b\n{example.get('title', 'Example')}:\n  --arguments '{text}'"
-                )
-    return "\n\n".join(shown) or None
-
-
-def _pretty(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+        registry.names(None)
+    except UnknownClientError:
+        return True
+    return False

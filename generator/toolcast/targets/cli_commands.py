@@ -63,7 +63,9 @@ def cli_commands(toolset: Toolset, tools: Sequence[ToolSpec]) -> Iterator[CliCom
         comment = tool.cli.comment or tool.summary
         if tool.actions:
             for action in tool.actions.values:
-                line = " ".join([keyword, action.name, *_needed(tool, action.requires)])
+                line = " ".join(
+                    [keyword, action.name, *_needed(tool, _least(tool, action))]
+                )
                 about = action.summary or comment
                 yield CliCommand(tool, keyword, None, (), action, line, about)
             continue
@@ -73,6 +75,16 @@ def cli_commands(toolset: Toolset, tools: Sequence[ToolSpec]) -> Iterator[CliCom
         words = [tool.cli.keyword, tool.cli.usage or "", *_needed(tool, needed)]
         line = " ".join(word for word in words if word)
         yield CliCommand(tool, keyword, flag or None, positionals, None, line, comment)
+
+
+def _least(tool: ToolSpec, action: Action) -> list[str]:
+    """The parameters with which a call is complete: of `requires_any` the first."""
+    names = {*tool.required, *action.requires}
+    if action.requires_any and not names & {*action.requires_any}:
+        names.add(action.requires_any[0])
+    named = [*action.requires, *action.requires_any, *tool.required]
+    taken = {tool.actions.parameter} if tool.actions else set()
+    return [name for name in dict.fromkeys(named) if name in names - taken]
 
 
 def _needed(tool: ToolSpec, names: Sequence[str]) -> list[str]:

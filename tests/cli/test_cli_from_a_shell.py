@@ -1,0 +1,158 @@
+"""The generated commands of the real toolsets, run from a shell."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+Shell = Callable[..., "subprocess.CompletedProcess[str]"]
+HOSTILE = "--help; $(reboot) `x` 'q' \"d\"\n\t\\ * ~ é 🦊 -- -"
+
+
+def test_a_memory_is_created_and_found(shell: Shell) -> None:
+    words = [
+        "--memory",
+        "Ana lives in Lisbon.",
+        "--keywords",
+        "Ana",
+        "--keywords",
+        "trip",
+    ]
+    created = shell("kirishima", "memory", "create", *words)
+    assert (created.returncode, created.stderr) == (0, "")
+    assert json.loads(created.stdout)["memories"][0]["keywords"] == ["Ana", "trip"]
+
+    found = shell("kirishima", "memory", "search", "--keywords", "trip")
+    assert [m["memory"] for m in json.loads(found.stdout)["memories"]] == [
+        "Ana lives in Lisbon."
+    ]
+
+
+def test_a_sticky_note_from_writing_to_done(shell: Shell) -> None:
+    date = ["--date", "2031-01-01T09:00:00Z"]
+    note = shell("kirishima", "stickynotes", "create", "--text", "Call Ana", *date)
+    assert note.returncode == 0, note.stderr
+    listed = json.loads(shell("kirishima", "stickynotes", "list").stdout)
+    [one] = listed["notes"]
+    assert one["text"] == "Call Ana"
+    done = shell("kirishima", "stickynotes", "resolve", "--id", one["id"])
+    assert done.returncode == 0, done.stderr
+    assert json.loads(shell("kirishima", "stickynotes", "list").stdout)["notes"] == []
+
+
+def test_any_text_arrives_as_it_is(shell: Shell) -> None:
+    created = shell("kirishima", "memory", "create", "--memory", HOSTILE)
+    assert created.returncode == 0, created.stderr
+    assert json.loads(created.stdout)["memories"][0]["memory"] == HOSTILE.strip()
+
+
+def test_a_tool_error_goes_to_stderr(shell: Shell) -> None:
+    failed = shell("kirishima", "memory", "get", "--memory-id", "7")
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr.startswith("error: ")
+    assert "7" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["memory", "create"], "`memory` is required for action `create`"),
+        (["memory", "list", "--limit", "ten"], "`limit` must be an integer"),
+        (["memory", "list", "--category", "Cats"], "`category` must be one of"),
+        (["memory", "get", "--keywords", "x"], "No such option '--keywords'"),
+        (["memory", "burn"], "No such command 'burn'"),
+        (["memory", "get", "7"], "unexpected extra argument"),
+        (["memory", "get", "--arguments", "{"], "not JSON"),
+        (["memory", "get", "--arguments", "[]"], "not a JSON object"),
+        (["memory", "get", "--arguments", '{"action": "delete"}'], "is `get` in this"),
+        (["memory", "list", "--arguments", '{"limit": NaN}'], "NaN is no JSON number"),
+        (["--client", "nobody", "memory", "list"], "no client `nobody`"),
+        (["--client", "external", "stickynotes", "list"], "No such command"),
+        (["smarthome"], "`user_request` is required"),
+        (["smarthome", "switch", "--all", "off"], "put `--` before words"),
+    ],
+)
+def test_wrong_usage_names_the_problem(
+    shell: Shell, words: list[str], said: str
+) -> None:
+    refused = shell("kirishima", *words)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("Usage: python -m generated.kirishima.cli ")
+    assert said in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_words_that_are_no_text_are_refused(shell: Shell) -> None:
+    refused = shell("kirishima", "memory", "create", "--memory", b"\xff\xfe")
+    assert refused.returncode == 2
+    assert "not valid UTF-8" in refused.stderr
+
+
+def test_a_stream_without_the_letters_gets_escapes(shell: Shell) -> None:
+    words = ["memory", "create", "--memory", "naïve 🦊"]
+    created = shell("kirishima", *words, PYTHONIOENCODING="ascii")
+    assert created.returncode == 0, created.stderr
+    assert json.loads(created.stdout)["memories"][0]["memory"] == "naïve 🦊"
+
+
+def test_help_shows_choices_defaults_and_examples(shell: Shell) -> None:
+    shown = shell("kirishima", "memory", "search", "--help").stdout
+    text = " ".join(shown.split())
+    assert "[default: 10]" in text
+    assert "[one of: Health, Career," in text
+    assert "[repeatable]" in text
+    assert "memory search --keywords Lisbon" in text
+    assert all(len(line) <= 80 for line in shown.split("Examples:")[0].split("\n"))
+    create = shell("kirishima", "memory", "create", "--help").stdout
+    assert "[required]" in create
+    assert "--limit" not in create, "an option that the action does not take"
+    group = shell("kirishima", "memory", "--help").stdout
+    order = ["search", "create", "update", "delete", "list", "get"]
+    rows = [
+        line.split()[0] for line in group.split("Commands:\n")[1].split("\n") if line
+    ]
+    assert rows == order
+
+
+def test_molecule_without_a_platform(shell: Shell) -> None:
+    peers = shell("molecule", "peers")
+    assert peers.returncode == 0, peers.stderr
+    assert "ws-research" in [peer["id"] for peer in json.loads(peers.stdout)["peers"]]
+    assert json.loads(shell("molecule", "info").stdout)["id"] == "ws-director"
+    assert shell("molecule", "delegate", "ws-research", "echo: hi").returncode == 1
+    unknown = shell("molecule", "delegate", "--async", "nobody", "hello")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+
+
+def test_the_goal_is_set_shown_and_cleared_by_flags(shell: Shell) -> None:
+    assert shell("molecule", "goal", "--set", "ship", "it").returncode == 0
+    assert "ship it" in shell("molecule", "goal").stdout
+    both = shell("molecule", "goal", "--set", "--clear", "x")
+    assert both.returncode == 2
+    assert "exactly one of" in both.stderr or "unexpected extra" in both.stderr
+    assert shell("molecule", "goal", "--clear").returncode == 0
+    assert "ship it" not in shell("molecule", "goal").stdout
+
+
+@pytest.mark.parametrize("toolset", ["kirishima", "molecule"])
+def test_every_line_of_the_block_is_a_command(shell: Shell, toolset: str) -> None:
+    """Each line, its places filled, is understood: none is a wrong usage by its form."""
+    from click.testing import CliRunner
+
+    block = (ROOT / "generated" / toolset / "prompts" / "cli.md").read_text()
+    main = __import__(f"generated.{toolset}.cli", fromlist=["main"]).main
+    program = f"  python -m generated.{toolset}.cli "
+    lines = [line for line in block.split("\n") if line.startswith("  ")]
+    assert lines
+    for line in lines:
+        assert line.startswith(program)
+        call = line.removeprefix(program).partition("   # ")[0]
+        words = [w.strip("[]") for w in shlex.split(call.replace("...>", ">"))]
+        shown = CliRunner().invoke(main, [*words, "--help"])
+        assert shown.exit_code == 0, f"{line}: {shown.output}"

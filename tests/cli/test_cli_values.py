@@ -1,0 +1,266 @@
+"""Words become exactly the arguments that were meant, or are refused."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from toolcast.spec.loading import load_workspace
+
+ROOT = Path(__file__).parents[2]
+
+TOOL = """
+summary: Give the arguments back.
+parameters:
+  type: object
+  additionalProperties: false
+  required: [place]
+  properties:
+    place: {type: string}
+    rest: {type: string}
+    count: {type: integer, default: 3}
+    ratio: {type: number}
+    flag: {type: boolean}
+    words: {type: array, items: {type: string}}
+    numbers: {type: array, items: {type: integer}}
+    options: {type: object}
+    level: {enum: [low, high]}
+    step: {enum: [1, 2]}
+    either: {anyOf: [{type: string}, {type: object}]}
+    maybe: {type: [string, "null"]}
+    from: {type: string}
+    a-b: {type: string}
+    a_b: {type: string}
+    async: {type: string}
+handler: handlers.toy:echo
+cli: {keyword: KEYWORD, usage: "<place> [<rest...>]"}
+"""
+HANDLER = """
+def echo(arguments, /):
+    return {"got": arguments}
+
+def other(arguments, /):
+    return {"other": arguments}
+"""
+OTHER = """
+summary: Do it later.
+parameters:
+  type: object
+  additionalProperties: false
+  required: [place]
+  properties: {place: {type: string}, later: {type: string}}
+handler: handlers.toy:other
+cli: {keyword: give --async, usage: "<place>"}
+"""
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A toolset with a parameter of every kind, and a second tool behind a flag."""
+    import textwrap
+
+    root = tmp_path_factory.mktemp("values")
+    for path, text in {
+        "toolcast.yaml": "version: 1\ntoolsets: [specs/toy]\n",
+        "specs/toy/toolset.yaml": (
+            "name: toy\ntitle: Toy\nhandlers: handlers\ntargets: {cli: {}}\n"
+        ),
+        "specs/toy/give.yaml": "name: give\n" + TOOL.replace("KEYWORD", "give"),
+        "specs/toy/later.yaml": "name: later\n" + OTHER,
+        "handlers/toy.py": HANDLER,
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(textwrap.dedent(text), encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def give(project: Path) -> Run:
+    """Runs the generated command in a process of its own; gives what the handler got."""
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "toolcast", "generate"]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
+
+    def run(*words: str) -> Any:
+        done = subprocess.run(
+            [sys.executable, "-m", "generated.toy.cli", "give", *words],
+            cwd=project,
+            capture_output=True,
+            encoding="utf-8",
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+    return run
+
+
+def test_each_kind_of_option(give: Run) -> None:
+    words = "here --count 5 --ratio -0.5 --flag --words a --words [1] --numbers 1"
+    words += " --numbers -2 --level low --step 2 --maybe null --from x --a-b y"
+    given = give(*words.split(), "--options", '{"k": [null]}', "--either", '{"e": 1}')
+    assert given["got"] == {
+        "place": "here",
+        "count": 5,
+        "ratio": -0.5,
+        "flag": True,
+        "words": ["a", "[1]"],
+        "numbers": [1, -2],
+        "options": {"k": [None]},
+        "level": "low",
+        "step": 2,
+        "either": {"e": 1},
+        "maybe": "null",
+        "from": "x",
+        "a-b": "y",
+    }
+
+
+def test_nothing_is_added(give: Run) -> None:
+    assert give("here") == {"got": {"place": "here"}}
+    assert give("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
+
+
+def test_lists_in_one_word(give: Run) -> None:
+    assert give("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
+    assert give("here", "--numbers", "[]")["got"]["numbers"] == []
+
+
+def test_the_rest_is_joined(give: Run) -> None:
+    assert give("here", "all", "of  it", "too")["got"]["rest"] == "all of  it too"
+    hostile = ["--help", "-x", "'", '"', "a\nb", "", "$HOME", "é🦊"]
+    assert give("--", "-p", *hostile)["got"] == {
+        "place": "-p",
+        "rest": " ".join(hostile),
+    }
+
+
+def test_json_alone_and_with_words(give: Run) -> None:
+    arguments = {"place": "p", "a_b": "only here", "maybe": None, "words": []}
+    assert give("--arguments", json.dumps(arguments))["got"] == arguments
+    both = give("--count", "1", "--arguments", '{"place": "p", "count": 9}')
+    assert both["got"] == {"place": "p", "count": 1}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["--count", "x"], ["--count", "1.5"], ["--ratio", "NaN"], ["--ratio", "1e"]),
+        *(["--numbers", "1,2"], ["--options", "{"], ["--step", "3"], ["--later", "x"]),
+        ["--arguments", "[" * 100_000],
+    ],
+)
+def test_what_is_not_meant_is_refused(give: Run, words: list[str]) -> None:
+    refused = give("here", *words)
+    assert isinstance(refused, str), refused
+    assert "Error: " in refused
+
+
+def test_a_flag_chooses_the_tool(give: Run) -> None:
+    assert give("--async", "here", "--later", "x") == {
+        "other": {"place": "here", "later": "x"}
+    }
+    assert give("here", "--", "--async")["got"]["rest"] == "--async"
+    # What only the other tool takes is refused, not dropped.
+    assert "No such option" in give("--async", "here", "--count", "1")
+    assert "unexpected extra" in give("--async", "here", "more")
+    assert "No such option" in give("here", "--from", "--async")
+    assert give("here", "--from=--async")["got"]["from"] == "--async"
+
+
+# -- the real toolsets
+
+
+def commands() -> Iterator[Any]:
+    """Every example that is a command of a toolset of this repository."""
+    workspace = load_workspace(str(ROOT)).workspace
+    assert workspace is not None
+    for toolset in workspace.toolsets:
+        if "cli" not in toolset.targets:
+            continue
+        for tool in toolset.tools_in("cli"):
+            if tool.cli is None or tool.cli.keyword is None:
+                continue
+            for number, example in enumerate(tool.examples):
+                yield pytest.param(
+                    toolset.name, tool, example, id=f"{tool.name}-{number}"
+                )
+
+
+@pytest.mark.parametrize(("toolset", "tool", "example"), list(commands()))
+def test_an_example_in_the_help_gives_its_arguments(
+    toolset: str, tool: Any, example: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if example.error is not None:
+        return  # Help shows what works.
+    module = importlib.import_module(f"generated.{toolset}.cli")
+    keyword = tool.cli.keyword.split()
+    if tool.actions:
+        keyword.append(example.arguments[tool.actions.parameter])
+    shown = CliRunner().invoke(module.main, [*keyword, "--help"]).output
+    lines = [line[2:] for line in shown.split("Examples:\n")[1].split("\n")]
+    got: list[Any] = []
+
+    def call(name: str, arguments: Any, client: Any) -> Any:
+        from generated._runtime.tool_response import ToolResponse
+
+        got.append((name, arguments))
+        return ToolResponse("")
+
+    monkeypatch.setattr(module.REGISTRY, "call_tool_sync", call)
+    for line in lines:
+        if line and not line.startswith("#"):
+            done = CliRunner().invoke(module.main, shlex.split(line))
+            assert done.exit_code == 0, done.output
+    assert (tool.name, dict(example.arguments)) in got
+
+
+VERDICTS = [
+    {},
+    {"action": "create"},
+    {"action": "create", "memory": ""},
+    {"action": "create", "memory": "x" * 10_001},
+    {"action": "create", "memory": "fine"},
+    {"action": "create", "memory": "fine", "limit": 3},
+    {"action": "list", "limit": 1.0},
+    {"action": "list", "limit": True},
+    {"action": "list", "limit": "1"},
+    {"action": "list", "unknown": 1},
+    {"action": "search"},
+    {"action": "search", "keywords": []},
+    {"action": "search", "keywords": ["x"]},
+    {"action": "search", "keywords": "x"},
+    {"action": "search", "category": None},
+    {"action": 3},
+]
+
+
+@pytest.mark.parametrize("arguments", VERDICTS, ids=json.dumps)
+def test_the_verdict_is_the_registrys(
+    arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from generated.kirishima.cli import main
+    from generated.kirishima.registry import call_tool
+
+    monkeypatch.setenv("KIRISHIMA_DATA", str(tmp_path))
+    response = asyncio.run(call_tool("memory", arguments, "internal"))
+    valid = response.error is None
+    action = arguments.get("action")
+    keyword = action if isinstance(action, str) else "list"
+    words = ["memory", keyword, "--arguments", json.dumps(arguments)]
+    monkeypatch.setenv("KIRISHIMA_DATA", str(tmp_path / "other"))
+    done = CliRunner().invoke(main, words)
+    if action == keyword or valid:
+        assert (done.exit_code == 0) == valid, done.output
+        assert done.exit_code in (0, 2)

@@ -1,0 +1,117 @@
+"""Projects in temporary folders, and the `toolcast` command as a real process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CACHES = shutil.ignore_patterns("__pycache__", ".*")
+
+
+@dataclass(frozen=True)
+class Project:
+    """The folder of a toolcast.yaml."""
+
+    root: Path
+
+    def write(self, path: str, text: str) -> Path:
+        """Writes a file; common indentation is taken off."""
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(textwrap.dedent(text), encoding="utf-8")
+        return target
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replaces a text that stands once in a file."""
+        target = self.root / path
+        text = target.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{path} has {text.count(old)} times: {old}"
+        target.write_text(text.replace(old, new), encoding="utf-8")
+
+    def run(
+        self,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        given: str | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs Python with these words in the project."""
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=cwd or self.root,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8", **(env or {})},
+            input=given,
+            stdin=None if given is not None else subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+        )
+
+    def toolcast(
+        self,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs the `toolcast` command in the project."""
+        return self.run("-m", "toolcast", *words, env=env, cwd=cwd)
+
+    def generate(self) -> None:
+        """Generates in this process, which is quicker."""
+        from toolcast.output.plan import make_plan
+        from toolcast.output.writer import write
+        from toolcast.pipeline import generate
+
+        generated = generate(str(self.root))
+        assert generated.workspace is not None, generated.findings
+        assert generated.files, generated.findings
+        folder = str(self.root / generated.workspace.output)
+        write(folder, generated.files, make_plan(folder, generated.files))
+
+
+@pytest.fixture
+def make_project(tmp_path: Path) -> Callable[..., Project]:
+    """Lays out a project with one toolset `toy` from `{tool: spec}` texts."""
+
+    def make(
+        tools: Mapping[str, str],
+        *,
+        toolset: str = "",
+        workspace: str = "",
+        handlers: str = "",
+        at: str = "project",
+    ) -> Project:
+        project = Project(tmp_path / at)
+        project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\n")
+        with (project.root / "toolcast.yaml").open("a", encoding="utf-8") as stream:
+            stream.write(textwrap.dedent(workspace))
+        begin = "name: toy\ntitle: Toy\nhandlers: handlers\n"
+        project.write("specs/toy/toolset.yaml", begin + textwrap.dedent(toolset))
+        for name, spec in tools.items():
+            text = f"name: {name}\n" + textwrap.dedent(spec)
+            project.write(f"specs/toy/{name}.yaml", text)
+        project.write("handlers/__init__.py", "")
+        project.write("handlers/toy.py", handlers)
+        return project
+
+    return make
+
+
+@pytest.fixture
+def project_copy(tmp_path: Path) -> Project:
+    """A copy of this repository's own project, to break things in."""
+    root = tmp_path / "copy"
+    root.mkdir()
+    shutil.copy(ROOT / "toolcast.yaml", root)
+    for folder in ("specs", "generated", "examples"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
+    return Project(root)

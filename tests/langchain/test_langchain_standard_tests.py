@@ -1,0 +1,52 @@
+"""Every wrapper of every toolset passes LangChain's own standard tests."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from langchain_core.tools import BaseTool
+from langchain_tests.integration_tests import ToolsIntegrationTests
+from langchain_tests.unit_tests import ToolsUnitTests
+
+from toolcast.spec.loading import load_workspace
+from toolcast.spec.model import Toolset, ToolSpec
+
+ROOT = Path(__file__).parents[2]
+
+
+def wrapped_tools() -> Iterator[tuple[Toolset, ToolSpec, str | None]]:
+    """Every tool with a wrapper, and a client that may have it."""
+    workspace = load_workspace(str(ROOT)).workspace
+    assert workspace is not None
+    for toolset in workspace.toolsets:
+        for tool in toolset.tools_in("langchain"):
+            clients = [c.name for c in toolset.clients if toolset.is_offered(tool, c)]
+            assert clients or not toolset.clients, f"nobody may call {tool.name}"
+            yield toolset, tool, clients[0] if clients else None
+
+
+def standard_tests(kind: type, toolset: str, tool: ToolSpec, client: Any) -> type:
+    """The standard tests of a kind for one tool, with the spec's first example."""
+    arguments = dict(tool.examples[0].arguments) if tool.examples else {}
+
+    def wrapper(self: object) -> BaseTool:
+        module = importlib.import_module(f"generated.{toolset}.langchain_tools")
+        made: BaseTool = module.get_langchain_tool(tool.name, client)
+        return made
+
+    members = {
+        "tool_constructor": property(wrapper),
+        "tool_invoke_params_example": property(lambda self: dict(arguments)),
+    }
+    return type(f"Test_{toolset}_{tool.name}_{kind.__name__}", (kind,), members)
+
+
+for toolset, tool, client in wrapped_tools():
+    for kind in (ToolsUnitTests, ToolsIntegrationTests):
+        made = standard_tests(kind, toolset.name, tool, client)
+        globals()[made.__name__] = made
+# Only the classes made of them are for pytest to collect.
+del kind, made, ToolsUnitTests, ToolsIntegrationTests

@@ -1,0 +1,47 @@
+"""The same specs give the same bytes, wherever and however they are read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("folder", "settings"),
+    [
+        ("plain", {"PYTHONHASHSEED": "1"}),
+        ("plain", {"PYTHONHASHSEED": "2", "TZ": "Pacific/Kiritimati"}),
+        ("with spaces, и юникод 🦊", {"LC_ALL": "C", "PYTHONUTF8": "0"}),
+        ("plain", {"LC_ALL": "tr_TR.UTF-8", "PYTHONOPTIMIZE": "2"}),
+    ],
+)
+def test_this_project_is_generated_alike(
+    tmp_path: Path, project_copy: Any, folder: str, settings: dict[str, str]
+) -> None:
+    root = tmp_path / folder
+    (project_copy.root).rename(root)
+    expected = (root / "generated/MANIFEST.json").read_bytes()
+    shutil.rmtree(root / "generated")
+    away = tmp_path / "away"
+    away.mkdir()
+    words = ["generate", "--project", str(root)]
+    done = project_copy.toolcast(*words, env=settings, cwd=away)
+    assert done.returncode == 0, done.stderr
+    # The manifest holds the digest of every other file.
+    assert (root / "generated/MANIFEST.json").read_bytes() == expected
+    words = ["check", "--project", str(root)]
+    assert project_copy.toolcast(*words, env=settings, cwd=away).returncode == 0
+
+
+def test_the_repository_is_up_to_date() -> None:
+    from toolcast.output.plan import make_plan
+    from toolcast.pipeline import generate
+
+    generated = generate(str(ROOT))
+    plan = make_plan(str(ROOT / "generated"), generated.files)
+    assert [f"{f.place.file}: {f.message}" for f in plan.findings("generated")] == []
