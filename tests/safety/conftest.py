@@ -155,7 +155,7 @@ def _json_shape(value: Any) -> Any:
 def _outside_fences(text: str) -> Iterator[str]:
     fence = ""
     for line in text.split("\n"):
-        match = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        match = re.match(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})", line)
         if match and not fence:
             fence = match[1]
         elif match and match[1].startswith(fence):

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from ..findings import Finding, Severity
+from ..findings import Finding, Severity, to_show
 from ..reports.formats import FORMATS, summary
 from ..spec.loading import WORKSPACE_FILE, find_root
 
@@ -55,7 +55,7 @@ def print_findings(
     to_stderr = format_ == "text"
     stream = sys.stderr if to_stderr else sys.stdout
     colour = to_stderr and stream.isatty() and not os.environ.get("NO_COLOR")
-    text = FORMATS[format_](findings, colour=colour)
+    text = FORMATS[format_](to_show(findings), colour=colour)
     if text:
         click.echo(text, nl=False, err=to_stderr, color=colour)
     if to_stderr and findings:

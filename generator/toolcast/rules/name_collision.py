@@ -31,6 +31,19 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         yield from _collisions(toolset, key, names)
 
 
+    if any(tool.section is None for tool in toolset.tools):
+        for section in toolset.sections:
+            if module_name(section.name) == "tools":
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("sections", section.name),
+                    f"`{section.name}` has the file of the tools without a section",
+                    "rename it, or give every tool a section",
+                    at_key=True,
+                )
+
+
 def _tools(tool: ToolSpec, other: ToolSpec, what: str) -> Finding:
     where = other.document.file if other.document else other.name
     message = f"`{tool.name}` and `{other.name}` of {where} give the same {what}"
@@ -40,7 +53,7 @@ def _tools(tool: ToolSpec, other: ToolSpec, what: str) -> Finding:
 def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Finding]:
     first: dict[str, str] = {}
     for name in names:
-        derived = module_name(name) if name else name
+        derived = module_name(name)
         other = first.setdefault(derived, name)
         if other != name:
             document = toolset.document

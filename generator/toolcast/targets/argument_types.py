@@ -22,7 +22,13 @@ _SCALARS = {
     "null": "None",
     "object": "dict[str, Any]",
 }
+# A field of such a name would be what the types of the fields below it mean.
+_TYPE_WORDS = frozenset(
+    [*_SCALARS.values(), "list", "dict", "Any", "Literal", "NotRequired", "Union"]
+)
 _MAX_DEPTH = 8
+_MOST_STEPS = 50_000
+"""References can fan out; what is not resolved by then is Any, which is true as well."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,9 @@ def argument_types(tool: ToolSpec) -> ArgumentTypes:
             typed[key] = types.any()
     required = frozenset(tool.required)
     keywords = all(is_keyword_argument(key) for key in typed)
-    is_class = keywords and not any(key.startswith("_") for key in typed)
+    is_class = keywords and not any(
+        key.startswith("_") or key in _TYPE_WORDS for key in typed
+    )
     entries = [
         (key, type_ if key in required else types.not_required(type_))
         for key, type_ in typed.items()
@@ -121,6 +129,7 @@ class _Types:
     def __init__(self, tool: ToolSpec) -> None:
         self.root = tool.parameters
         self.names: set[str] = set()
+        self.steps = 0
 
     def any(self) -> Expression:
         self.names.add("Any")
@@ -131,7 +140,12 @@ class _Types:
         return subscript("NotRequired", [type_])
 
     def of(self, schema: Any, depth: int = 0) -> Expression:
-        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        self.steps += 1
+        if (
+            not isinstance(schema, dict)
+            or depth > _MAX_DEPTH
+            or self.steps > _MOST_STEPS
+        ):
             return self.any()
         if isinstance(schema.get("$ref"), str):
             return self.of(self._resolve(schema["$ref"]), depth + 1)

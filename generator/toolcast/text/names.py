@@ -16,9 +16,9 @@ _WINDOWS_DEVICES = frozenset(
 def module_name(tool: str) -> str:
     """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
 
-    Two tools may derive the same name; the rule `name/collision` refuses that.
+    Total: a section's or client's name may be any text, the empty one too. Two tools may derive the same name; the rule `name/collision` refuses that.
     """
-    name = re.sub(r"[^a-z0-9_]", "_", tool.lower())
+    name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
     if name[0].isdigit():
         name = f"n{name}"
     if (
