@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import os
 import re
 import shutil
 import time
@@ -197,12 +198,24 @@ def twin_of(tmp_path: Path) -> Callable[[Specs], None]:
     return lambda specs: assert_twin(tmp_path, specs)
 
 
+HANDLER = """\
+from pathlib import Path
+
+Path("trap-was-sprung").touch()
+
+
+def run(**arguments: object) -> None:
+    Path("trap-was-sprung").touch()
+"""
+
+
 def lay_out(case: str, root: Path) -> Path:
     """Puts the project of one hostile input into a folder.
 
     What no checkout should hold - huge files, odd bytes, odd names - is in the case's
     `built.json`: `text` in an `encoding`, bytes in `hex`, or `repeat` so many `times`
-    between `before` and `after`, where `%d` is the turn.
+    between `before` and `after`, where `%d` is the turn; a `link`, a `pipe`. The handlers' module is a trap:
+    whoever imports it leaves a file behind.
     """
     ignored = shutil.ignore_patterns("expected.txt", "built.json")
     shutil.copytree(CORPUS / case, root, ignore=ignored)
@@ -211,7 +224,16 @@ def lay_out(case: str, root: Path) -> Path:
         for path, recipe in json.loads(built.read_text("utf-8")).items():
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(_built(recipe))
+            if "link" in recipe:
+                target.symlink_to(recipe["link"])
+            elif "pipe" in recipe:
+                os.mkfifo(target)
+            else:
+                target.write_bytes(_built(recipe))
+    handlers = root / "handlers_of_row"
+    handlers.mkdir()
+    (handlers / "__init__.py").touch()
+    (handlers / "trap.py").write_text(HANDLER, "utf-8")
     return root
 
 
@@ -256,3 +278,22 @@ def hostile(tmp_path: Path) -> Callable[[str], Path]:
 def generated_by() -> Callable[..., Outcome]:
     """Runs `toolcast generate` over a project."""
     return run_generate
+
+
+@pytest.fixture(scope="session")
+def lay_out_all() -> Callable[..., Path]:
+    """Puts the toolsets of several cases into one workspace and generates it."""
+
+    def lay_out_and_generate(cases: list[str], root: Path) -> Path:
+        for case in cases:
+            lay_out(case, root / case)
+        folders = [f"{case}/specs/x" for case in cases]
+        workspace = json.dumps({"version": 1, "toolsets": folders})
+        (root / "toolcast.yaml").write_text(workspace, "utf-8")
+        (root / "pytest.ini").write_text("[pytest]\n", "utf-8")
+        shutil.copytree(root / cases[0] / "handlers_of_row", root / "handlers_of_row")
+        outcome = run_generate(root)
+        assert outcome.code == 0, outcome.said
+        return root
+
+    return lay_out_and_generate

@@ -26,6 +26,8 @@ _HIDDEN_RUN = re.compile(
     "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
     "|(?:[\u200b-\u200d]|%s){4,}" % _INVISIBLE.pattern
 )
+# Joiners belong to emoji and to scripts beyond Armenian, not between Latin letters.
+_NEEDLESS_JOINER = re.compile("(?:(?<=[\x00-\u058f])|^)[\u200c\u200d]")
 _TAGS = re.compile("[\U000e0020-\U000e007f]+")
 
 
@@ -44,7 +46,7 @@ def forbidden(text: str) -> str | None:
 
 def invisible(text: str) -> str | None:
     """The first character that people do not see but models read, or None."""
-    match = _INVISIBLE.search(text)
+    match = _INVISIBLE.search(text) or _NEEDLESS_JOINER.search(text)
     return match.group() if match else None
 
 
