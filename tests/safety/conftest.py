@@ -73,7 +73,12 @@ def _blank_tool(tool: dict[str, Any]) -> None:
     for key in ("parameters", "returns"):
         if isinstance(tool.get(key), dict):
             _blank_schema(tool[key])
-    for action in tool.get("actions", {}).get("values", {}).values():
+    actions = tool.get("actions", {})
+    if actions:
+        # An action is a name, which commands are made of; its summary is a text.
+        selector = tool["parameters"]["properties"][actions["parameter"]]
+        selector["enum"] = list(actions["values"])
+    for action in actions.get("values", {}).values():
         if action.get("summary"):
             action["summary"] = "x"
     for example in tool.get("examples", ()):

@@ -44,6 +44,8 @@ class ArgumentTypes:
         functional: the TypedDict as a call, for names that no class can have.
         has_keywords: the arguments can be keywords.
         call: the `def` line or lines of the keyword Protocol.
+        mapping_call: those of the Protocol that takes one mapping.
+        handlers: what the tool's own handler may be of the two.
     """
 
     typing_names: Sequence[str]
@@ -55,6 +57,8 @@ class ArgumentTypes:
     functional: Code
     has_keywords: bool
     call: Code
+    mapping_call: Code
+    handlers: Code
 
 
 def argument_types(tool: ToolSpec) -> ArgumentTypes:
@@ -95,6 +99,8 @@ def argument_types(tool: ToolSpec) -> ArgumentTypes:
         functional,
         keywords,
         signature,
+        _mapping_signature(name),
+        _handlers(name, keywords),
     )
 
 
@@ -109,6 +115,26 @@ def _signature(typed: dict[str, Expression], required: frozenset[str]) -> Code:
     return Code(
         f"{code_of(Group('def __call__(', parameters, ')'), 4, '', after)} -> object: ..."
     )
+
+
+def _mapping_signature(name: str) -> Code:
+    parts = [Text("self"), Text(f"arguments: {name}Arguments"), Text("/")]
+    after = len(" -> object: ...")
+    group = code_of(Group("def __call__(", parts, ")"), 4, "", after)
+    return Code(f"{group} -> object: ...")
+
+
+def _handlers(name: str, keywords: bool) -> Code:
+    """The type after `    _handler: `, in parentheses where it is too long for a line."""
+    one = f"{name}ArgumentsHandler"
+    if not keywords:
+        return Code(one)
+    both = f"{name}Handler | {one}"
+    if len(f"    _handler: {both}") <= WIDTH:
+        return Code(both)
+    if len(both) + 8 > WIDTH:
+        both = f"{name}Handler\n        | {one}"
+    return Code(f"(\n        {both}\n    )")
 
 
 @dataclass(frozen=True)
