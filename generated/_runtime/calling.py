@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import json
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from .call_context import CURRENT_CALL, CallContext
 from .handlers import BoundHandler
+from .threads import Outcome, in_thread
 from .tool import Tool
 from .tool_response import ToolError, ToolResponse
 from .validation import Validators
@@ -30,8 +30,9 @@ async def run_handler(
 ) -> ToolResponse:
     """Runs a handler within the tool's timeout and checks what it gives.
 
-    Sync handlers run in a thread. A call that is given up is cancelled; a thread cannot be
-    stopped, so its late result is dropped. Cancellation of the caller passes through.
+    Sync handlers run in a thread of their own. A call that is given up is cancelled; a
+    thread cannot be stopped, so its late result is dropped. Cancellation of the caller
+    passes through.
     """
     task = asyncio.ensure_future(_invoke(handler, arguments, context))
     try:
@@ -43,28 +44,40 @@ async def run_handler(
         task.cancel()
         _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
         return ToolResponse(error=f"the tool gave no answer within {tool.timeout:g} s")
-    try:
-        result = task.result()
-    except ToolError as error:
-        return ToolResponse(error=str(error) or "the tool failed")
-    except asyncio.CancelledError:
+    if task.cancelled():
         return ToolResponse(error="the call was cancelled")
-    except Exception:
-        return _internal(tool, "failed")
+    result, error = task.result()
+    if isinstance(error, ToolError):
+        return ToolResponse(error=str(error) or "the tool failed")
+    if isinstance(error, asyncio.CancelledError):
+        return ToolResponse(error="the call was cancelled")
+    if error is not None:
+        return _internal(tool, "failed", error)
     return _checked(tool, result, validators)
 
 
 async def _invoke(
     handler: BoundHandler, arguments: Mapping[str, Any], context: CallContext
-) -> Any:
+) -> Outcome:
+    """What the handler gave or raised, `sys.exit` and its like included."""
     CURRENT_CALL.set(context)
     if handler.is_async:
-        return await handler(arguments)
-    loop = asyncio.get_running_loop()
-    copied = contextvars.copy_context()
-    result = await loop.run_in_executor(None, copied.run, handler, arguments)
+        return await _awaited(lambda: handler(arguments))
+    result, error = await in_thread(lambda: handler(arguments))
     # A plain function may still hand back a coroutine, as a wrapped async one does.
-    return await result if asyncio.iscoroutine(result) else result
+    if asyncio.iscoroutine(result):
+        return await _awaited(lambda: result)
+    return result, error
+
+
+async def _awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
+    try:
+        return await start(), None
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+            raise
+        return None, error
 
 
 def _checked(tool: Tool, result: Any, validators: Validators) -> ToolResponse:
@@ -72,23 +85,24 @@ def _checked(tool: Tool, result: Any, validators: Validators) -> ToolResponse:
     if response.error is not None:
         return response
     try:
-        json.dumps(response.result, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return _internal(tool, "gave a result that is not JSON")
-    if response.content is None or response.result is not None:
-        problems = validators.problems_with_result(tool, response.result)
-        if problems:
-            _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
-            return ToolResponse(
-                error="the tool's result does not match its declared schema"
-            )
+        text = json.dumps(response.result, allow_nan=False, ensure_ascii=False)
+        # A lone surrogate, as a file's name may have one, cannot be sent.
+        text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        return _internal(tool, "gave a result that is not JSON", error)
+    problems = validators.problems_with_result(tool, response.result)
+    if problems:
+        _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
+        return ToolResponse(
+            error="the tool's result does not match its declared schema"
+        )
     return response
 
 
-def _internal(tool: Tool, what: str) -> ToolResponse:
-    """Logs the exception in hand under a number that the caller can quote."""
+def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:
+    """Logs the exception under a number that the caller can quote."""
     incident = uuid.uuid4().hex[:8]
-    _logger.exception("tool %s %s (incident %s)", tool.name, what, incident)
+    _logger.error("tool %s %s (incident %s)", tool.name, what, incident, exc_info=error)
     return ToolResponse(
         error=f"the tool {what}; the server's log has the details (incident {incident})"
     )

@@ -8,6 +8,7 @@ bound where they do not. References never leave the schema: no file and no addre
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
 __all__ = ["Validators", "problems_with_actions"]
+
+_logger = logging.getLogger("toolcast")
 
 _MOST_PROBLEMS = 10
 _MOST_BACKTRACKS = 100_000
@@ -61,22 +64,14 @@ class Validators:
         self, tool: Tool, arguments: Mapping[str, Any]
     ) -> list[str]:
         """What is wrong with the arguments of a call; empty when nothing is."""
-        validator = self._arguments.get(tool.name)
-        if validator is None:
-            validator = _validator(tool.parameters)
-            self._arguments[tool.name] = validator
-        problems = _problems(validator, arguments)
+        problems = _problems(self._arguments, tool.name, tool.parameters, arguments)
         return problems or list(problems_with_actions(tool, arguments))
 
     def problems_with_result(self, tool: Tool, result: Any) -> list[str]:
         """What is wrong with a result; empty when nothing is or no schema is declared."""
         if tool.returns is None:
             return []
-        validator = self._results.get(tool.name)
-        if validator is None:
-            validator = _validator(tool.returns)
-            self._results[tool.name] = validator
-        return _problems(validator, result)
+        return _problems(self._results, tool.name, tool.returns, result)
 
 
 def problems_with_actions(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -126,7 +121,17 @@ def _refuse(address: str) -> NoReturn:
     raise ValueError(f"a schema may not refer to {address}")
 
 
-def _problems(validator: Any, value: Any) -> list[str]:
+def _problems(
+    validators: dict[str, Any], name: str, schema: Any, value: Any
+) -> list[str]:
+    validator = validators.get(name)
+    if validator is None:
+        try:
+            validator = validators[name] = _validator(schema)
+        except Exception:
+            # What cannot be checked is not let through.
+            _logger.exception("the schema of %s cannot be applied", name)
+            return ["the value cannot be checked: the tool's schema cannot be applied"]
     problems: list[str] = []
     try:
         if validator.is_valid(value):

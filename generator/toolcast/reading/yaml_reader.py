@@ -144,6 +144,16 @@ class _Reader:
             )
         if len(path) > MAX_DEPTH:
             self._stop("yaml/too-deep", event, f"nested deeper than {MAX_DEPTH} levels")
+        self._refuse_magic(event)
+        self.values[path] = self._span(event)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(events, path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(events, path)
+        return self._scalar(event, is_key=False)
+
+    def _refuse_magic(self, event: Any) -> None:
+        """Stops at anchors, aliases and tags, of keys as of values."""
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             self._stop(
                 "yaml/anchor",
@@ -158,12 +168,6 @@ class _Reader:
                 "tags are not allowed",
                 "remove the tag; quote the value if it is text",
             )
-        self.values[path] = self._span(event)
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(events, path)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(events, path)
-        return self._scalar(event, is_key=False)
 
     def _mapping(self, events: Iterator[Any], path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -190,20 +194,7 @@ class _Reader:
     def _key(self, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent):
             self._stop("yaml/key", event, "a key must be text", "quote the key")
-        if event.anchor is not None:
-            self._stop(
-                "yaml/anchor",
-                event,
-                "anchors and aliases are not allowed",
-                "write the value out",
-            )
-        if event.tag is not None:
-            self._stop(
-                "yaml/tag",
-                event,
-                "tags are not allowed",
-                "remove the tag; quote the value if it is text",
-            )
+        self._refuse_magic(event)
         if event.implicit[0] and event.value == "<<":
             self._stop(
                 "yaml/anchor",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, ToolSpec, Workspace
-from ..spec.shape import did_you_mean, quoted_list
+from ..spec.shape import Suggestions, did_you_mean, quoted_list
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
@@ -24,7 +24,7 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
     if parameter not in tool.properties:
         path = ("actions", "parameter")
         message = f"`{parameter}` is not a parameter"
-        meant = did_you_mean(parameter, list(tool.properties))
+        meant = did_you_mean(parameter, tool.properties)
         yield at_tool(RULE, tool, path, message, meant)
         return
     schema = tool.properties[parameter]
@@ -43,11 +43,12 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
         )
         return
     names = [action.name for action in tool.actions.values] if tool.actions else []
+    suggestions = Suggestions(values)
     for name in names:
         if name not in values:
             place = ("actions", "values", name)
             message = f"`{name}` is not in the `enum` of `{parameter}`"
-            meant = did_you_mean(name, values) or f"it has {quoted_list(values)}"
+            meant = suggestions.near(name) or f"it has {quoted_list(values[:20])}"
             yield at_tool(RULE, tool, place, message, meant, at_key=True)
     for index, value in enumerate(values):
         if value not in names:
@@ -61,6 +62,7 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
 
 
 def _needs(tool: ToolSpec) -> Iterator[Finding]:
+    suggestions = Suggestions(tool.properties)
     for action in tool.actions.values if tool.actions else ():
         lists = {
             "requires": action.requires,
@@ -72,7 +74,7 @@ def _needs(tool: ToolSpec) -> Iterator[Finding]:
                 if name not in tool.properties:
                     path = ("actions", "values", action.name, key, index)
                     message = f"`{name}` is not a parameter"
-                    meant = did_you_mean(name, list(tool.properties))
+                    meant = suggestions.near(name)
                     yield at_tool(RULE, tool, path, message, meant)
 
 

@@ -43,15 +43,17 @@ RULE = Rule(
         " agents with only a shell had lost them."
     ),
     bad="""\
-name: list_peers
+# list_peers.yaml
 summary: Lists peers.
-parameters: {type: object}
+# toolset.yaml
+targets: {cli: {}}
 """,
     good="""\
-name: list_peers
+# list_peers.yaml
 summary: Lists peers.
-parameters: {type: object}
 cli: {keyword: peers}
+# toolset.yaml
+targets: {cli: {}}
 """,
     check=check,
 )

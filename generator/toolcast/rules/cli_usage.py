@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, ToolSpec, Workspace
-from ..spec.shape import did_you_mean
+from ..spec.shape import Suggestions
 from ..targets.cli_commands import parse_usage
 from .rule import Rule, at_tool
 
@@ -29,10 +29,11 @@ def _problems(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:
         return
     places = parse_usage(usage)
     seen: set[str] = set()
+    suggestions = Suggestions(tool.properties)
     for index, place in enumerate(places):
         name = place.parameter
         if name not in tool.properties:
-            meant = did_you_mean(name, list(tool.properties))
+            meant = suggestions.near(name)
             yield f"`{name}` is not a parameter", meant
         if name in seen:
             yield f"`{name}` stands twice", "name each parameter once"

@@ -27,7 +27,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                         RULE,
                         tool,
                         (field, *path, "default"),
-                        f"the default {problems[0]}",
+                        f"the default is not valid: {problems[0]}",
                         "a caller that sends it is refused; change the default or the"
                         " schema",
                     )

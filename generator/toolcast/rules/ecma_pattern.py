@@ -25,7 +25,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                         tool,
                         (field, *path),
                         f"`{text[:60]}` is a regular expression that Python cannot read",
-                        "write it without `\\\\p{...}`, `(?<name>...)` and needless escapes",
+                        "write it without `\\p{...}`, `(?<name>...)` and needless escapes",
                         at_key=is_key,
                     )
 

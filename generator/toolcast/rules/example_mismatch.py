@@ -24,14 +24,12 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 problems = checkers["parameters"].problems(example.arguments)
                 for problem in problems or _problems_with_action(tool, example):
                     path = ("examples", index, "arguments")
-                    message = f"the example is refused: it {problem}"
+                    message = f"the example is refused: {problem}"
                     yield at_tool(RULE, tool, path, message, "mend the example")
             if example.has_result and "returns" in checkers:
                 for problem in checkers["returns"].problems(example.result):
                     path = ("examples", index, "result")
-                    message = (
-                        f"the example's result is not what `returns` says: it {problem}"
-                    )
+                    message = f"the result is not what `returns` says: {problem}"
                     yield at_tool(RULE, tool, path, message, "mend one of the two")
 
 
@@ -48,14 +46,14 @@ def _missing(parameter: str, action: Action, example: Example) -> Iterator[str]:
     given = example.arguments
     for name in action.requires:
         if name not in given:
-            yield f"lacks `{name}`, which `{action.name}` requires"
+            yield f"it lacks `{name}`, which `{action.name}` requires"
     if action.requires_any and not any(name in given for name in action.requires_any):
         choices = ", ".join(f"`{name}`" for name in action.requires_any)
-        yield f"lacks all of {choices}, of which `{action.name}` needs one"
+        yield f"it lacks all of {choices}, of which `{action.name}` needs one"
     if action.accepts is not None:
         for name in given:
             if name != parameter and name not in action.parameters:
-                yield f"has `{name}`, which `{action.name}` does not take"
+                yield f"it has `{name}`, which `{action.name}` does not take"
 
 
 RULE = Rule(

@@ -37,6 +37,7 @@ RULE = Rule(
     bad="""\
 # note.yaml
 summary: Stores a note.
+# handler: still to be written
 """,
     good="""\
 # note.yaml

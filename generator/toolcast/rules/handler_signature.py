@@ -43,7 +43,9 @@ def _problems(tool: ToolSpec, code: HandlerCode) -> Iterator[tuple[str, str]]:
                 "remove the `/` behind it",
             )
     if not signature.takes_any:
-        for name in sorted(known - set(signature.names)):
+        for name in sorted(
+            known.difference(signature.names, signature.positional_only)
+        ):
             if not is_keyword_argument(name):
                 help_ = "let the handler take one mapping, or add `**arguments`"
             else:
@@ -69,9 +71,11 @@ def _problems(tool: ToolSpec, code: HandlerCode) -> Iterator[tuple[str, str]]:
 def _always_sent(tool: ToolSpec) -> set[str]:
     """The parameters that every valid call has."""
     sent = set(tool.required)
-    for schema in tool.parameters.get("allOf", ()) if tool.parameters else ():
+    parts = tool.parameters.get("allOf")
+    for schema in parts if isinstance(parts, list) else ():
         listed = schema.get("required") if isinstance(schema, dict) else None
-        sent.update(name for name in listed or () if isinstance(name, str))
+        if isinstance(listed, list):
+            sent.update(name for name in listed if isinstance(name, str))
     if tool.actions is not None and tool.actions.parameter in sent:
         needs = [set(action.requires) for action in tool.actions.values]
         sent |= set.intersection(*needs) if needs else set()

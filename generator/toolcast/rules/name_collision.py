@@ -24,6 +24,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             yield _tools(tool, same_module, f"module `{module}`")
         elif same_type is not tool:
             yield _tools(tool, same_type, f"type `{type_}`")
+    yield from _section_tools(toolset)
     for key, names in (
         ("sections", [section.name for section in toolset.sections]),
         ("clients", [client.name for client in toolset.clients]),
@@ -31,17 +32,21 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         yield from _collisions(toolset, key, names)
 
 
-    if any(tool.section is None for tool in toolset.tools):
-        for section in toolset.sections:
-            if module_name(section.name) == "tools":
-                yield at_toolset(
-                    RULE,
-                    toolset,
-                    ("sections", section.name),
-                    f"`{section.name}` has the file of the tools without a section",
-                    "rename it, or give every tool a section",
-                    at_key=True,
-                )
+def _section_tools(toolset: Toolset) -> Iterator[Finding]:
+    """Tools without a section stand in a block called `tools`."""
+    if "prompts" not in toolset.targets:
+        return
+    loose = next((t for t in toolset.tools_in("prompts") if t.section is None), None)
+    for section in toolset.sections:
+        if loose is not None and section.name and module_name(section.name) == "tools":
+            yield at_toolset(
+                RULE,
+                toolset,
+                ("sections", section.name),
+                f"`{loose.name}` has no section, and the block of such tools is `tools`, too",
+                f"rename the section, or give `{loose.name}` one",
+                at_key=True,
+            )
 
 
 def _tools(tool: ToolSpec, other: ToolSpec, what: str) -> Finding:

@@ -44,6 +44,7 @@ RULE = Rule(
 parameters:
   type: object
   properties: {from: {type: string}}
+# handler: still to be written
 """,
     good="""\
 # note.yaml

@@ -10,24 +10,24 @@ from ..reading.tree import Path
 from ..spec.json_schema import JsonSchema
 from ..spec.model import Toolset, ToolSpec, Workspace
 from ..spec.patterns import pattern
-from ..spec.shape import did_you_mean
+from ..spec.shape import Suggestions
 from .rule import Rule, at_tool
 
 __all__ = ["RULE", "unknown_names"]
 
-UnknownName = tuple[ToolSpec, Path, str, list[str]]
-"""The tool, the path of a name in `required`, the name, and the names of the properties."""
+UnknownName = tuple[ToolSpec, Path, str, Suggestions]
+"""The tool, the path of a name in `required`, the name, and the near ones."""
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds names of `required` that no property has and nothing else lets in."""
-    for tool, path, name, known in unknown_names(toolset, permitted=False):
+    for tool, path, name, suggestions in unknown_names(toolset, permitted=False):
         yield at_tool(
             RULE,
             tool,
             path,
             f"`required` names `{name}`, which is not a property",
-            did_you_mean(name, known),
+            suggestions.near(name),
         )
 
 
@@ -48,23 +48,24 @@ def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]
                 if not own or not isinstance(listed, list):
                     continue
                 known, is_open, patterns = _known(schema, path)
+                suggestions = Suggestions(known)
                 for index, name in enumerate(listed):
                     if not isinstance(name, str) or name in known:
                         continue
                     lets_in = is_open or any(_matches(text, name) for text in patterns)
                     if lets_in == permitted:
                         place = (field, *path, "required", index)
-                        yield tool, place, name, sorted(known)
+                        yield tool, place, name, suggestions
 
 
-def _known(schema: JsonSchema, path: Path) -> tuple[set[str], bool, list[str]]:
+def _known(schema: JsonSchema, path: Path) -> tuple[dict[str, None], bool, list[str]]:
     """The properties of an object, whether it is open by its own word, and its patterns."""
-    known: set[str] = set()
+    known: dict[str, None] = {}
     patterns: list[str] = []
     is_open = False
     for part in schema.same_value(path):
         if isinstance(part.get("properties"), dict):
-            known.update(part["properties"])
+            known |= dict.fromkeys(part["properties"])
         if isinstance(part.get("patternProperties"), dict):
             patterns += part["patternProperties"]
         more = part.get("additionalProperties", False)

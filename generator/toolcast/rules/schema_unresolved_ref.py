@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
-from ..spec.shape import did_you_mean
+from ..spec.shape import Suggestions
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
@@ -16,22 +16,22 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds local references that name nothing."""
     for tool in toolset.tools:
         for field, schema in tool.schemas.items():
-            named: list[str] | None = None
+            suggestions: Suggestions | None = None
             for reference in schema.references:
                 if not reference.is_local or reference.target is not None:
                     continue
-                if named is None:
-                    named = [
+                if suggestions is None:
+                    suggestions = Suggestions(
                         "#/" + "/".join(map(str, path))
                         for path in schema.subschemas
                         if path[-2:-1] in (("$defs",), ("definitions",))
-                    ]
+                    )
                 yield at_tool(
                     RULE,
                     tool,
                     (field, *reference.path),
                     f"`{reference.text[:80]}` names nothing in this schema",
-                    did_you_mean(reference.text[:200], named),
+                    suggestions.near(reference.text),
                 )
 
 

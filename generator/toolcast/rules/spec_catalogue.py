@@ -134,6 +134,8 @@ toolsets: [specs/note]
 # toolcast.yaml
 version: 1
 toolsets: [specs/notes]
+# specs/notes/toolset.yaml
+title: Notes
 """,
     ),
     Rule(
@@ -150,6 +152,8 @@ toolsets: [../notes]
 # toolcast.yaml
 version: 1
 toolsets: [specs/notes]
+# specs/notes/toolset.yaml
+title: Notes
 """,
     ),
     Rule(
@@ -211,6 +215,7 @@ suppress: [{rule: handler/missing, reason: Comes in spring., until: "2020-04-01"
 """,
         good="""\
 suppress: [{rule: handler/missing, reason: Comes in spring., until: "2999-04-01"}]
+# handler: still to be written
 """,
     ),
     Rule(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
-from ..spec.shape import did_you_mean
+from ..spec.shape import Suggestions
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
@@ -16,6 +16,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools for clients that the toolset does not have."""
     names = [client.name for client in toolset.clients]
     for tool in toolset.tools:
+        suggestions = Suggestions(names)
         for index, name in enumerate(tool.clients or ()):
             if name not in names:
                 yield at_tool(
@@ -23,7 +24,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     tool,
                     ("clients", index),
                     f"the toolset has no client `{name}`",
-                    did_you_mean(name, names) or "add it to `clients` of toolset.yaml",
+                    suggestions.near(name) or "add it to `clients` of toolset.yaml",
                 )
 
 

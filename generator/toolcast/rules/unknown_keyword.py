@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
@@ -47,7 +48,6 @@ OTHERS = frozenset(
         *("propertyOrder", "units", "unit", "hidden", "secret", "strict", "options"),
     ]
 )
-_NAMES = sorted(KEYWORDS)
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 for word in subschema:
                     if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
                         continue
-                    meant = did_you_mean(word[:60], _NAMES)
+                    meant = _near(word)
                     if meant:
                         yield at_tool(
                             RULE,
@@ -68,6 +68,18 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                             meant,
                             at_key=True,
                         )
+
+
+@lru_cache(maxsize=4096)
+def _near(word: str) -> str:
+    """The keyword that a word is nearly, which begins or ends as it does."""
+    candidates = [
+        keyword
+        for keyword in sorted(KEYWORDS)
+        if abs(len(keyword) - len(word)) <= 2
+        and (keyword[0] == word[:1].lower() or keyword[-1] == word[-1:])
+    ]
+    return did_you_mean(word, candidates) if candidates else ""
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
-from ..spec.shape import did_you_mean
+from ..spec.shape import Suggestions
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
@@ -19,6 +19,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         tables = toolset.pools.get(data.get("pool", ""))
         if tables is None:
             continue
+        suggestions = Suggestions(tables)
         for key in ("reads", "writes", "destroys"):
             for index, name in enumerate(data.get(key, ())):
                 if name in tables:
@@ -29,7 +30,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     tool,
                     ("data", key, index),
                     f"the pool `{data['pool']}` has no table `{name}`",
-                    did_you_mean(name, tables)
+                    suggestions.near(name)
                     or (f"`{elsewhere[0]}` has it" if elsewhere else ""),
                 )
 

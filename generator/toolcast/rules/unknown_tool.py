@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
-from ..spec.shape import did_you_mean
+from ..spec.shape import Suggestions
 from .rule import Rule, at_toolset
 
 __all__ = ["RULE"]
@@ -14,7 +14,8 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds names in clients' lists that no tool has."""
-    names = [tool.name for tool in toolset.tools]
+    names = {tool.name: None for tool in toolset.tools}
+    suggestions = Suggestions(names)
     former = {name: tool.name for tool in toolset.tools for name in tool.renamed_from}
     for client in toolset.clients:
         for key, listed in (
@@ -30,7 +31,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     toolset,
                     ("clients", client.name, key, index),
                     f"there is no tool `{name}`",
-                    now or did_you_mean(name, names),
+                    now or suggestions.near(name),
                 )
 
 

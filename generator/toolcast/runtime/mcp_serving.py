@@ -5,6 +5,7 @@ Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-2
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Mapping
@@ -71,6 +72,7 @@ class McpServer:
         import mcp_types as types
         from mcp.server import Server
         from mcp.shared.exceptions import MCPError
+        from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
         who = self.client if client is None else client
         names = frozenset(self.names(who))
@@ -91,15 +93,27 @@ class McpServer:
             params: types.CallToolRequestParams,
         ) -> types.CallToolResult:
             if self.registry.resolve(params.name) not in names:
-                raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-            tool = self.registry.get_tool(params.name, who)
-            response = await self.registry.call_tool(
-                params.name,
-                params.arguments,
-                who,
-                report_progress=context.session.report_progress,
-            )
-            return _result(response, structured=tool.returns is not None)
+                unknown = f"Unknown tool: {params.name}"
+                raise MCPError(types.INVALID_PARAMS, _sendable(unknown))
+            try:
+                tool = self.registry.get_tool(params.name, who)
+                response = await self.registry.call_tool(
+                    params.name,
+                    params.arguments,
+                    who,
+                    report_progress=context.session.report_progress,
+                )
+                is_modern = context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS
+                return _result(
+                    response,
+                    # Until 2025-11-25 it can only be an object.
+                    structured=tool.returns is not None
+                    and (is_modern or isinstance(response.result, dict)),
+                )
+            except Exception:
+                # What gets out of here reaches legacy clients with its text.
+                _logger.exception("the answer of %s cannot be sent", params.name)
+                return _failure("the answer cannot be sent; the server's log says why")
 
         def input_schema(name: str) -> Mapping[str, Any] | None:
             if self.registry.resolve(name) not in names:
@@ -143,21 +157,35 @@ class McpServer:
 
 
 def _result(response: ToolResponse, *, structured: bool) -> types.CallToolResult:
-    """The CallToolResult of a response."""
+    """The CallToolResult of a response.
+
+    Raises:
+        TypeError: a content block is no mapping.
+        ValueError: a content block is none of MCP's, or holds what JSON cannot carry.
+    """
     import mcp_types as types
 
     if response.error is not None:
-        text = types.TextContent(type="text", text=response.error)
-        return types.CallToolResult(content=[text], is_error=True)
-    content = (
-        [{"type": "text", "text": response.text()}]
-        if response.content is None
-        else [dict(block) for block in response.content]
-    )
-    value: dict[str, Any] = {"content": content}
-    if structured and isinstance(response.result, dict):
+        return _failure(response.error)
+    value: dict[str, Any] = {"content": [{"type": "text", "text": response.text()}]}
+    if response.content is not None:
+        value["content"] = [dict(block) for block in response.content]
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode("utf-8")
+    if structured:
         value["structuredContent"] = response.result
     return types.CallToolResult.model_validate(value)
+
+
+def _failure(text: str) -> types.CallToolResult:
+    import mcp_types as types
+
+    block = types.TextContent(type="text", text=_sendable(text))
+    return types.CallToolResult(content=[block], is_error=True)
+
+
+def _sendable(text: str) -> str:
+    """The text with lone surrogates spelled out: the SDK never answers with one."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def main(server: McpServer, arguments: list[str] | None = None) -> None:

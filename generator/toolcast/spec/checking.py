@@ -46,7 +46,7 @@ class ValueChecker:
             errors = self._validator.evolve(schema=subschema).iter_errors(value)
             return list(_first(map(_worded, errors)))
         except (_TooMuch, RecursionError, OverflowError):
-            return ["the schema takes too long to check the value"]
+            return ["it takes the schema too long to check it"]
 
 
 def patterns_of(schema: JsonSchema) -> Iterator[tuple[Path, str, bool]]:
@@ -133,7 +133,7 @@ def _first(problems: Iterator[str]) -> Iterator[str]:
 
 
 def _worded(error: Any) -> str:
-    """One error in a clause that fits after a value's name and a space."""
+    """One error as a clause about `it`, or about the place in it."""
     import json
 
     keyword, expected = error.validator, error.validator_value
@@ -141,7 +141,7 @@ def _worded(error: Any) -> str:
         f"[{step}]" if isinstance(step, int) else f".{step}"
         for step in error.absolute_path
     ).lstrip(".")
-    where = f"`{place}` " if place else ""
+    where = f"`{place}` " if place else "it "
     if keyword == "required":
         missing = [name for name in expected if name not in error.instance]
         return f"{where}lacks `{missing[0]}`" if missing else f"{where}lacks a key"

@@ -42,6 +42,7 @@ def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
     seen: set[Path] = set()
     try:
         for error in _metaschema(schema.dialect).iter_errors(schema.value):
+            error = _nearest(error)
             path: Path = tuple(error.absolute_path)
             if path not in seen:
                 seen.add(path)
@@ -56,6 +57,16 @@ def _metaschema(dialect: str) -> Any:
 
     kind = validator_class(dialect)
     return kind(kind.META_SCHEMA, registry=REGISTRY)
+
+
+def _nearest(error: Any) -> Any:
+    """The error inside of an `anyOf` that lies deepest, where that says more."""
+    while error.validator in ("anyOf", "oneOf") and error.context:
+        deepest = max(error.context, key=lambda inner: len(inner.absolute_path))
+        if len(deepest.absolute_path) == len(error.absolute_path):
+            break
+        error = deepest
+    return error
 
 
 def _worded(path: Path, error: Any) -> tuple[str, str]:
@@ -83,7 +94,7 @@ def _worded(path: Path, error: Any) -> tuple[str, str]:
 def _old_limit(path: Path, value: Any) -> str:
     if path[-1:] in (("exclusiveMinimum",), ("exclusiveMaximum",)) and value is True:
         limit = str(path[-1]).removeprefix("exclusive").lower()
-        return f"write `{path[-1]}: ` with the number instead of `{limit}`"
+        return f"give `{path[-1]}` the number itself, and remove `{limit}`"
     if path[-1:] == ("required",) and isinstance(value, bool):
         return "list the names in `required` of the object that has the properties"
     return ""

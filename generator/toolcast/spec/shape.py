@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from ..findings import Finding, Severity
@@ -14,6 +15,7 @@ from .language import schema
 
 __all__ = [
     "KINDS",
+    "Suggestions",
     "check_shape",
     "constraint",
     "did_you_mean",
@@ -32,6 +34,10 @@ KINDS = {
     "null": "null",
 }
 """The types of JSON Schema in the words of people."""
+
+_LONGEST_WORD = 100
+_MOST_KNOWN = 500
+_MOST_SUGGESTIONS = 20
 
 
 def check_shape(document: Document, kind: str) -> Iterator[Finding]:
@@ -63,9 +69,11 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
     keyword, expected, value = error.validator, error.validator_value, error.instance
     if keyword == "additionalProperties":
         known = list(error.schema.get("properties", ()))
+        suggestions = Suggestions(known)
         for key in value:
             if key not in known:
-                yield _unknown_key(document, (*path, key), key, known)
+                meant = suggestions.near(key)
+                yield _unknown_key(document, (*path, key), key, known, meant)
         return
     if keyword == "required":
         for key in expected:
@@ -96,9 +104,8 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
 
 
 def _unknown_key(
-    document: Document, path: Path, key: str, known: Sequence[str]
+    document: Document, path: Path, key: str, known: Sequence[str], meant: str
 ) -> Finding:
-    meant = did_you_mean(key, known)
     return document.finding(
         "spec/unknown-key",
         Severity.ERROR,
@@ -140,6 +147,8 @@ def constraint(keyword: str, expected: Any, message: str) -> str:
         return "is not well formed"
     if keyword in ("minLength", "minItems", "minProperties"):
         return "must not be empty" if expected == 1 else f"is shorter than {expected}"
+    if keyword == "minimum":
+        return f"must be at least {expected}"
     if keyword == "exclusiveMinimum":
         return f"must be greater than {expected}"
     if keyword == "enum":
@@ -158,12 +167,33 @@ def _key_help(schema_: Any, key: str) -> str:
     return f"`{key}`: {described}" if described else ""
 
 
-def did_you_mean(word: str, known: Sequence[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean `x`?` for the nearest known word; empty when none is near."""
-    by_fold = {re.sub(r"[-_\s]", "", name).casefold(): name for name in known}
-    folded = re.sub(r"[-_\s]", "", word).casefold()
-    near = difflib.get_close_matches(folded, by_fold, 1, 0.7)
+    if len(word) > _LONGEST_WORD:
+        return ""
+    by_fold = {_folded(name): name for name in islice(known, _MOST_KNOWN)}
+    near = difflib.get_close_matches(_folded(word), by_fold, 1, 0.7)
     return f"did you mean `{by_fold[near[0]]}`?" if near else ""
+
+
+def _folded(word: str) -> str:
+    return re.sub(r"[-_\s]", "", word).casefold()
+
+
+class Suggestions:
+    """Near words for the first unknown ones of a file.
+
+    A file with more of them has another problem, and the search is not free.
+    """
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = list(islice(known, _MOST_KNOWN))
+        self._left = _MOST_SUGGESTIONS
+
+    def near(self, word: str) -> str:
+        """What `did_you_mean` says, as long as there are suggestions left."""
+        self._left -= 1
+        return did_you_mean(word, self._known) if self._left >= 0 else ""
 
 
 def quoted_list(words: Sequence[Any]) -> str:

@@ -159,7 +159,7 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
-    runtime=("command_line", "command_values"),
+    runtime=("command_line",),
     options={
         "program": "How the CLI block calls the program.",
         "client": "The client that the command acts as.",

@@ -264,10 +264,7 @@ def _action_arguments(actions: Actions) -> list[Expression]:
 
 TARGET = Target(
     name="registry",
-    runtime=(
-        *("registry", "tool", "tool_response", "call_context"),
-        *("calling", "handlers", "validation"),
-    ),
+    runtime=("registry", "tool"),
     purpose="A typed module a tool, look-up by client, and calls with validation.",
     cast=cast,
     reads=frozenset(

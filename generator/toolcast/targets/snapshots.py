@@ -201,5 +201,5 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "description", "parameters", "cli"]),
     needs=("registry",),
-    runtime=("snapshot_checks", "mcp_wire"),
+    runtime=("snapshot_checks",),
 )

@@ -1,0 +1,248 @@
+"""Writes the pages of docs/ that are cast from the code: `python docs/build.py`.
+
+`pages()` gives their text; a test holds the committed pages to it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from toolcast.commands.entry import main as toolcast
+from toolcast.rules.rule import Rule
+from toolcast.rules.table import BUILT_IN as RULES
+from toolcast.spec.language import schema
+from toolcast.targets.table import BUILT_IN as TARGETS
+from toolcast.targets.target import Target
+
+FOLDER = Path(__file__).parent
+_NOTE = (
+    "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
+)
+_SPEC_INTRO = """\
+# The spec language
+
+A project has one `toolcast.yaml`, a folder a toolset with a `toolset.yaml`, and in it one
+file a tool. Unknown keys are errors. The smallest tool:
+
+```yaml
+name: ping
+summary: Answer with pong.
+parameters: {type: object}
+cli: {keyword: ping}
+```
+
+YAML is read strictly: no anchors, tags, merge keys, directives, duplicate keys or second
+documents, and no plain word that YAML readers disagree about (`no`, `010`, `12:30`,
+`2024-01-02`, `1e5`): quote it. Files are UTF-8.
+
+Each table below is cast from a JSON Schema. `toolcast schema tool` prints it; editors
+complete and check a file that begins with `# yaml-language-server: $schema=` and a path
+to it.
+
+## A tool: `<name>.yaml`
+
+**Read by** names the targets whose output the field changes; a dash: rules and commands.
+"""
+
+
+def pages() -> dict[str, str]:
+    """`{file name: text}` of every generated page."""
+    return {
+        "spec.md": _spec_page(),
+        "rules.md": _rules_page(),
+        "commands.md": _commands_page(),
+        "targets.md": _targets_page(),
+    }
+
+
+def _spec_page() -> str:
+    parts = [
+        _NOTE,
+        _SPEC_INTRO,
+        *_fields("tool", readers=_readers()),
+        "\n## A toolset: `toolset.yaml`\n",
+        *_fields("toolset"),
+        "\n## A project: `toolcast.yaml`\n",
+        *_fields("workspace"),
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _readers() -> dict[str, str]:
+    """The targets that read each field of a tool."""
+    return {
+        field: ", ".join(target.name for target in TARGETS if field in target.reads)
+        or "-"
+        for field in schema("tool")["properties"]
+    }
+
+
+def _fields(kind: str, readers: dict[str, str] | None = None) -> Iterator[str]:
+    """A table of every field, those inside others with the path to them."""
+    read_by = " Read by |" if readers is not None else ""
+    yield f"| Field | Kind | Meaning |{read_by}"
+    yield "| --- | --- | --- |" + (" --- |" if readers is not None else "")
+    for path, kind_, meaning in _walk(schema(kind), ""):
+        reader = "" if readers is None else f" {readers.get(path, '')} |"
+        yield f"| `{path}` | {kind_} | {_cell(meaning)} |{reader}"
+
+
+def _walk(node: dict[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
+    """Path, kind and meaning of each field below a schema."""
+    required = node.get("required", ())
+    for name, inner in node.get("properties", {}).items():
+        kind = _kind(inner) + (", required" if name in required else "")
+        yield f"{path}{name}", kind, inner.get("description", "")
+        yield from _walk(inner, f"{path}{name}.")
+        items = inner.get("items")
+        if isinstance(items, dict):
+            yield from _walk(items, f"{path}{name}[].")
+    named = node.get("additionalProperties")
+    if isinstance(named, dict):
+        yield from _walk(named, f"{path}<name>.")
+
+
+def _kind(node: dict[str, Any]) -> str:
+    if "const" in node:
+        return f"`{node['const']}`"
+    if "enum" in node:
+        return " or ".join(f"`{value}`" for value in node["enum"])
+    kinds = node.get("type", "any")
+    return " or ".join([kinds] if isinstance(kinds, str) else kinds)
+
+
+def _cell(text: str) -> str:
+    """Text that stays in its cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _rules_page() -> str:
+    rules = sorted(RULES, key=lambda rule: rule.id)
+    parts = [
+        _NOTE,
+        "# Rules\n",
+        "What `toolcast check` holds a project to. `toolcast explain RULE` tells the same in a"
+        " shell.\nA finding that is accepted is suppressed in its own file, with the reason:\n",
+        "```yaml",
+        "suppress:",
+        f"  - rule: {rules[0].id}",
+        "    reason: Why it is accepted here.",
+        '    until: "2030-01-01"  # optional: from then on it counts again',
+        "```\n",
+        "| Rule | Severity | What it does |",
+        "| --- | --- | --- |",
+        *(
+            f"| [`{rule.id}`](#{rule.id.replace('/', '')}) | {rule.severity.word} |"
+            f" {_cell(rule.purpose)} |"
+            for rule in rules
+        ),
+        "",
+        *(_rule(rule) for rule in rules),
+    ]
+    return "\n".join(parts)
+
+
+def _rule(rule: Rule) -> str:
+    parts = [
+        f"## {rule.id}\n",
+        f"*{rule.severity.word}.* {rule.purpose}\n",
+        textwrap.fill(rule.why, 90, break_on_hyphens=False) + "\n",
+    ]
+    for word, text in (("Found", rule.bad), ("Right", rule.good)):
+        if text:
+            parts.append(f"{word}:\n\n```{_language(text)}\n{text.rstrip()}\n```\n")
+    return "\n".join(parts)
+
+
+def _language(text: str) -> str:
+    """`yaml` where the text is a mapping, else plain text."""
+    try:
+        return "yaml" if isinstance(yaml.safe_load(text), dict) else "text"
+    except yaml.YAMLError:
+        return "text"
+
+
+def _commands_page() -> str:
+    whole = _context(toolcast, "toolcast")
+    parts = [
+        _NOTE,
+        "# Commands\n",
+        "A command finds `toolcast.yaml` in the current folder or above it. What the exit codes"
+        " mean:\n[findings](findings.md).\n",
+        _help(whole),
+    ]
+    for name in toolcast.list_commands(whole):
+        command = toolcast.get_command(whole, name)
+        if command is None:
+            raise LookupError(f"the command {name} is listed and not there")
+        parts += [f"## toolcast {name}\n", _help(_context(command, name, whole))]
+    return "\n".join(parts)
+
+
+def _context(
+    command: click.Command, name: str, parent: click.Context | None = None
+) -> click.Context:
+    return click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=88,
+        max_content_width=88,
+        help_option_names=["-h", "--help"],
+    )
+
+
+def _help(context: click.Context) -> str:
+    return f"```text\n{context.get_help().rstrip()}\n```\n"
+
+
+def _targets_page() -> str:
+    parts = [
+        _NOTE,
+        "# Targets\n",
+        "A target is one kind of output. A toolset names its own under `targets`, each with its"
+        " options;\nwithout, it is cast into those of `toolcast.yaml`.\n",
+        "| Target | What it gives | Needs |",
+        "| --- | --- | --- |",
+        *(
+            f"| [`{target.name}`](#{target.name}) | {_cell(target.purpose)} |"
+            f" {', '.join(target.needs) or '-'} |"
+            for target in TARGETS
+        ),
+        "",
+        *(_target(target) for target in TARGETS),
+    ]
+    return "\n".join(parts)
+
+
+def _target(target: Target) -> str:
+    read = ", ".join(
+        f"`{f}`" for f in schema("tool")["properties"] if f in target.reads
+    )
+    page = f"targets/{target.name}.md"
+    parts = [
+        f"## {target.name}\n",
+        f"{target.purpose} [An example]({page}).\n",
+        textwrap.fill(f"Reads {read}.", 90, break_on_hyphens=False) + "\n",
+    ]
+    if target.options:
+        rows = [f"| `{n}` | {_cell(text)} |" for n, text in target.options.items()]
+        parts.append("\n".join(["| Option | Meaning |", "| --- | --- |", *rows, ""]))
+    return "\n".join(parts)
+
+
+def write() -> None:
+    """Writes every generated page."""
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,142 @@
+"""The lists of real MCP servers, cast from specs, come back exactly over both transports.
+
+Two texts of a list are equal here when they have the same values in the same order of keys,
+an integer for an integer and a fraction for a fraction; nothing absent, empty or null may
+take the place of another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import black
+import pytest
+
+from tests.corpus.nasty_lists import NASTY_LISTS
+from tests.corpus.specs_from_list import write_workspace
+from tests.mcp.servers import ERAS, http_server, stdio_server
+from toolcast.findings import has_errors
+from toolcast.pipeline import generate
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+MODE = black.Mode(target_versions={black.TargetVersion.PY311})
+
+
+def _lists() -> dict[str, str]:
+    """The JSON text of every list by the name of its toolset."""
+    more = os.environ.get("TOOLCAST_CORPUS")
+    folders = [HERE / "mcp", *([Path(more)] if more else [])]
+    paths = [path for folder in folders for path in sorted(folder.glob("*.json"))]
+    texts = {_name(path.stem): path.read_text(encoding="utf-8") for path in paths}
+    return {**texts, **NASTY_LISTS}
+
+
+def _name(stem: str) -> str:
+    return re.sub(r"[^a-z0-9_]", "_", stem.lower())
+
+
+LISTS = _lists()
+
+# Lists with a line that black breaks and the template of a tool's module does not: the
+# signature that takes a mapping, and the bases of a class, of a tool with a long name; and the
+# blank line before a TypedDict that is written as a call.
+LAID_OUT_OTHERWISE = {
+    *("awslabs_dynamodb", "awslabs_s3_tables", "mcp_atlassian", "mobile_mcp"),
+    *("playwright_mcp", "server_everything", "nasty_keys", "nasty_schemas"),
+}
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a toolset for each list, and what is generated from it."""
+    root = tmp_path_factory.mktemp("lists")
+    write_workspace(root, LISTS)
+    generated = generate(str(root))
+    assert not has_errors(generated.findings), generated.findings
+    for path, data in generated.files.items():
+        target = root / "generated" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    return root
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_stdio_server_answers_the_list_it_was_cast_from(
+    workspace: Path, name: str
+) -> None:
+    for era in ERAS:
+        with stdio_server(workspace, f"generated.{name}", era=era) as server:
+            server.request("tools/list")
+            _assert_same_tools(server.lines[-1].decode(), LISTS[name], era)
+
+
+@pytest.mark.parametrize(
+    "name", ["notion_mcp_server", "server_everything", *NASTY_LISTS]
+)
+def test_http_server_answers_the_list_it_was_cast_from(
+    workspace: Path, name: str
+) -> None:
+    with http_server(workspace, f"generated.{name}") as server:
+        for era in ERAS:
+            answer = server.raw(era, "tools/list").decode()
+            _assert_same_tools(answer, LISTS[name], era)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_black_has_nothing_to_change_in_generated_python(
+    workspace: Path, name: str, request: pytest.FixtureRequest
+) -> None:
+    if name in LAID_OUT_OTHERWISE:
+        reason = "the template of a tool's module does not break long lines"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+    for path in sorted((workspace / "generated" / name).rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        assert black.format_str(source, mode=MODE) == source, path
+
+
+def test_type_checker_and_linter_are_content_with_generated_python(
+    workspace: Path,
+) -> None:
+    """Over the tools of three lists; the servers' few lines are checked with the project's."""
+    names = ("server_everything", "mcp_server_sqlite", "nasty_keys")
+    folders = [f"generated/{name}/tools" for name in names]
+    shutil.copy(ROOT / "pyproject.toml", workspace)
+    for command in (["ruff", "check"], ["mypy", "--cache-dir", os.devnull]):
+        run = subprocess.run(
+            [sys.executable, "-m", *command, *folders],
+            cwd=workspace,
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+
+
+def _assert_same_tools(answer: str, source: str, era: str) -> None:
+    """Compares tool by tool, so that a difference is shown in few lines."""
+    live = list(_tools(json.loads(answer)["result"]))
+    wanted = list(_tools(json.loads(source)))
+    assert [name for name, _ in live] == [name for name, _ in wanted], era
+    for mine, theirs in zip(live, wanted, strict=True):
+        assert mine == theirs, era
+
+
+def _tools(value: Any) -> Iterator[tuple[str, str]]:
+    """Each tool's name and its canonical text.
+
+    Python's JSON keeps the order of keys, the kind of every number, its sign and all of its
+    digits, so two equal texts are two equal values in every respect.
+    """
+    tools: list[Mapping[str, Any]] = (
+        value if isinstance(value, list) else value["tools"]
+    )
+    for tool in tools:
+        yield tool["name"], json.dumps(tool, indent=1)

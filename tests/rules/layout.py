@@ -1,0 +1,87 @@
+"""Lays a rule's example out as a project, with what every spec needs around it."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+
+from toolcast.findings import Finding, has_errors, in_order
+from toolcast.rules.running import check_workspace, without_suppressed
+from toolcast.spec.loading import load_workspace
+
+__all__ = ["TODAY", "findings_of", "lay_out"]
+
+TODAY = datetime.date(2026, 1, 31)
+_FILE = re.compile(r"# ([A-Za-z0-9_./-]+\.(?:ya?ml|py))")
+_TOOL = {
+    "summary": "Stores a note.",
+    "parameters": "{type: object}",
+    "handler": "handlers.work:work",
+}
+_TOOLSET = {
+    "title": "Example",
+    "handlers": "handlers",
+    "targets": "{mcp: {}, registry: {}}",
+}
+_WORKSPACE = {"version": "1", "toolsets": "[specs/example]"}
+_HANDLER = "def work(arguments): ...\n"
+
+
+def findings_of(root: Path) -> list[Finding]:
+    """The findings of a project, as `toolcast check` gives them before it casts."""
+    loaded = load_workspace(str(root))
+    if loaded.workspace is None or has_errors(loaded.findings):
+        return in_order(loaded.findings)
+    findings = loaded.findings + check_workspace(loaded.workspace)
+    return in_order(without_suppressed(loaded.workspace, findings, TODAY))
+
+
+def lay_out(example: str, root: Path) -> None:
+    """Writes an example below `root`.
+
+    A line `# name.yaml` or `# folder/name.py` begins a file; what stands before the first
+    one is the tool `note`. Keys that a file must have and the example does not show are
+    added, so that nothing else is wrong; a comment `# key: ...` keeps one away.
+    """
+    files = _files(example)
+    files.setdefault("toolcast.yaml", "")
+    if not any(name.endswith("/toolset.yaml") for name in files):
+        files["specs/example/toolset.yaml"] = ""
+    files.setdefault("handlers/work.py", _HANDLER)
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_completed(path, text), encoding="utf-8")
+
+
+def _files(example: str) -> dict[str, str]:
+    files: dict[str, str] = {}
+    name = "specs/example/note.yaml"
+    for line in example.splitlines(keepends=True):
+        match = _FILE.fullmatch(line.strip())
+        if match:
+            name = match[1]
+            if not name.endswith(".py") and "/" not in name and name != "toolcast.yaml":
+                name = f"specs/example/{name}"
+            files[name] = ""
+        else:
+            files[name] = files.get(name, "") + line
+    return files
+
+
+def _completed(path: Path, text: str) -> str:
+    if path.suffix == ".py":
+        return text
+    if path.name == "toolcast.yaml":
+        needed = dict(_WORKSPACE)
+    elif path.name == "toolset.yaml":
+        needed = {"name": path.parent.name, **_TOOLSET}
+    else:
+        needed = {"name": path.stem, **_TOOL}
+    missing = [
+        f"{key}: {value}\n"
+        for key, value in needed.items()
+        if not re.search(rf"^(# )?{key}:", text, re.MULTILINE)
+    ]
+    return "".join(missing) + text

@@ -1,0 +1,3 @@
+from elsewhere import thing
+
+__all__ = ["thing"]

@@ -1,0 +1,88 @@
+"""What no repository can hold as a file: large, deep, unreadable and linked specs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.layout import findings_of, lay_out
+from toolcast.findings import Severity
+from toolcast.reading.yaml_reader import MAX_BYTES, MAX_DEPTH, MAX_NODES
+from toolcast.rules import unknown_option
+from toolcast.spec.loading import load_workspace
+from toolcast.spec.model import Workspace
+
+
+def rules_found(root: Path) -> set[str]:
+    return {finding.rule for finding in findings_of(root)}
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (f"title: {'x' * MAX_BYTES}\n", "yaml/too-large"),
+        (f"icons: [{'1,' * MAX_NODES}]\n", "yaml/too-large"),
+        (f"icons: {'[' * (MAX_DEPTH + 1)}\n", "yaml/too-deep"),
+        (f"icons: {'[' * 100_000}\n", "yaml/too-deep"),
+    ],
+)
+def test_reading_is_bounded(text: str, rule: str, tmp_path: Path) -> None:
+    lay_out(text, tmp_path)
+    assert rules_found(tmp_path) == {rule}
+
+
+def test_a_folder_instead_of_a_spec_is_named(tmp_path: Path) -> None:
+    lay_out("title: Notes\n", tmp_path)
+    (tmp_path / "specs/example/folder.yaml").mkdir()
+    assert rules_found(tmp_path) == {"spec/unreadable"}
+
+
+def test_a_handler_that_is_no_python_is_named(tmp_path: Path) -> None:
+    lay_out("handler: handlers.notes:note\n# handlers/notes.py\ndef note(:\n", tmp_path)
+    (finding,) = findings_of(tmp_path)
+    assert finding.rule == "handler/not-found"
+    assert (
+        "handlers/notes.py cannot be read: invalid syntax on line 1" in finding.message
+    )
+
+
+def test_a_handler_with_null_bytes_is_named(tmp_path: Path) -> None:
+    lay_out("handler: handlers.notes:note\n# handlers/notes.py\n\0\n", tmp_path)
+    assert rules_found(tmp_path) == {"handler/not-found"}
+
+
+def test_a_handler_of_endless_depth_is_named(tmp_path: Path) -> None:
+    code = f"note = {'-' * 200_000}1\n"
+    lay_out(f"handler: handlers.notes:note\n# handlers/notes.py\n{code}", tmp_path)
+    assert rules_found(tmp_path) == {"handler/not-found"}
+
+
+def test_a_handler_behind_a_link_out_of_the_project_is_not_there(
+    tmp_path: Path,
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "notes.py").write_text("def note(): ...\n")
+    project = tmp_path / "project"
+    lay_out("handler: handlers.linked.notes:note\n", project)
+    (project / "handlers/linked").symlink_to(outside)
+    assert rules_found(project) == {"handler/not-found"}
+
+
+def test_no_handler_is_imported(tmp_path: Path) -> None:
+    code = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\ndef note(): ...\n"
+    lay_out(f"handler: handlers.notes:note\n# handlers/notes.py\n{code}", tmp_path)
+    assert rules_found(tmp_path) == set()
+    assert not (tmp_path / "handlers/ran").exists()
+
+
+def test_an_option_of_a_target_that_has_none_is_named(tmp_path: Path) -> None:
+    lay_out("# toolset.yaml\ntargets: {registry: {}}\n", tmp_path)
+    workspace = load_workspace(str(tmp_path)).workspace
+    assert isinstance(workspace, Workspace)
+    (toolset,) = workspace.toolsets
+    toolset.targets["registry"]["colour"] = "red"  # type: ignore[index]
+    (finding,) = unknown_option.check(toolset, workspace)
+    assert finding.severity is Severity.ERROR
+    assert finding.message == "the target `registry` has no option `colour`"
