@@ -302,3 +302,9 @@ def lay_out_all() -> Callable[..., Path]:
         return root
 
     return lay_out_and_generate
+
+
+@pytest.fixture(scope="session")
+def lay_out_one() -> Callable[[str, Path], Path]:
+    """Lays one case out in a folder of one's own."""
+    return lay_out
