@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import groupby
 
-__all__ = ["MOST_SHOWN", "Finding", "Place", "Severity", "has_errors", "in_order", "to_show"]
+__all__ = [
+    "MOST_SHOWN",
+    "Finding",
+    "Place",
+    "Severity",
+    "has_errors",
+    "in_order",
+    "to_show",
+]
 
 MOST_SHOWN = 100
 """How many findings of one file are told; the number of the others is told, too."""

@@ -41,7 +41,10 @@ def plain(value: Any) -> Any:
 
 def most_memory() -> int:
     """KiB at most; what the kernel says of a process counts its parent before `exec`."""
-    with contextlib.suppress(OSError), open("/proc/self/status", encoding="ascii") as text:
+    with (
+        contextlib.suppress(OSError),
+        open("/proc/self/status", encoding="ascii") as text,
+    ):
         return next(int(line.split()[1]) for line in text if line.startswith("VmHWM"))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
@@ -70,7 +73,9 @@ def main(log: str, warm_up: str, projects: list[str]) -> None:
         gc.collect()
     peak = most_memory()
     with open(log, "w", encoding="utf-8") as stream:
-        json.dump({"events": seen, "peak": peak, "modules": sorted(sys.modules)}, stream)
+        json.dump(
+            {"events": seen, "peak": peak, "modules": sorted(sys.modules)}, stream
+        )
 
 
 if __name__ == "__main__":

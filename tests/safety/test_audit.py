@@ -85,7 +85,9 @@ def audit(
 
 
 def test_everything_ran(audit: Audit) -> None:
-    assert {audit.places[event[0]] for event in audit.events} == set(audit.places.values())
+    assert {audit.places[event[0]] for event in audit.events} == set(
+        audit.places.values()
+    )
 
 
 def test_no_socket_no_process(audit: Audit) -> None:
@@ -113,7 +115,8 @@ def test_no_handler_is_imported(audit: Audit) -> None:
     assert not {
         name
         for name in imported
-        if name.split(".")[0] in ("handlers_of_row", "examples", "generated", "os:system")
+        if name.split(".")[0]
+        in ("handlers_of_row", "examples", "generated", "os:system")
     }
     for root in audit.places:
         assert not (Path(root) / "trap-was-sprung").exists()
@@ -141,9 +144,9 @@ def test_writes_only_outputs(audit: Audit) -> None:
     assert touched
     for root, path in touched:
         first = path.split(os.sep)[0]
-        assert first in ("generated", ".toolcast") or path == os.devnull, (
-            f"{audit.places[root]} writes {path}"
-        )
+        assert (
+            first in ("generated", ".toolcast") or path == os.devnull
+        ), f"{audit.places[root]} writes {path}"
 
 
 def test_memory_is_bounded(audit: Audit) -> None:

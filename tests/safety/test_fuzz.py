@@ -27,8 +27,28 @@ ROOT = Path(__file__).parents[2]
 MOST_SECONDS = 10
 
 PAYLOADS: list[Any] = [
-    *('"""\nimport os\n', "\\", '"', "{{ 7*7 }}", "${x}", "# fmt: off", "a\nb", "\n", ""),
-    *("../../x", "con", "class", "self", "__class__", "None", "-x", "a\u202eb", "\ud800"),
+    *(
+        '"""\nimport os\n',
+        "\\",
+        '"',
+        "{{ 7*7 }}",
+        "${x}",
+        "# fmt: off",
+        "a\nb",
+        "\n",
+        "",
+    ),
+    *(
+        "../../x",
+        "con",
+        "class",
+        "self",
+        "__class__",
+        "None",
+        "-x",
+        "a\u202eb",
+        "\ud800",
+    ),
     *("\x00", "#", "#/$defs/x", "file:///etc/passwd", "(", "^(a+)+$", "os:system", "*"),
     *("## x", "```", "<!--", "a" * 3000, "\ufb01le", "\U000e0049", " ", "object"),
     *(None, True, -1, 0, 1.5, 10**30, [], {}, [[]], {"": {}}, {"$ref": "#"}, [None]),
@@ -105,7 +125,9 @@ def run(root: Path) -> Generated:
     assert time.perf_counter() - begin < MOST_SECONDS
     assert generated.files or has_errors(generated.findings)
     # The last resort must never be needed: it means that an encoder has a hole.
-    last = [f for f in generated.findings if f.rule in ("target/shape", "target/template")]
+    last = [
+        f for f in generated.findings if f.rule in ("target/shape", "target/template")
+    ]
     assert not last, last
     return generated
 
@@ -168,11 +190,15 @@ def test_damaged_bytes(seed: int, tmp_path: Path) -> None:
     run(tmp_path)
 
 
-@pytest.mark.parametrize("payload", PAYLOADS[::3], ids=lambda payload: repr(payload)[:20])
+@pytest.mark.parametrize(
+    "payload", PAYLOADS[::3], ids=lambda payload: repr(payload)[:20]
+)
 def test_every_place_of_a_toolset(payload: Any, tmp_path: Path) -> None:
     for turn in range(len(list(places(TOOLSET)))):
         toolset = json.loads(json.dumps(TOOLSET))
         container, key = list(places(toolset))[turn]
         container[key] = payload
-        lay_out(tmp_path, toolset, [{k: v for k, v in OWN[0].items() if k != "handler"}])
+        lay_out(
+            tmp_path, toolset, [{k: v for k, v in OWN[0].items() if k != "handler"}]
+        )
         run(tmp_path)

@@ -24,7 +24,7 @@ _INVISIBLE = re.compile(
 # many invisible characters in a row.
 _HIDDEN_RUN = re.compile(
     "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
-    "|(?:[\u200b-\u200d]|%s){4,}" % _INVISIBLE.pattern
+    "|(?:[\u200b-\u200d]|" + _INVISIBLE.pattern + "){4,}"
 )
 # Joiners belong to emoji and to scripts beyond Armenian, not between Latin letters.
 _NEEDLESS_JOINER = re.compile("(?:(?<=[\x00-\u058f])|^)[\u200c\u200d]")

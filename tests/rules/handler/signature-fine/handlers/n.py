@@ -1,6 +1,5 @@
 import functools
 
-
 if True:
 
     def note(a, b=None): ...
