@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from ..findings import Finding, Severity
+from ..findings import Finding, Severity, to_show
 from ..reports.formats import FORMATS, summary
 from ..spec.loading import WORKSPACE_FILE, find_root
 
@@ -62,7 +62,7 @@ def print_findings(
     shown = findings
     if to_stderr and not with_notes:
         shown = [f for f in findings if f.severity > Severity.NOTE]
-    text = FORMATS[format_](shown, colour=colour)
+    text = FORMATS[format_](to_show(shown), colour=colour)
     if text:
         click.echo(text, nl=False, err=to_stderr, color=colour)
     if to_stderr and findings:
