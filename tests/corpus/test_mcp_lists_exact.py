@@ -45,14 +45,6 @@ def _name(stem: str) -> str:
 
 LISTS = _lists()
 
-# Lists with a line that black breaks and the template of a tool's module does not: the
-# signature that takes a mapping, and the bases of a class, of a tool with a long name; and the
-# blank line before a TypedDict that is written as a call.
-LAID_OUT_OTHERWISE = {
-    *("awslabs_dynamodb", "awslabs_s3_tables", "mcp_atlassian", "mobile_mcp"),
-    *("playwright_mcp", "server_everything", "nasty_keys", "nasty_schemas"),
-}
-
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -87,11 +79,8 @@ def test_http_server_answers_the_list_it_was_cast_from(
 
 @pytest.mark.parametrize("name", LISTS)
 def test_black_has_nothing_to_change_in_generated_python(
-    workspace: Path, name: str, request: pytest.FixtureRequest
+    workspace: Path, name: str
 ) -> None:
-    if name in LAID_OUT_OTHERWISE:
-        reason = "the template of a tool's module does not break long lines"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     for path in sorted((workspace / "generated" / name).rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         assert black.format_str(source, mode=MODE) == source, path

@@ -8,17 +8,29 @@ from pathlib import Path
 import pytest
 
 MODULE = """
+from pathlib import Path
+from types import SimpleNamespace
+
 from toolcast.rules.rule import Rule, at_tool
 from toolcast.findings import Severity
 from toolcast.targets.target import Target
+from toolcast.text.python import literal
 
 
 def cast(toolset, context):
     rows = "".join(f"{tool.name}\\t{tool.summary}\\n" for tool in toolset.tools)
-    return {"names.tsv": rows.encode("utf-8")}
+    names = [literal(tool.name) for tool in toolset.tools]
+    module = context.render("house/names.py.jinja", SimpleNamespace(names=names))
+    return {"names.tsv": rows.encode("utf-8"), "names.py": module}
 
 
-TARGET = Target("names", "A table of names.", cast, frozenset(["name", "summary"]))
+TARGET = Target(
+    "names",
+    "A table of names.",
+    cast,
+    frozenset(["name", "summary"]),
+    templates=str(Path(__file__).parent / "house_templates"),
+)
 
 
 def check(toolset, workspace):
@@ -37,6 +49,14 @@ RULE = Rule(
     "summary: Do it, please.",
     check,
 )
+"""
+TEMPLATE = """\
+{# One line a name; black lays it out. #}
+NAMES = [
+{% for name in view.names %}
+  {{ name }} ,
+{% endfor %}
+    ]
 """
 ENTRY_POINTS = """
 [toolcast.targets]
@@ -58,4 +78,7 @@ def extension(tmp_path: Path) -> dict[str, str]:
         "Metadata-Version: 2.1\nName: toolcast-house\nVersion: 1.0\n"
     )
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    templates = site / "house_templates" / "house"
+    templates.mkdir(parents=True)
+    (templates / "names.py.jinja").write_text(TEMPLATE)
     return {"PYTHONPATH": os.pathsep.join([str(site)])}

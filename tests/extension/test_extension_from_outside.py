@@ -34,6 +34,8 @@ def test_a_target_and_a_rule_of_another_package(
     )
     table = project.root / "generated/toy/names.tsv"
     assert table.read_text() == "greet\tGreet somebody.\n"
+    module = project.root / "generated/toy/names.py"
+    assert module.read_text() == 'NAMES = [\n    "greet",\n]\n', "laid out by black"
     assert project.toolcast("check", env=extension).returncode == 0
     strict = project.toolcast("check", "--fail-on", "warning", env=extension)
     assert strict.returncode == 1

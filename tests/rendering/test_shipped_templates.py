@@ -95,7 +95,7 @@ def project_templates(tmp_path: Path) -> Path:
 
 def test_code_is_printed_unchanged(project_templates: Path) -> None:
     value = Code('<a href="x">&\'</a>')
-    drawn = render("one.jinja", SimpleNamespace(value=value), str(project_templates))
+    drawn = render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
     assert drawn.decode() == f"first\n{value}\n"
 
 
@@ -104,22 +104,22 @@ def test_what_no_encoder_made_is_not_printed(
     project_templates: Path, value: Any
 ) -> None:
     with pytest.raises(TemplateFailure, match=r"one\.jinja:2: .*only encoded text"):
-        render("one.jinja", SimpleNamespace(value=value), str(project_templates))
+        render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
 
 
 def test_a_missing_field_fails_at_its_line(project_templates: Path) -> None:
     with pytest.raises(TemplateFailure, match=r"one\.jinja:2: .*value"):
-        render("one.jinja", SimpleNamespace(), str(project_templates))
+        render("one.jinja", SimpleNamespace(), (str(project_templates),))
 
 
 def test_a_missing_template_fails(project_templates: Path) -> None:
     with pytest.raises(TemplateFailure, match="two"):
-        render("two.jinja", SimpleNamespace(), str(project_templates))
+        render("two.jinja", SimpleNamespace(), (str(project_templates),))
 
 
 def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> None:
     view = SimpleNamespace(value=Code("{{ 7 * 7 }}{% for %}"))
-    drawn = render("one.jinja", view, str(project_templates))
+    drawn = render("one.jinja", view, (str(project_templates),))
     assert drawn == b"first\n{{ 7 * 7 }}{% for %}\n"
 
 
@@ -143,7 +143,7 @@ def test_projects_template_goes_before_the_built_in_one(tmp_path: Path) -> None:
     (tmp_path / "init").mkdir()
     (tmp_path / "init" / "gitignore.jinja").write_text("mine\n")
     view = SimpleNamespace()
-    assert render("init/gitignore.jinja", view, str(tmp_path)) == b"mine\n"
+    assert render("init/gitignore.jinja", view, (str(tmp_path),)) == b"mine\n"
     assert b".venv/" in render("init/gitignore.jinja", view)
 
 
@@ -155,4 +155,4 @@ def test_projects_template_is_held_to_the_lint(
     (project_templates / "sly.jinja").write_text(f"\n\n{text}\n")
     view = SimpleNamespace(value="plain")
     with pytest.raises(TemplateFailure, match=r"sly\.jinja:3: .* is not allowed"):
-        render("sly.jinja", view, str(project_templates))
+        render("sly.jinja", view, (str(project_templates),))

@@ -18,7 +18,7 @@ from .tree import Document, Path, Span
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "read_yaml"]
 
-MAX_BYTES = 256 * 1024
+MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
 MAX_NODES = 25_000
 

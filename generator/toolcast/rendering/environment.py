@@ -42,8 +42,8 @@ def _only_code(value: Any) -> Any:
     )
 
 
-class _ProjectLoader(FileSystemLoader):
-    """A project's own templates, held to the lint: `~` would get around the gate."""
+class _LintedLoader(FileSystemLoader):
+    """Templates that are not ours, held to the lint: `~` would get around the gate."""
 
     def get_source(
         self, environment: Environment, template: str
@@ -57,16 +57,14 @@ class _ProjectLoader(FileSystemLoader):
 
 
 @cache
-def environment(project_templates: str | None = None) -> Environment:
-    """The environment over the built-in templates, behind a project's own ones.
+def environment(folders: tuple[str, ...] = ()) -> Environment:
+    """The environment over the built-in templates, behind those of other folders.
 
     Args:
-        project_templates: absolute path of a folder whose files go before the built-in
-            ones of the same name; None for the built-in ones alone.
+        folders: absolute paths, a project's and a third-party target's, whose files go
+            before the built-in ones of the same name.
     """
-    loaders: list[BaseLoader] = []
-    if project_templates is not None:
-        loaders.append(_ProjectLoader(project_templates))
+    loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
     loaders.append(_built_in())
     # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
     return Environment(
@@ -88,14 +86,12 @@ def _built_in() -> BaseLoader:
     return FileSystemLoader(os.path.join(here, os.pardir, os.pardir, "templates"))
 
 
-def is_built_in(template: str, project_templates: str | None) -> bool:
-    """Whether a template is the generator's own, not one of the project's folder."""
-    return project_templates is None or not os.path.isfile(
-        os.path.join(project_templates, template)
-    )
+def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
+    """Whether a template is the generator's own, not one of the other folders."""
+    return not any(os.path.isfile(os.path.join(folder, template)) for folder in folders)
 
 
-def render(template: str, view: Any, project_templates: str | None = None) -> bytes:
+def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     """The bytes that a template draws of a view, which it sees as `view`.
 
     Raises:
@@ -106,7 +102,7 @@ def render(template: str, view: Any, project_templates: str | None = None) -> by
     from jinja2 import TemplateError
 
     try:
-        text = environment(project_templates).get_template(template).render(view=view)
+        text = environment(folders).get_template(template).render(view=view)
     except (TemplateError, TypeError, AttributeError, ValueError) as error:
         frames = traceback.extract_tb(error.__traceback__)
         line = getattr(error, "lineno", None) or next(

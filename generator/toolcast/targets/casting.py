@@ -9,7 +9,8 @@ from functools import partial
 from importlib import resources
 
 from ..output.manifest import manifest
-from ..rendering.environment import is_built_in, render
+from ..rendering.environment import TemplateFailure, is_built_in, render
+from ..rendering.formatting import formatted
 from ..rendering.shape import verify_shape
 from ..spec.model import Toolset, Workspace
 from .mcp_definition import mcp_definition
@@ -26,15 +27,14 @@ def cast_workspace(workspace: Workspace) -> dict[str, bytes]:
     """`{path below the output folder: bytes}` of a workspace without errors.
 
     Raises:
-        TemplateFailure: a template could not be rendered.
+        TemplateFailure: a template could not be rendered, or two targets give one file.
         ShapeViolation: a rendered file is not of the shape that its view predicted.
-        ValueError: two targets give the same file.
     """
     files: dict[str, bytes] = {"__init__.py": _PACKAGE, **dict(_runtime(workspace))}
     for toolset in workspace.toolsets:
         for path, data in _cast_toolset(workspace, toolset):
             if path in files:
-                raise ValueError(f"two targets give {path}")
+                raise TemplateFailure(f"two targets give the file {path}")
             files[path] = data
     files["MANIFEST.json"] = manifest(workspace, files, mcp_definition)
     return files
@@ -61,11 +61,17 @@ def _runtime(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
         yield f"_runtime/{name}.py", modules[name]
 
 
-def _render(project_templates: str | None, template: str, view: object) -> bytes:
-    """Draws a view and holds the result against the shape that the view predicts."""
-    data = render(template, view, project_templates)
+def _render(folders: tuple[str, ...], template: str, view: object) -> bytes:
+    """Draws a view and holds the result against the shape that the view predicts.
+
+    What comes from a template that is not ours may have any shape, and is laid out by
+    black.
+    """
+    data = render(template, view, folders)
+    if not is_built_in(template, folders):
+        return formatted(template, data) if ".py" in template else data
     shape = getattr(view, "shape", None)
-    if shape is not None and is_built_in(template, project_templates):
+    if shape is not None:
         verify_shape(template, data, shape)
     return data
 
@@ -73,14 +79,15 @@ def _render(project_templates: str | None, template: str, view: object) -> bytes
 def _cast_toolset(
     workspace: Workspace, toolset: Toolset
 ) -> Iterator[tuple[str, bytes]]:
-    templates = workspace.templates
-    absolute = os.path.join(workspace.root, templates) if templates else None
+    own = workspace.templates
+    project = (os.path.join(workspace.root, own),) if own else ()
     chosen = enabled(tuple(toolset.targets))
-    context = Context(
-        render=partial(_render, absolute),
-        output=workspace.output,
-        targets=tuple(target.name for target in chosen),
-    )
     for target in chosen:
+        folders = (*project, target.templates) if target.templates else project
+        context = Context(
+            render=partial(_render, folders),
+            output=workspace.output,
+            targets=tuple(one.name for one in chosen),
+        )
         for path, data in target.cast(toolset, context).items():
             yield f"{toolset.name}/{path}", data

@@ -41,6 +41,8 @@ class Target:
         needs: targets that it cannot stand without.
         runtime: the modules of the runtime that its output imports, or its users do;
             what they import themselves comes with them.
+        templates: the absolute path of the folder of a third-party target's templates;
+            None for the built-in ones.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
     """
 
@@ -50,6 +52,7 @@ class Target:
     reads: frozenset[str]
     needs: tuple[str, ...] = ()
     runtime: tuple[str, ...] = ()
+    templates: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
 
