@@ -6,6 +6,7 @@ its string constants. `test_broken_encoders.py` shows that this can fail.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,4 +61,28 @@ def test_own_specs_hold(toolset: str, twin_of: Callable[[Any], None]) -> None:
             tool.pop("suppress", None)
             # `x` is rarely what a pattern or an enum of an example asks for.
             tool.pop("examples", None)
+    twin_of(specs)
+
+
+LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    LISTS,
+    ids=lambda path: path.stem,
+)
+def test_lists_of_real_servers_hold(path: Path, twin_of: Callable[[Any], None]) -> None:
+    specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
+    for tool in json.loads(path.read_text("utf-8"))["tools"]:
+        spec = {"name": tool["name"], "summary": "x"}
+        for theirs, ours in (
+            *(("title", "title"), ("description", "description")),
+            *(("inputSchema", "parameters"), ("outputSchema", "returns")),
+            *(("annotations", "annotations"), ("_meta", "meta")),
+        ):
+            if tool.get(theirs) is not None:
+                spec[ours] = tool[theirs]
+        spec["cli"] = {"keyword": None, "reason": "a tool of a real server"}
+        specs[tool["name"]] = spec
     twin_of(specs)
