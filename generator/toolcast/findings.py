@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from itertools import groupby
 
-__all__ = ["Finding", "Place", "Severity", "has_errors", "in_order"]
+__all__ = [
+    "MOST_SHOWN",
+    "Finding",
+    "Place",
+    "Severity",
+    "has_errors",
+    "in_order",
+    "to_show",
+]
+
+MOST_SHOWN = 100
+"""How many findings of one file are told; the number of the others is told, too."""
+_LONGEST = 600
 
 
 class Severity(IntEnum):
@@ -67,6 +80,42 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
         unique,
         key=lambda f: (f.place.file, f.place.line, f.place.column, f.rule, f.message),
     )
+
+
+def to_show(findings: Iterable[Finding]) -> list[Finding]:
+    """What a person or a machine can take in of findings in order.
+
+    A file with endless problems has its first ones, and one that counts the others; texts
+    of specs within a message have a reader's length.
+    """
+    return [
+        finding
+        for _, group in groupby(findings, key=lambda f: f.place.file)
+        for finding in _most([_readable(finding) for finding in group])
+    ]
+
+
+def _readable(finding: Finding) -> Finding:
+    if len(finding.message) <= _LONGEST and len(finding.help) <= _LONGEST:
+        return finding
+    return replace(finding, message=_cut(finding.message), help=_cut(finding.help))
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    half = _LONGEST // 2
+    return f"{text[:half]} ... {text[-half:]}"
+
+
+def _most(findings: list[Finding]) -> list[Finding]:
+    shown, others = findings[:MOST_SHOWN], findings[MOST_SHOWN:]
+    if not others:
+        return shown
+    worst = max(finding.severity for finding in others)
+    place = Place(findings[0].place.file)
+    message = f"{len(others):,} or more further findings are not shown"
+    return [*shown, Finding("spec/many-findings", worst, place, message)]
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

@@ -13,9 +13,8 @@ import pytest
 import yaml
 
 from tests.mcp.node_setup import NodeTools, installed
+from tests.mcp.projects import cast_project
 from tests.mcp.servers import LEGACY, MODERN, HttpServer, http_server
-from toolcast.findings import has_errors
-from toolcast.pipeline import generate
 
 pytestmark = pytest.mark.node
 
@@ -57,12 +56,7 @@ def server(
     """The server of the specs in `conformance/`."""
     root = tmp_path_factory.mktemp("conformance")
     shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
-    generated = generate(str(root))
-    assert not has_errors(generated.findings), generated.findings
-    for path, data in generated.files.items():
-        target = root / "generated" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+    cast_project(root)
     with http_server(root, "generated.conformance") as started:
         yield started
 

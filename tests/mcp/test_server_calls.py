@@ -131,9 +131,14 @@ def test_argument_that_the_handler_does_not_take_is_refused(call: Call) -> None:
     assert "`b` is not a parameter" in error_text(call("loose", {"b": 1}))
 
 
-@pytest.mark.parametrize(
-    "tool", ["odd_pattern", "far_reference", "endless_reference", "no_schema"]
-)
+def test_schema_beyond_python_is_applied(call: Call) -> None:
+    """A pattern in the words of ECMA-262, and a schema that refers to itself."""
+    assert not call("odd_pattern", {"a": "Ä"})["result"].get("isError")
+    assert "`a` must match" in error_text(call("odd_pattern", {"a": "ä"}))
+    assert not call("endless_reference", {"a": "A"})["result"].get("isError")
+
+
+@pytest.mark.parametrize("tool", ["broken_pattern", "far_reference", "no_schema"])
 def test_arguments_that_cannot_be_checked_are_refused(call: Call, tool: str) -> None:
     assert "cannot be checked" in error_text(call(tool, {"a": "A"}))
 

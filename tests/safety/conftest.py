@@ -5,13 +5,19 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import os
 import re
-from collections.abc import Callable, Iterator
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from toolcast.commands.generate import command
 from toolcast.findings import Severity
 from toolcast.pipeline import generate
 
@@ -21,6 +27,8 @@ Specs = dict[str, dict[str, Any]]
 _TEXTS = ("title", "summary", "description", "when_to_use", "guidance", "service")
 _SCHEMA_TEXTS = ("title", "description", "$comment", "x-note")
 _TOOLSET_TEXTS = ("title", "version", "instructions")
+
+CORPUS = Path(__file__).parents[1] / "hostile"
 
 
 def write_project(root: Path, specs: Specs) -> None:
@@ -158,7 +166,7 @@ def _json_shape(value: Any) -> Any:
 def _outside_fences(text: str) -> Iterator[str]:
     fence = ""
     for line in text.split("\n"):
-        match = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        match = re.match(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})", line)
         if match and not fence:
             fence = match[1]
         elif match and match[1].startswith(fence):
@@ -294,3 +302,110 @@ def hostile_toolsets() -> list[Specs]:
 def toolset_with() -> Callable[[str], Specs]:
     """Makes a toolset with a text in every place for text."""
     return toolset_of
+
+
+HANDLER = """\
+from pathlib import Path
+
+Path("trap-was-sprung").touch()
+
+
+def run(**arguments: object) -> None:
+    Path("trap-was-sprung").touch()
+"""
+
+
+def lay_out(case: str, root: Path) -> Path:
+    """Puts the project of one hostile input into a folder.
+
+    What no checkout should hold - huge files, odd bytes, odd names - is in the case's
+    `built.json`: `text` in an `encoding`, bytes in `hex`, or `repeat` so many `times`
+    between `before` and `after`, where `%d` is the turn; a `link`, a `pipe`. The handlers' module is a trap:
+    whoever imports it leaves a file behind.
+    """
+    ignored = shutil.ignore_patterns("expected.txt", "built.json")
+    shutil.copytree(CORPUS / case, root, ignore=ignored)
+    built = CORPUS / case / "built.json"
+    if built.exists():
+        for path, recipe in json.loads(built.read_text("utf-8")).items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if "link" in recipe:
+                target.symlink_to(recipe["link"])
+            elif "pipe" in recipe:
+                os.mkfifo(target)
+            else:
+                target.write_bytes(_built(recipe))
+    handlers = root / "handlers_of_row"
+    handlers.mkdir()
+    (handlers / "__init__.py").touch()
+    (handlers / "trap.py").write_text(HANDLER, "utf-8")
+    return root
+
+
+def _built(recipe: Mapping[str, Any]) -> bytes:
+    if "hex" in recipe:
+        return bytes.fromhex(recipe["hex"])
+    if "text" in recipe:
+        return str(recipe["text"]).encode(recipe.get("encoding", "utf-8"))
+    part, times = recipe["repeat"], recipe["times"]
+    turns = (part.replace("%d", str(turn)) for turn in range(times))
+    middle = "".join(turns) if "%d" in part else part * times
+    text = f"{recipe.get('before', '')}{middle}{recipe.get('after', '')}"
+    return text.encode("utf-8")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `toolcast generate` did: exit code, what it said of the specs, seconds."""
+
+    code: int
+    said: str
+    seconds: float
+
+
+def run_generate(root: Path, *words: str) -> Outcome:
+    """Runs the command in this process; an exception that escapes it fails the test."""
+    begin = time.perf_counter()
+    result = CliRunner().invoke(command, ["--project", str(root), *words])
+    seconds = time.perf_counter() - begin
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Outcome(result.exit_code, result.stderr, seconds)
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Callable[[str], Path]:
+    """Lays one case of the corpus out in a temporary folder."""
+    return lambda case: lay_out(case, tmp_path / "project")
+
+
+@pytest.fixture
+def generated_by() -> Callable[..., Outcome]:
+    """Runs `toolcast generate` over a project."""
+    return run_generate
+
+
+@pytest.fixture(scope="session")
+def lay_out_all() -> Callable[..., Path]:
+    """Puts the toolsets of several cases into one workspace and generates it."""
+
+    def lay_out_and_generate(cases: list[str], root: Path) -> Path:
+        for case in cases:
+            lay_out(case, root / case)
+        folders = [f"{case}/specs/x" for case in cases]
+        workspace = json.dumps({"version": 1, "toolsets": folders})
+        (root / "toolcast.yaml").write_text(workspace, "utf-8")
+        (root / "pytest.ini").write_text("[pytest]\n", "utf-8")
+        shutil.copytree(root / cases[0] / "handlers_of_row", root / "handlers_of_row")
+        outcome = run_generate(root)
+        assert outcome.code == 0, outcome.said
+        return root
+
+    return lay_out_and_generate
+
+
+@pytest.fixture(scope="session")
+def lay_out_one() -> Callable[[str, Path], Path]:
+    """Lays one case out in a folder of one's own."""
+    return lay_out

@@ -18,9 +18,9 @@ from .tree import Document, Path, Span
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "read_yaml"]
 
-MAX_BYTES = 2 * 1024 * 1024
+MAX_BYTES = 256 * 1024
 MAX_DEPTH = 100
-MAX_NODES = 100_000
+MAX_NODES = 25_000
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -35,7 +35,7 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     The document is None when the file could not be read to its end.
     """
     if len(data) > MAX_BYTES:
-        message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
+        message = f"the file has more than {MAX_BYTES:,} bytes; no more are read"
         return None, [_whole(file, "yaml/too-large", message)]
     text, findings = _decode(file, data)
     if text is None:

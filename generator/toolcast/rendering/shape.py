@@ -146,7 +146,7 @@ def _dotted(node: ast.expr) -> str:
 def _markdown_problem(text: str, shape: MarkdownShape) -> str:
     headings, fence, before = 0, "", ""
     for line in text.split("\n"):
-        match = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        match = re.match(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})", line)
         if fence:
             if (
                 match

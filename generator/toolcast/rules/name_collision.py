@@ -58,7 +58,7 @@ def _tools(tool: ToolSpec, other: ToolSpec, what: str) -> Finding:
 def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Finding]:
     first: dict[str, str] = {}
     for name in names:
-        derived = module_name(name) if name else name
+        derived = module_name(name)
         other = first.setdefault(derived, name)
         if other != name:
             document = toolset.document

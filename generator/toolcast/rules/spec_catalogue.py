@@ -157,6 +157,35 @@ title: Notes
 """,
     ),
     Rule(
+        id="spec/output-over-input",
+        severity=Severity.ERROR,
+        purpose="Checks that no folder of specs or templates is in the output folder.",
+        why="The generator owns its output folder: what else is in it is in its way.",
+        bad="""\
+# toolcast.yaml
+version: 1
+toolsets: [specs/notes]
+output: specs
+""",
+        good="""\
+# toolcast.yaml
+version: 1
+toolsets: [specs/notes]
+output: generated
+""",
+    ),
+    Rule(
+        id="spec/many-findings",
+        severity=Severity.ERROR,
+        purpose="Checks that a file has no more findings than can be read.",
+        why=(
+            "A file with thousands of problems is not what it was taken for. The first"
+            " hundred are shown; the others are counted, not passed over in silence."
+        ),
+        bad="",
+        good="",
+    ),
+    Rule(
         id="spec/unreadable",
         severity=Severity.ERROR,
         purpose="Checks that every spec can be read.",

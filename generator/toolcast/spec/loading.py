@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
-from ..findings import Finding, Place, Severity, has_errors
+from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..reading.tree import Document, Path
-from ..reading.yaml_reader import read_yaml
+from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from .binding import bind_tool, bind_toolset
 from .model import Toolset, ToolSpec, Workspace
+from .reserved import reserved_names
 from .shape import check_shape, quoted_list
 
 __all__ = ["WORKSPACE_FILE", "LoadedWorkspace", "find_root", "load_workspace"]
@@ -80,10 +83,8 @@ def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
     entries += [(("sources", i), f) for i, f in enumerate(workspace.sources)]
     if workspace.templates is not None:
         entries.append((("templates",), workspace.templates))
-    root = os.path.realpath(workspace.root)
     for path, folder in entries:
-        target = os.path.realpath(os.path.join(root, folder))
-        if os.path.commonpath([root, target]) != root:
+        if not _is_below(workspace.root, os.path.join(workspace.root, folder)):
             yield document.finding(
                 "spec/outside-project",
                 Severity.ERROR,
@@ -95,16 +96,46 @@ def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
 
 def _read(root: str, file: str, kind: str) -> tuple[Document | None, list[Finding]]:
     try:
-        with open(os.path.join(root, file), "rb") as stream:
-            data = stream.read()
+        data = _bytes(root, file)
+    except _NotASpec as problem:
+        return None, [problem.finding]
     except OSError as error:
         reason = error.strerror or type(error).__name__
         message = f"the file cannot be read: {reason}"
         return None, [Finding("spec/unreadable", Severity.ERROR, Place(file), message)]
     document, findings = read_yaml(file, data)
     if document is not None:
-        findings += check_shape(document, kind)
+        findings += islice(check_shape(document, kind), MOST_SHOWN + 1)
+        if not has_errors(findings):
+            findings += reserved_names(document, kind)
     return document, findings
+
+
+class _NotASpec(Exception):
+    def __init__(self, rule: str, file: str, message: str, help_: str) -> None:
+        super().__init__(message)
+        self.finding = Finding(rule, Severity.ERROR, Place(file), message, help_)
+
+
+def _bytes(root: str, file: str) -> bytes:
+    """The bytes of a regular file of the project, with one more than can be read at most."""
+    path = os.path.join(root, file)
+    if os.path.islink(path) and not _is_below(root, path):
+        raise _NotASpec(
+            "spec/outside-project",
+            file,
+            "the file is a link out of the project",
+            "put the file itself here",
+        )
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
+    with open(path, "rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _is_below(root: str, path: str) -> bool:
+    real_root = os.path.realpath(root)
+    return os.path.commonpath([real_root, os.path.realpath(path)]) == real_root
 
 
 def _load_toolset(
@@ -140,8 +171,7 @@ def _load_tool(root: str, file: str) -> tuple[ToolSpec | None, list[Finding]]:
     if document is None or has_errors(findings):
         return None, findings
     tool = bind_tool(document)
-    stem, extension = os.path.splitext(os.path.basename(file))
-    if extension != ".yaml" or stem != tool.name:
+    if os.path.basename(file) != f"{tool.name}.yaml":
         findings.append(
             document.finding(
                 "spec/file-stem",

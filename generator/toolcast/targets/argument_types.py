@@ -22,7 +22,13 @@ _SCALARS = {
     "null": "None",
     "object": "dict[str, Any]",
 }
+# A field of such a name would be what the types of the fields below it mean.
+_TYPE_WORDS = frozenset(
+    [*_SCALARS.values(), "list", "dict", "Any", "Literal", "NotRequired", "Union"]
+)
 _MAX_DEPTH = 8
+_MOST_STEPS = 50_000
+"""References can fan out; what is not resolved by then is Any, which is true as well."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class ArgumentTypes:
         functional: the TypedDict as a call, for names that no class can have.
         has_keywords: the arguments can be keywords.
         call: the `def` line or lines of the keyword Protocol.
+        mapping_call: those of the Protocol that takes one mapping.
+        handlers: what the tool's own handler may be of the two.
     """
 
     typing_names: Sequence[str]
@@ -49,6 +57,8 @@ class ArgumentTypes:
     functional: Code
     has_keywords: bool
     call: Code
+    mapping_call: Code
+    handlers: Code
 
 
 def argument_types(tool: ToolSpec) -> ArgumentTypes:
@@ -62,7 +72,9 @@ def argument_types(tool: ToolSpec) -> ArgumentTypes:
             typed[key] = types.any()
     required = frozenset(tool.required)
     keywords = all(is_keyword_argument(key) for key in typed)
-    is_class = keywords and not any(key.startswith("_") for key in typed)
+    is_class = keywords and not any(
+        key.startswith("_") or key in _TYPE_WORDS for key in typed
+    )
     entries = [
         (key, type_ if key in required else types.not_required(type_))
         for key, type_ in typed.items()
@@ -87,6 +99,8 @@ def argument_types(tool: ToolSpec) -> ArgumentTypes:
         functional,
         keywords,
         signature,
+        _mapping_signature(name),
+        _handlers(name, keywords),
     )
 
 
@@ -101,6 +115,26 @@ def _signature(typed: dict[str, Expression], required: frozenset[str]) -> Code:
     return Code(
         f"{code_of(Group('def __call__(', parameters, ')'), 4, '', after)} -> object: ..."
     )
+
+
+def _mapping_signature(name: str) -> Code:
+    parts = [Text("self"), Text(f"arguments: {name}Arguments"), Text("/")]
+    after = len(" -> object: ...")
+    group = code_of(Group("def __call__(", parts, ")"), 4, "", after)
+    return Code(f"{group} -> object: ...")
+
+
+def _handlers(name: str, keywords: bool) -> Code:
+    """The type after `    _handler: `, in parentheses where it is too long for a line."""
+    one = f"{name}ArgumentsHandler"
+    if not keywords:
+        return Code(one)
+    both = f"{name}Handler | {one}"
+    if len(f"    _handler: {both}") <= WIDTH:
+        return Code(both)
+    if len(both) + 8 > WIDTH:
+        both = f"{name}Handler\n        | {one}"
+    return Code(f"(\n        {both}\n    )")
 
 
 @dataclass(frozen=True)
@@ -121,6 +155,7 @@ class _Types:
     def __init__(self, tool: ToolSpec) -> None:
         self.root = tool.parameters
         self.names: set[str] = set()
+        self.steps = 0
 
     def any(self) -> Expression:
         self.names.add("Any")
@@ -131,7 +166,12 @@ class _Types:
         return subscript("NotRequired", [type_])
 
     def of(self, schema: Any, depth: int = 0) -> Expression:
-        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        self.steps += 1
+        if (
+            not isinstance(schema, dict)
+            or depth > _MAX_DEPTH
+            or self.steps > _MOST_STEPS
+        ):
             return self.any()
         if isinstance(schema.get("$ref"), str):
             return self.of(self._resolve(schema["$ref"]), depth + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -70,7 +71,7 @@ def cli_commands(toolset: Toolset, tools: Sequence[ToolSpec]) -> Iterator[CliCom
         if tool.actions:
             for action in tool.actions.values:
                 line = " ".join(
-                    [keyword, action.name, *_needed(tool, _least(tool, action))]
+                    [keyword, _typed(action.name), *_needed(tool, _least(tool, action))]
                 )
                 about = action.summary or comment
                 yield CliCommand(tool, keyword, None, (), action, line, about)
@@ -94,4 +95,12 @@ def _least(tool: ToolSpec, action: Action) -> list[str]:
 
 
 def _needed(tool: ToolSpec, names: Sequence[str]) -> list[str]:
-    return [f"{option_name(name)} <{name}>" for name in names]
+    return [f"{option_name(name)} <{' '.join(name.split())}>" for name in names]
+
+
+def _typed(word: str) -> str:
+    """A word as a person types it into a shell, on one line whatever it is."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = word.encode("unicode_escape").decode("ascii").replace("'", "\\'")
+    return f"$'{escaped}'"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..rendering.shape import MarkdownShape
 from ..spec.model import Actions, Section, Toolset, ToolSpec
 from ..text.code import Code
-from ..text.markdown import block, inline
+from ..text.markdown import block, inline, span
 
 __all__ = ["SectionView", "ToolDocsView", "sections_of", "tool_docs"]
 
@@ -55,16 +55,16 @@ def _actions(actions: Actions) -> Code:
     """What each action requires, one bullet each."""
     rows = []
     for action in actions.values:
-        needs = [f"`{name}`" for name in action.requires]
+        needs = [str(span(name)) for name in action.requires]
         if action.requires_any:
-            needs.append("one of " + ", ".join(f"`{n}`" for n in action.requires_any))
-        text = f"- `{action.name}`"
+            needs.append("one of " + ", ".join(map(span, action.requires_any)))
+        text = f"- {span(action.name)}"
         if action.summary:
             text += f": {inline(action.summary)}"
         if needs:
             text += f" Requires {' and '.join(needs)}."
         rows.append(text)
-    return Code("\n".join([f"What `{actions.parameter}` can be:", "", *rows]))
+    return Code("\n".join([f"What {span(actions.parameter)} can be:", "", *rows]))
 
 
 def sections_of(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[SectionView]:

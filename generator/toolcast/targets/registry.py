@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rendering.shape import PythonShape
-from ..spec.model import Actions, Toolset, ToolSpec
+from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
 from ..text.names import module_name
@@ -48,7 +48,7 @@ class ToolView:
     runtime_import: Code
     types: ArgumentTypes
     has_handler: bool
-    handler_module: Code
+    handler_import: Code
     handler_function: Code
     tool: Code
     shape: PythonShape
@@ -163,11 +163,20 @@ def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
         _import("..._runtime.tool", runtime_names),
         types,
         handler is not None,
-        Code(handler.module) if handler else Code(""),
+        _handler_import(handler) if handler else Code(""),
         identifier(handler.function) if handler else Code(""),
         code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
         _tool_shape(types, handler is not None),
     )
+
+
+def _handler_import(handler: HandlerReference) -> Code:
+    function = identifier(handler.function)
+    module = ".".join(identifier(part) for part in handler.module.split("."))
+    one_line = f"from {module} import {function}"
+    if len(one_line) + 4 <= 88:
+        return Code(one_line)
+    return Code(f"from {module} import (\n        {function},\n    )")
 
 
 def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:

@@ -20,6 +20,12 @@ _FORBIDDEN = re.compile(
 _INVISIBLE = re.compile(
     "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0]"
 )
+# One selector after a letter or emoji chooses its form; what goes on is a message. So are
+# many invisible characters in a row.
+_HIDDEN_RUN = re.compile(
+    "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
+    "|(?:[\u200b-\u200d]|" + _INVISIBLE.pattern + "){4,}"
+)
 _TAGS = re.compile("[\U000e0020-\U000e007f]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 _JOINERS = re.compile("[\u200c\u200d]+")
@@ -34,9 +40,9 @@ _JOINED_SCRIPTS = (
 
 def forbidden(text: str) -> str | None:
     """The first character that no output can carry safely, or None."""
-    match = _FORBIDDEN.search(text)
+    match = _FORBIDDEN.search(text) or _HIDDEN_RUN.search(text)
     if match:
-        return match.group()
+        return match.group()[0]
     for tags in _TAGS.finditer(text):
         # A black flag followed by tags and a cancel tag is a regional flag emoji.
         before = text[tags.start() - 1] if tags.start() else ""

@@ -6,7 +6,7 @@ import re
 
 from .code import Code
 
-__all__ = ["block", "inline"]
+__all__ = ["block", "inline", "span"]
 
 _OPENS_BLOCK = re.compile(r"^( {0,3})(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)")
 # What follows a fence of backticks has none; otherwise it is a span of code.
@@ -22,6 +22,18 @@ def inline(text: str) -> Code:
     if "\n" in text or "\r" in text:
         raise ValueError("text with a line break cannot stand on one line")
     return Code(text.strip())
+
+
+def span(text: str) -> Code:
+    """A name as a span of code, which no name can end.
+
+    Line breaks are shown as a backslash and an n. Source: CommonMark 0.31.2, section 6.1.
+    """
+    shown = text.replace("\n", "\\n")
+    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    ticks = "`" * (longest + 1)
+    space = " " if not shown.strip() or shown[0] == "`" or shown[-1] == "`" else ""
+    return Code(f"{ticks}{space}{shown}{space}{ticks}")
 
 
 def block(text: str) -> Code:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import keyword
 import re
 
 __all__ = ["class_name", "is_keyword_argument", "module_name", "option_name"]
 
+_LONGEST_CLASS = 55
 _WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul"]
     + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
@@ -16,9 +18,9 @@ _WINDOWS_DEVICES = frozenset(
 def module_name(tool: str) -> str:
     """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
 
-    Two tools may derive the same name; the rule `name/collision` refuses that.
+    Total: a section's or client's name may be any text, the empty one too. Two tools may derive the same name; the rule `name/collision` refuses that.
     """
-    name = re.sub(r"[^a-z0-9_]", "_", tool.lower())
+    name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
     if name[0].isdigit():
         name = f"n{name}"
     if (
@@ -38,6 +40,10 @@ def class_name(tool: str) -> str:
     name = "".join(word[0].upper() + word[1:] for word in words)
     if not name or name[0].isdigit() or keyword.iskeyword(name):
         name = f"Tool{name}"
+    if len(name) > _LONGEST_CLASS:
+        # A line that defines it stays within a page's width.
+        digest = hashlib.sha256(tool.encode()).hexdigest()[:8]
+        name = f"{name[: _LONGEST_CLASS - 8]}{digest}"
     return name
 
 

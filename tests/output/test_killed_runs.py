@@ -1,0 +1,117 @@
+"""The command on a hundred tools, killed at random moments.
+
+`TOOLCAST_KILLS` says how often; `make test-kill` asks for 200.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast.output.plan import make_plan
+from toolcast.pipeline import generate
+
+KILLS = int(os.environ.get("TOOLCAST_KILLS", "20"))
+TOOLS = 100
+GENERATE = [sys.executable, "-m", "toolcast", "generate"]
+EDITED = "generated/toy/registry.py"
+
+
+def spec(version: int) -> str:
+    return (
+        f"summary: Version {version}.\n"
+        "parameters: {type: object, properties: {x: {type: string, description: X.}}}\n"
+        "cli: {keyword: null, reason: A test.}\n"
+    )
+
+
+def set_version(project: Any, version: int) -> None:
+    """Changes every tool; one is there in even versions only, another in odd ones."""
+    for number in range(TOOLS):
+        name = f"tool_{number:03}"
+        path = project.write(f"specs/toy/{name}.yaml", f"name: {name}\n{spec(version)}")
+        if number < 2 and number != version % 2:
+            path.unlink()
+
+
+def digests(root: Path) -> dict[str, str]:
+    """The content of every output, without what a killed run leaves beside them."""
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (root / "generated").rglob("*")
+        if path.is_file() and not path.name.startswith(".toolcast-")
+    }
+
+
+@pytest.mark.timeout(60 + 10 * KILLS)
+def test_a_killed_run_leaves_every_file_whole(make_project: Any) -> None:
+    project = make_project({}, toolset="targets: {registry: {}, prompts: {}}\n")
+    folder = project.root / "generated"
+    whole: list[dict[str, str]] = []
+    files: list[Mapping[str, bytes]] = []
+    for version in (0, 1):
+        set_version(project, version)
+        project.generate()
+        whole.append(digests(project.root))
+        files.append(generate(str(project.root)).files)
+    current, chance, mixed = 1, random.Random(5), 0
+    for turn in range(KILLS):
+        current = 1 - current
+        set_version(project, current)
+        kill_a_run(project.root, chance)
+        found = digests(project.root)
+        for path, digest in found.items():
+            known = [state.get(path) for state in whole]
+            assert digest in known, f"turn {turn}: {path} is neither old nor new"
+        plan = make_plan(str(folder), files[current], str(project.root))
+        assert not plan.hand_edited
+        assert not plan.foreign
+        assert plan.is_clean == (found == whole[current] and not plan.leftovers)
+        mixed += found not in whole
+        if turn % 10 == 0:
+            by_the_commands(project)
+        project.generate()
+        assert digests(project.root) == whole[current]
+        assert not list(folder.rglob(".toolcast-*"))
+    print(f"{KILLS} kills, {mixed} of them with old and new files side by side")
+
+
+def by_the_commands(project: Any) -> None:
+    """`check` says so, `generate` heals, and a person's work in an output is not lost."""
+    checked = project.toolcast("check")
+    assert checked.returncode == 0 or ": error: output/" in checked.stderr
+    edited = project.root / EDITED
+    text = edited.read_text("utf-8")
+    edited.write_text(text + "# mine\n", "utf-8")
+    refused = project.toolcast("generate")
+    assert refused.returncode == 1
+    assert f"{EDITED}: error: output/hand-edited" in refused.stderr
+    assert edited.read_text("utf-8") == text + "# mine\n"
+    edited.write_text(text, "utf-8")
+    assert project.toolcast("generate").returncode == 0
+    assert project.toolcast("check").returncode == 0
+
+
+def kill_a_run(root: Path, chance: random.Random) -> None:
+    """Kills a run: one in four at any moment, the others while it writes."""
+    journal = root / "generated" / ".toolcast-run.json"
+    begin = time.monotonic()
+    anywhen = begin + chance.uniform(0, 1) if chance.random() < 0.25 else begin + 60
+    with subprocess.Popen(
+        GENERATE, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        while process.poll() is None and time.monotonic() < anywhen:
+            if journal.exists():
+                time.sleep(chance.uniform(0, 0.06))
+                break
+            time.sleep(0.001)
+        process.kill()

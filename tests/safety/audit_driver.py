@@ -1,0 +1,82 @@
+"""Generates projects while an audit hook writes down what the process does.
+
+A fresh process runs this: `audit_driver.py LOG WARM-UP PROJECT...`. The first project is
+generated before the hook counts, so that every module of the generator is there by then.
+"""
+
+import contextlib
+import gc
+import json
+import resource
+import sys
+from typing import Any
+
+WATCHED = (
+    *("socket.", "subprocess.", "os.", "shutil.", "tempfile.", "ctypes.", "pty."),
+    *("urllib.", "http.", "ftplib.", "smtplib.", "sqlite3.", "fcntl.", "signal."),
+    *("open", "import", "exec", "compile", "pickle.", "winreg."),
+)
+seen: list[list[Any]] = []
+project = ""
+is_counting = False
+
+
+def note(event: str, arguments: tuple[Any, ...]) -> None:
+    """Keeps what tells something of an event."""
+    if not is_counting or not event.startswith(WATCHED):
+        return
+    if event == "exec":
+        shown = [arguments[0].co_filename]
+    elif event == "compile":
+        source, name = arguments
+        shown = [str(name), type(source).__name__]
+    else:
+        shown = [plain(argument) for argument in arguments]
+    seen.append([project, event, *shown])
+
+
+def plain(value: Any) -> Any:
+    return value if isinstance(value, (int, str, type(None))) else repr(value)
+
+
+def most_memory() -> int:
+    """KiB at most; what the kernel says of a process counts its parent before `exec`."""
+    with (
+        contextlib.suppress(OSError),
+        open("/proc/self/status", encoding="ascii") as text,
+    ):
+        return next(int(line.split()[1]) for line in text if line.startswith("VmHWM"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def run(root: str) -> None:
+    """One run of the command; how it ends is other tests' matter."""
+    from click.testing import CliRunner
+
+    from toolcast.commands.check import command as check
+    from toolcast.commands.generate import command as generate
+
+    for command in (generate, check):
+        result = CliRunner().invoke(command, ["--project", root])
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+
+
+def main(log: str, warm_up: str, projects: list[str]) -> None:
+    global project, is_counting
+    run(warm_up)
+    sys.addaudithook(note)
+    for project in projects:
+        is_counting = True
+        run(project)
+        is_counting = False
+        gc.collect()
+    peak = most_memory()
+    with open(log, "w", encoding="utf-8") as stream:
+        json.dump(
+            {"events": seen, "peak": peak, "modules": sorted(sys.modules)}, stream
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
