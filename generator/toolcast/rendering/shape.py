@@ -72,6 +72,10 @@ def _python_problem(text: str, shape: PythonShape) -> str:
     for node in _beyond_constants(tree):
         if isinstance(node, ast.Call) and not _may_call(_dotted(node.func), shape):
             return f"line {node.lineno} calls {_dotted(node.func)!r}"
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and not (
+            node in tree.body or _may_import(node)
+        ):
+            return f"line {node.lineno} imports more than one name"
         if isinstance(node, (ast.JoinedStr, ast.Lambda, ast.Await, ast.Delete)):
             return f"line {node.lineno} has {type(node).__name__}"
     return ""
@@ -90,6 +94,13 @@ def _beyond_constants(tree: ast.AST) -> Iterator[ast.AST]:
                     child, (ast.Constant, ast.Name, ast.expr_context)
                 ):
                     waiting.append(child)
+
+
+def _may_import(node: ast.AST) -> bool:
+    """Inside of a block only the one name of a handler is imported, for type checkers."""
+    if isinstance(node, ast.ImportFrom):
+        return len(node.names) == 1 and node.names[0].asname is None
+    return not isinstance(node, ast.Import)
 
 
 def _in_a_row(words: Iterator[str]) -> Iterator[str]:

@@ -1,0 +1,152 @@
+"""Casts specs and compares what a fresh process sees of them with what they say."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolcast.pipeline import generate
+
+__all__ = ["assert_round_trip", "exact"]
+
+SHOW = """
+import json
+import sys
+
+from generated.x import cli, langchain_tools, prompts, registry
+
+CLIENT = next(iter(getattr(registry, "CLIENTS", None) or [None]))
+shown = {}
+for name in registry.REGISTRY.names(CLIENT):
+    tool = registry.get_tool(name, CLIENT)
+    wrapper = langchain_tools.get_langchain_tool(name, CLIENT)
+    shown[name] = {
+        "definition": tool.definition,
+        "summary": tool.summary,
+        "description": tool.description,
+        "examples": list(tool.examples),
+        "actions": {
+            key: {
+                "summary": action.summary,
+                "requires": list(action.requires),
+                "requires_any": list(action.requires_any),
+                "accepts": None if action.accepts is None else list(action.accepts),
+            }
+            for key, action in tool.actions.items()
+        },
+        "openai": tool.openai(),
+        "langchain": [wrapper.name, wrapper.description, wrapper.args_schema],
+        "keyword": cli.KEYWORDS[name],
+        "reason": cli.NOT_A_COMMAND.get(name),
+        "deprecated": tool.deprecated,
+    }
+print(json.dumps({"tools": shown, "prompts": [prompts.section(s) for s in prompts.SECTIONS]}))
+"""
+
+MCP_KEYS = {
+    **{key: key for key in ("name", "title", "annotations", "icons", "execution")},
+    "parameters": "inputSchema",
+    "returns": "outputSchema",
+    "meta": "_meta",
+}
+
+
+def exact(value: Any) -> str:
+    """JSON text, which differs where types, numbers or orders do."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def definition_of(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The MCP tool that a spec means, in the order of its keys."""
+    text = "description" if "description" in spec else "summary"
+    made: dict[str, Any] = {}
+    for key, value in spec.items():
+        if key in MCP_KEYS:
+            made[MCP_KEYS[key]] = value
+        elif key == text and "description" not in spec.get("mcp", {}).get("omit", ()):
+            made["description"] = value
+        elif key == "mcp":
+            made.update(value.get("extra", {}))
+    return made
+
+
+def assert_round_trip(root: Path, specs: Mapping[str, Any]) -> None:
+    """Casts a toolset of JSON specs and compares what a fresh process sees of it."""
+    folder = root / "specs" / "x"
+    folder.mkdir(parents=True)
+    (root / "toolcast.yaml").write_text('{"version": 1, "toolsets": ["specs/x"]}')
+    for name, spec in specs.items():
+        # A plain U+0085 is a line break to YAML 1.1, which folds it into a space.
+        text = exact(spec).replace("\x85", "\\u0085")
+        (folder / f"{name}.yaml").write_text(text, "utf-8")
+    generated = generate(str(root))
+    problems = [f"{f.place.file} {f.rule} {f.message}" for f in generated.findings]
+    assert generated.files, problems
+    for path, data in generated.files.items():
+        target = root / "generated" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    run = subprocess.run(
+        [sys.executable, "-c", SHOW], cwd=root, capture_output=True, timeout=60
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    shown = json.loads(run.stdout)
+    snapshots = root / "generated" / "x" / "snapshots"
+    assert shown["tools"]
+    if "clients" not in specs["toolset"]:
+        listed = json.loads((snapshots / "tools_list" / "everyone.json").read_bytes())
+        assert len(listed) == len(specs) - 1
+        for tool in listed:
+            spec = next(s for s in specs.values() if s["name"] == tool["name"])
+            assert exact(tool) == exact(definition_of(spec))
+    for name, spec in specs.items():
+        if name != "toolset" and spec["name"] in shown["tools"]:
+            assert_tool(spec, shown["tools"][spec["name"]], "".join(shown["prompts"]))
+            stem = re.sub(r"[^a-z0-9_]", "_", name.lower())
+            kept = json.loads((snapshots / "mcp" / f"{stem}.json").read_bytes())
+            assert exact(kept) == exact(definition_of(spec))
+
+
+def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> None:
+    """Compares one tool's outputs with its spec."""
+    definition = definition_of(spec)
+    description = spec.get("description", spec["summary"])
+    assert exact(tool["definition"]) == exact(definition)
+    assert tool["summary"] == spec["summary"]
+    assert tool["description"] == description
+    function = {
+        "name": spec["name"],
+        "description": description,
+        "parameters": spec["parameters"],
+    }
+    assert exact(tool["openai"]) == exact({"type": "function", "function": function})
+    schema = {**spec["parameters"]}
+    schema.setdefault("properties", {})
+    assert exact(tool["langchain"]) == exact([spec["name"], description, schema])
+    assert tool["keyword"] == spec["cli"]["keyword"]
+    assert tool["reason"] == spec["cli"].get("reason")
+    assert exact(tool["deprecated"]) == exact(spec.get("deprecated"))
+    for example, kept in zip(spec.get("examples", ()), tool["examples"], strict=True):
+        for key in ("arguments", "result", "error"):
+            assert exact(kept.get(key)) == exact(example.get(key))
+    for key, action in spec.get("actions", {}).get("values", {}).items():
+        kept = tool["actions"][key]
+        assert kept["summary"] == action.get("summary", "")
+        for part in ("requires", "requires_any"):
+            assert kept[part] == action.get(part, [])
+        assert kept["accepts"] == action.get("accepts")
+    assert f"- **{spec['name']}**: {spec['summary'].strip()}\n" in docs
+    plain = decoded(docs)
+    for key in ("when_to_use", "guidance"):
+        for line in spec.get(key, "").strip("\n").split("\n"):
+            assert f"\n{line.rstrip()}\n" in plain or not line.strip(), (key, line)
+
+
+def decoded(docs: str) -> str:
+    """The prompt docs without the escapes of what would open a heading."""
+    return "\n" + re.sub(r"(?m)^( {0,3})\\(?=[#=-])", r"\1", docs) + "\n"

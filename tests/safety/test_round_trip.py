@@ -1,0 +1,106 @@
+"""What a spec says comes out of every output exactly: each text, number, order and type.
+
+A fresh process imports the generated package and prints what it holds; JSON text tells `1`
+from `1.0` and `True` from `1`, and keeps the order of keys.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.safety.round_trip import assert_round_trip, exact
+from toolcast.pipeline import generate
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("toolset", ["molecule", "kirishima"])
+def test_own_specs(toolset: str, tmp_path: Path) -> None:
+    workspace = generate(str(ROOT)).workspace
+    assert workspace is not None
+    found = next(t for t in workspace.toolsets if t.name == toolset)
+    assert found.document is not None
+    own = {k: v for k, v in found.document.value.items() if k != "handlers"}
+    specs: dict[str, Any] = {"toolset": {**own, "name": "x"}}
+    for tool in found.tools:
+        assert tool.document is not None
+        value = tool.document.value
+        specs[tool.name] = {k: v for k, v in value.items() if k != "handler"}
+    assert_round_trip(tmp_path, specs)
+
+
+def test_hostile_texts(tmp_path: Path, hostile_toolsets: list[Any]) -> None:
+    """One tool a payload, in one toolset."""
+    specs: dict[str, Any] = {"toolset": hostile_toolsets[0]["toolset"]}
+    for number, toolset in enumerate(hostile_toolsets):
+        name = f"tool{number}"
+        specs[name] = {**toolset["tool"], "name": name, "cli": {"keyword": name}}
+    assert_round_trip(tmp_path, specs)
+
+
+texts = st.text(
+    st.characters(exclude_categories=["Cc", "Cs", "Cf", "Co", "Cn"])
+    | st.sampled_from("\n\t\\\"'{}%#`"),
+    max_size=40,
+)
+numbers = (
+    st.integers(-(10**20), 10**20)
+    | st.integers(-3, 3).map(float)
+    | st.integers(-999, 999).map(lambda n: n / 8)
+)
+values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.text("abz$-é", min_size=1, max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+names = st.sampled_from(
+    ["a", "from", "class", "x-y", "$ref_", "self", "Größe", "_", "id"]
+)
+
+
+@st.composite
+def tools(draw: Any) -> dict[str, Any]:
+    """A tool spec without its name."""
+    properties: dict[str, Any] = {}
+    for name in draw(st.lists(names, unique=True, max_size=5)):
+        listed = draw(st.lists(values, min_size=1, max_size=3, unique_by=exact))
+        properties[name] = {
+            "description": draw(texts),
+            "enum": listed,
+            "default": draw(st.sampled_from(listed)),
+            "examples": [draw(values)],
+        }
+    return {
+        "summary": " ".join(draw(texts).split()) or "x",
+        "description": draw(texts),
+        "when_to_use": draw(texts),
+        "parameters": {
+            "type": "object",
+            "properties": properties,
+            "title": draw(texts),
+        },
+        "annotations": {"title": draw(texts), "readOnlyHint": draw(st.booleans())},
+        "meta": {"a.b/c": draw(values)},
+        "examples": [{"title": "E", "arguments": {}, "result": draw(values)}],
+    }
+
+
+@settings(
+    max_examples=5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(drawn=st.lists(tools(), min_size=6, max_size=12))
+def test_any_spec(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+    specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
+    for number, tool in enumerate(drawn):
+        name = f"tool{number}"
+        cli = {"keyword": None, "reason": tool["summary"]}
+        specs[name] = {"name": name, **tool, "cli": cli}
+    assert_round_trip(tmp_path_factory.mktemp("any"), specs)
