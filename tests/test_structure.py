@@ -19,7 +19,7 @@ FAMILIES = {
     *("data", "letta", "compat", "output"),
 }
 # No rule, but what rules are made of.
-NOT_RULES = {"__init__", "rule", "running", "table"}
+NOT_RULES = {"__init__", "prompt_finding", "rule", "running", "table"}
 # What a package may import of toolcast besides itself.
 MAY_IMPORT = {
     "runtime": set(),
@@ -27,10 +27,19 @@ MAY_IMPORT = {
     "reading": {"findings", "text"},
     "findings": set(),
     "spec": {"findings", "reading", "text"},
-    "rules": {"findings", "reading", "spec", "targets", "text"},
-    "targets": {"findings", "output", "reading", "rendering", "spec", "text"},
+    "extensions": set(),
+    "rules": {"extensions", "findings", "reading", "spec", "targets", "text"},
+    "targets": {
+        "extensions",
+        "findings",
+        "output",
+        "reading",
+        "rendering",
+        "spec",
+        "text",
+    },
     "rendering": {"text"},
-    "output": {"findings", "spec", "text"},
+    "output": {"findings", "runtime", "spec", "text"},
     "reports": {"findings", "text"},
 }
 

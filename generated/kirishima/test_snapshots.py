@@ -17,7 +17,12 @@ FIXTURES = {
     "smarthome": "smarthome",
 }
 
-CLIENTS: tuple[str | None, ...] = ("internal", "copilot", "external")
+# Each client with its fixture of `tools/list`.
+CLIENTS: tuple[tuple[str | None, str], ...] = (
+    ("internal", "internal"),
+    ("copilot", "copilot"),
+    ("external", "external"),
+)
 GONE_NAMES: tuple[str, ...] = ()
 SECTIONS: dict[str, list[str]] = {
     "identity": ["get_personality", "manage_prompt"],
@@ -60,10 +65,12 @@ def test_mcp_definition_matches_snapshot(tool: str) -> None:
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-@pytest.mark.parametrize("client", CLIENTS)
-def test_mcp_tools_list_is_byte_exact(client: str | None, revision: str) -> None:
+@pytest.mark.parametrize(("client", "fixture"), CLIENTS)
+def test_mcp_tools_list_is_byte_exact(
+    client: str | None, fixture: str, revision: str
+) -> None:
     pytest.importorskip("mcp")
-    CHECKS.mcp_tools_list(client, revision)
+    CHECKS.mcp_tools_list(client, fixture, revision)
 
 
 def test_langchain_wraps_every_tool() -> None:

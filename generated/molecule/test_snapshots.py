@@ -42,7 +42,8 @@ FIXTURES = {
     "desktop_open_url": "desktop_open_url",
 }
 
-CLIENTS: tuple[str | None, ...] = (None,)
+# Each client with its fixture of `tools/list`.
+CLIENTS: tuple[tuple[str | None, str], ...] = ((None, "everyone"),)
 GONE_NAMES: tuple[str, ...] = (
     "delegate_to_workspace",
     "check_delegation_status",
@@ -122,10 +123,12 @@ def test_mcp_definition_matches_snapshot(tool: str) -> None:
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-@pytest.mark.parametrize("client", CLIENTS)
-def test_mcp_tools_list_is_byte_exact(client: str | None, revision: str) -> None:
+@pytest.mark.parametrize(("client", "fixture"), CLIENTS)
+def test_mcp_tools_list_is_byte_exact(
+    client: str | None, fixture: str, revision: str
+) -> None:
     pytest.importorskip("mcp")
-    CHECKS.mcp_tools_list(client, revision)
+    CHECKS.mcp_tools_list(client, fixture, revision)
 
 
 def test_langchain_wraps_every_tool() -> None:

@@ -39,7 +39,6 @@ parameters:
     from: {type: string}
     a-b: {type: string}
     a_b: {type: string}
-    async: {type: string}
 handler: handlers.toy:echo
 cli: {keyword: KEYWORD, usage: "<place> [<rest...>]"}
 """

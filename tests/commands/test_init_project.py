@@ -45,20 +45,55 @@ def test_next_steps_are_told(tmp_path: Path) -> None:
     assert "toolcast new" in said
 
 
+@pytest.mark.parametrize(
+    ("direct_url", "is_named"),
+    [
+        ('{"url": "file://FOLDER/a%20b.whl"}', True),
+        ('{"url": "file://FOLDER/gone.whl"}', False),
+        ('{"url": "https://example.org/a.whl"}', False),
+        (None, False),
+    ],
+)
+def test_toolcast_from_a_file_is_named_to_make(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    direct_url: str | None,
+    is_named: bool,
+) -> None:
+    """Where Toolcast is from no index, the new project cannot take it from one."""
+    import importlib.metadata
+
+    from toolcast.commands.init import installed_from
+
+    wheel = tmp_path / "a b.whl"
+    wheel.touch()
+
+    class Installed:
+        def read_text(self, name: str) -> str | None:
+            assert name == "direct_url.json"
+            return direct_url and direct_url.replace("FOLDER", str(tmp_path))
+
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: Installed())
+    assert installed_from() == (str(wheel) if is_named else None)
+
+
 def test_check_has_nothing_to_say(project: Path) -> None:
     done = run(project, "toolcast", "check", "--fail-on", "note")
     assert done.stderr == ""
 
 
+@pytest.mark.timeout(300)
 def test_its_tests_are_green(project: Path) -> None:
     done = run(project, "pytest", "-q", "-p", "no:cacheprovider")
     assert " passed" in done.stdout
     assert "skipped" not in done.stdout
 
 
-def test_its_types_hold(project: Path, tmp_path: Path) -> None:
+@pytest.mark.timeout(600)  # without a cache mypy reads all of mcp and langchain-core
+def test_its_types_hold(project: Path) -> None:
+    cache = Path(__file__).parents[2] / ".mypy_cache" / "laid-out-project"
     folders = ("handlers", "generated", "tests")
-    run(project, "mypy", "--cache-dir", str(tmp_path), *folders)
+    run(project, "mypy", "--cache-dir", str(cache), *folders)
 
 
 def test_its_code_is_laid_out_as_black_would(project: Path) -> None:

@@ -65,7 +65,8 @@ def read_list(text: str) -> list[dict[str, Any]]:
     """
     value = json.loads(text, parse_float=Number.parse)
     if isinstance(value, dict):
-        value = value.get("result", value).get("tools")
+        answer = value.get("result", value)
+        value = answer.get("tools") if isinstance(answer, dict) else None
     if not isinstance(value, list) or not all(isinstance(tool, dict) for tool in value):
         raise ListError("there is no list of tools in it")
     return value

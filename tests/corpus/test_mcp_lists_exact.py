@@ -22,9 +22,8 @@ import pytest
 
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.corpus.specs_from_list import write_workspace
+from tests.mcp.projects import cast_project
 from tests.mcp.servers import ERAS, http_server, stdio_server
-from toolcast.findings import has_errors
-from toolcast.pipeline import generate
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -60,12 +59,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a toolset for each list, and what is generated from it."""
     root = tmp_path_factory.mktemp("lists")
     write_workspace(root, LISTS)
-    generated = generate(str(root))
-    assert not has_errors(generated.findings), generated.findings
-    for path, data in generated.files.items():
-        target = root / "generated" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+    cast_project(root)
     return root
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.findings import has_errors
-from toolcast.pipeline import generate
+from tests.mcp.projects import cast_project
 
 _SUM = {
     "type": "object",
@@ -56,6 +55,10 @@ TOOLS: dict[str, dict[str, Any]] = {
         "handler": "unkind.handlers:echo",
         "parameters": _takes(a={"type": "string", "pattern": "\\p{Lu}"}),
     },
+    "broken_pattern": {
+        "handler": "unkind.handlers:echo",
+        "parameters": _takes(a={"type": "string", "pattern": "(unclosed"}),
+    },
     "far_reference": {
         "handler": "unkind.handlers:echo",
         "parameters": _takes(a={"$ref": "https://example.com/schema"}),
@@ -99,12 +102,7 @@ def unkind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "unkind").mkdir()
     handlers = Path(__file__).with_name("unkind_handlers.py")
     shutil.copy(handlers, root / "unkind" / "handlers.py")
-    generated = generate(str(root))
-    assert not has_errors(generated.findings), generated.findings
-    for path, data in generated.files.items():
-        target = root / "generated" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+    cast_project(root)
     return root
 
 

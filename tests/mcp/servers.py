@@ -126,6 +126,12 @@ class StdioServer:
         assert self.request("initialize", hello)["result"]["protocolVersion"] == LEGACY
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
+    def end(self) -> int:
+        """Closes the server's input and gives the code that it ends with."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        return self._process.wait(_PATIENCE)
+
     def _next(self) -> dict[str, Any]:
         line = self._incoming.get(timeout=_PATIENCE)
         assert line is not None, f"the server ended\n{self.log}"

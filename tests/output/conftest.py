@@ -11,7 +11,12 @@ GREET = """
 summary: Greet somebody.
 parameters:
   type: object
-  properties: {name: {type: string}}
+  properties: {name: {type: string, description: Who is greeted.}}
+handler: handlers.toy:greet
+"""
+HANDLER = """
+def greet(*, name: str = "you") -> str:
+    return f"Hello, {name}"
 """
 
 
@@ -19,7 +24,9 @@ parameters:
 def small(make_project: Callable[..., Any]) -> Any:
     """One tool, two light targets; generated."""
     project = make_project(
-        {"greet": GREET}, toolset="targets: {registry: {}, prompts: {}}\n"
+        {"greet": GREET},
+        toolset="targets: {registry: {}, prompts: {}}\n",
+        handlers=HANDLER,
     )
     project.generate()
     return project

@@ -298,3 +298,17 @@ def test_exit_codes_of_wrong_projects(small: Any, tmp_path: Path) -> None:
         invalid = small.toolcast(command)
         assert (invalid.returncode, invalid.stdout) == (2, "")
         assert "toolcast.yaml:1:10: error:" in invalid.stderr
+
+
+def test_a_manifest_in_conflict_knows_the_files_of_both_sides(small: Any) -> None:
+    """Merging two branches that both generated ends in a run, not in an argument."""
+    manifest = small.root / "generated/MANIFEST.json"
+    ours = manifest.read_text()
+    small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
+    small.generate()
+    theirs = manifest.read_text()
+    small.edit("specs/toy/greet.yaml", "Greet someone.", "Greet everyone.")
+    manifest.write_text(f"<<<<<<< ours\n{ours}=======\n{theirs}>>>>>>> theirs\n")
+    assert "output/foreign" not in small.toolcast("check").stderr
+    assert small.toolcast("generate").returncode == 0
+    assert small.toolcast("check").returncode == 0

@@ -105,6 +105,10 @@ TOOL = Tool(
     handler="examples.molecule.inbox:wait_for_message",
     timeout=310.0,
     examples=[
+        {
+            "title": "Look whether something comes within a second",
+            "arguments": {"timeout_secs": 1},
+        },
         {"title": "Wait for at most five minutes", "arguments": {"timeout_secs": 300}},
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
@@ -21,6 +22,15 @@ _COMMANDS = {
 
 
 class _Lazy(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        from ..extensions import ExtensionFailure
+        from .manners import fail
+
+        try:
+            return super().invoke(ctx)
+        except ExtensionFailure as error:
+            fail(str(error))
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 

@@ -33,7 +33,7 @@ def command(project: str | None, force: bool, format_: str) -> None:
 
     root = project_root(project)
     generated = generate(root)
-    code = print_findings(generated.findings, format_)
+    code = print_findings(generated.findings, format_, with_notes=False)
     if generated.workspace is None:
         sys.exit(USAGE)
     if code != CLEAN:

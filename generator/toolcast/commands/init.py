@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import dataclass
 
 import click
@@ -12,7 +13,7 @@ from .. import __version__
 from ..text.code import Code
 from .manners import fail
 
-__all__ = ["command"]
+__all__ = ["command", "installed_from"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 # Packages of the project itself, and names that Python keeps.
@@ -83,15 +84,37 @@ def command(folder: str, name: str | None) -> None:
     here = shown == "."
     click.echo(f"{len(files)} files in {'this folder' if here else shown + '/'}")
     steps = [] if here else [(f"cd {shown}", "")]
+    source = installed_from()
+    install = f" TOOLCAST={shlex.quote(source)}" if source else ""
     steps += [
-        ("make generate", f"cast specs/{toolset}/ into generated/{toolset}/"),
+        (f"make generate{install}", f"cast specs/{toolset}/ into generated/{toolset}/"),
         ("make check test types", "hold everything against the specs"),
         (".venv/bin/toolcast new NAME", "add a tool of your own"),
     ]
     click.echo("\nNext:")
+    width = max(len(step) for step, _ in steps) + 3
     for step, meaning in steps:
-        click.echo(f"  {step:30}{meaning}".rstrip())
+        click.echo(f"  {step:{width}}{meaning}".rstrip())
     click.echo("\nREADME.md tells the rest.")
+
+
+def installed_from() -> str | None:
+    """The checkout or wheel that this Toolcast was installed from; None for an index.
+
+    The project's own environment is then set up from the same place.
+    """
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        text = distribution("toolcast").read_text("direct_url.json")
+    except PackageNotFoundError:
+        return None
+    url = urlsplit(str(json.loads(text).get("url", "")) if text else "")
+    path = url2pathname(url.path) if url.scheme == "file" else ""
+    return path if path and os.path.exists(path) else None
 
 
 def _toolset_name(root: str, given: str | None) -> str:

@@ -45,20 +45,28 @@ def fail(message: str) -> NoReturn:
 
 
 def print_findings(
-    findings: Sequence[Finding], format_: str, *, fail_on: Severity = Severity.ERROR
+    findings: Sequence[Finding],
+    format_: str,
+    *,
+    fail_on: Severity = Severity.ERROR,
+    with_notes: bool = True,
 ) -> int:
     """Prints findings and gives the exit code that they ask for.
 
     Text goes to stderr, so that stdout stays for results; the formats for machines go to
-    stdout.
+    stdout. Without notes the text only counts them.
     """
     to_stderr = format_ == "text"
     stream = sys.stderr if to_stderr else sys.stdout
     colour = to_stderr and stream.isatty() and not os.environ.get("NO_COLOR")
-    text = FORMATS[format_](to_show(findings), colour=colour)
+    shown = findings
+    if to_stderr and not with_notes:
+        shown = [f for f in findings if f.severity > Severity.NOTE]
+    text = FORMATS[format_](to_show(shown), colour=colour)
     if text:
         click.echo(text, nl=False, err=to_stderr, color=colour)
     if to_stderr and findings:
-        click.echo(summary(findings), err=True)
+        hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
+        click.echo(summary(findings) + hidden, err=True)
     worst = max((finding.severity for finding in findings), default=Severity.NOTE)
     return FINDINGS if findings and worst >= fail_on else CLEAN

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..runtime.surface_digest import digest_of
 from ..spec.model import ToolSpec, Workspace
 
 __all__ = ["MANIFEST", "digest", "manifest", "read_digests", "surface"]
@@ -20,22 +21,51 @@ def digest(data: bytes) -> str:
 
 
 def surface(tool: ToolSpec) -> dict[str, Any]:
-    """All that a model or caller can see of a tool."""
+    """All that a model or a caller can see of a tool, wherever it is shown.
+
+    The definition that models get, the prompt docs, the command line, and what a call must
+    carry. Not in it: how the tool works (handler, timeout, service, data), to whom and
+    where it is shown (clients, permission, section, order, always), which is the toolset's
+    business as much as the tool's, and what is for the team alone.
+    """
+    spec: Mapping[str, Any] = tool.document.value if tool.document else {}
     shown: dict[str, Any] = {
         "name": tool.name,
         "title": tool.title,
+        "summary": tool.summary,
         "description": tool.model_description,
+        "when_to_use": tool.when_to_use,
+        "guidance": tool.guidance,
         "parameters": tool.parameters,
         "returns": tool.returns,
+        "actions": spec.get("actions"),
         "annotations": tool.annotations,
+        "icons": None if tool.icons is None else list(tool.icons),
+        "meta": tool.meta,
+        "execution": tool.execution,
+        "mcp": spec.get("mcp"),
+        "cli": spec.get("cli"),
+        "examples": spec.get("examples"),
+        "deprecated": tool.deprecated,
+        "renamed_from": list(tool.renamed_from) or None,
     }
     return {key: value for key, value in shown.items() if value is not None}
 
 
-def manifest(workspace: Workspace, files: Mapping[str, bytes]) -> bytes:
-    """The manifest of generated files; the same specs give the same bytes."""
+def manifest(
+    workspace: Workspace,
+    files: Mapping[str, bytes],
+    definition: Callable[[ToolSpec], Mapping[str, Any]],
+) -> bytes:
+    """The manifest of generated files; the same specs give the same bytes.
+
+    Args:
+        definition: gives a tool as MCP's `tools/list` shows it.
+    """
     tools = {
-        toolset.name: {tool.name: _entry(tool) for tool in toolset.tools}
+        toolset.name: {
+            tool.name: _entry(tool, definition(tool)) for tool in toolset.tools
+        }
         for toolset in workspace.toolsets
     }
     content = {
@@ -46,12 +76,13 @@ def manifest(workspace: Workspace, files: Mapping[str, bytes]) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
 
 
-def _entry(tool: ToolSpec) -> dict[str, Any]:
+def _entry(tool: ToolSpec, definition: Mapping[str, Any]) -> dict[str, Any]:
     shown = surface(tool)
-    canonical = json.dumps(
-        shown, ensure_ascii=False, separators=(",", ":"), sort_keys=True
-    )
-    return {"digest": digest(canonical.encode("utf-8")), "surface": shown}
+    return {
+        "digest": digest_of(shown),
+        "definition": digest_of(definition),
+        "surface": shown,
+    }
 
 
 def read_digests(data: bytes) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -12,6 +13,11 @@ from .disk import JOURNAL, OnDisk, link_above, read_file, scan
 from .manifest import MANIFEST, digest, read_digests
 
 __all__ = ["Plan", "make_plan"]
+
+# A line of a manifest. A merge that failed leaves such lines of both sides.
+_PAIR = re.compile(
+    r'^ +"(?P<file>[^"\\]+)": "(?P<digest>sha256:[0-9a-f]{64})",?$', re.M
+)
 
 
 @dataclass(frozen=True)
@@ -223,17 +229,21 @@ def _known_digests(
         if not os.path.isfile(path) or os.path.islink(path):
             continue
         data = read_file(folder, name)
-        for table in tables:
-            for file, value in read_digests(data).items():
+        for file, value in [*read_digests(data).items(), *_more_digests(data)]:
+            for table in tables:
                 table.setdefault(file, set()).add(value)
-            for file, values in _earlier(data).items():
-                table.setdefault(file, set()).update(values)
     return known, {file: frozenset(values) for file, values in interrupted.items()}
 
 
-def _earlier(journal: bytes) -> dict[str, list[str]]:
+def _more_digests(data: bytes) -> Iterator[tuple[str, str]]:
+    """The earlier digests of a journal; of a manifest in conflict those of both sides."""
     try:
-        earlier = json.loads(journal)["earlier"]
-        return {str(file): [str(v) for v in values] for file, values in earlier.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
+        earlier = json.loads(data)["earlier"]
+        for file, values in earlier.items():
+            yield from ((str(file), str(value)) for value in values)
+    except ValueError:
+        for pair in _PAIR.finditer(data.decode("utf-8", "replace")):
+            yield pair["file"], pair["digest"]
+    except (KeyError, TypeError, AttributeError):
+        # A manifest has no such table.
+        return

@@ -41,7 +41,13 @@ _AMBIGUOUS = (
     ),
     (re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"), "not a JSON number"),
     (re.compile(r"\+[0-9][0-9_]*(\.[0-9]*)?"), "a number with a sign"),
-    (re.compile(r"[-+]?[0-9]+_[0-9_]*(\.[0-9_]*)?"), "a number with separators"),
+    (
+        re.compile(
+            r"[-+]?(?=.*_)(?=.*[0-9])([0-9][0-9_]*)?(\.[0-9_]*)?([eE][-+][0-9]+)?"
+        ),
+        "a number with separators",
+    ),
+    (re.compile(r"[-+]?0[0-9]+\.[0-9]*([eE][-+][0-9]+)?"), "a number"),
     (re.compile(r"[-+]?[0-9]*\.?[0-9]*[eE][-+]?[0-9]+"), "a number"),
     (re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.)([eE][-+]?[0-9]+)?"), "a number"),
     (re.compile(r"=|<<"), "a YAML 1.1 special"),

@@ -43,15 +43,16 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
         )
         return
     names = [action.name for action in tool.actions.values] if tool.actions else []
+    allowed, told = frozenset(values), frozenset(names)
     suggestions = Suggestions(values)
     for name in names:
-        if name not in values:
+        if name not in allowed:
             place = ("actions", "values", name)
             message = f"`{name}` is not in the `enum` of `{parameter}`"
             meant = suggestions.near(name) or f"it has {quoted_list(values[:20])}"
             yield at_tool(RULE, tool, place, message, meant, at_key=True)
     for index, value in enumerate(values):
-        if value not in names:
+        if value not in told:
             yield at_tool(
                 RULE,
                 tool,

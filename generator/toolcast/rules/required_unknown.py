@@ -47,7 +47,7 @@ def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]
                 own = isinstance(subschema.get("properties"), dict) or not path
                 if not own or not isinstance(listed, list):
                     continue
-                known, is_open, patterns = _known(schema, path)
+                known, is_open, patterns = _known(schema, path, field)
                 suggestions = Suggestions(known)
                 for index, name in enumerate(listed):
                     if not isinstance(name, str) or name in known:
@@ -58,19 +58,23 @@ def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]
                         yield tool, place, name, suggestions
 
 
-def _known(schema: JsonSchema, path: Path) -> tuple[dict[str, None], bool, list[str]]:
+def _known(
+    schema: JsonSchema, path: Path, field: str
+) -> tuple[dict[str, None], bool, list[str]]:
     """The properties of an object, whether it is open by its own word, and its patterns."""
     known: dict[str, None] = {}
     patterns: list[str] = []
-    is_open = False
+    # What a caller is not told it cannot send; what a handler gives nobody needs to guess.
+    is_open, is_closed = field == "returns", False
     for part in schema.same_value(path):
         if isinstance(part.get("properties"), dict):
             known |= dict.fromkeys(part["properties"])
         if isinstance(part.get("patternProperties"), dict):
             patterns += part["patternProperties"]
-        more = part.get("additionalProperties", False)
+        more = part.get("additionalProperties")
         is_open = is_open or more is True or isinstance(more, dict)
-    return known, is_open, patterns
+        is_closed = is_closed or more is False
+    return known, is_open and not is_closed, patterns
 
 
 def _matches(text: str, name: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 
+from ..extensions import ExtensionFailure, extensions
 from . import (
     actions,
     always_unreachable,
@@ -33,11 +33,19 @@ from . import (
     letta_name,
     mcp_client,
     name_collision,
+    name_shadowing,
+    name_similar,
     nobody,
     not_importable,
     output_catalogue,
     parameter_undescribed,
     portability,
+    prompt_markup,
+    prompt_mixed_script,
+    prompt_other_tools,
+    prompt_secrecy,
+    prompt_secret_parameter,
+    prompt_secrets,
     python_keyword,
     reading_catalogue,
     required_undeclared,
@@ -126,6 +134,15 @@ BUILT_IN: tuple[Rule, ...] = (
     attached_circular.RULE,
     letta_name.RULE,
     *output_catalogue.RULES,
+    # What attacks models: texts and names.
+    name_shadowing.RULE,
+    name_similar.RULE,
+    prompt_markup.RULE,
+    prompt_mixed_script.RULE,
+    prompt_other_tools.RULE,
+    prompt_secrecy.RULE,
+    prompt_secret_parameter.RULE,
+    prompt_secrets.RULE,
 )
 
 
@@ -134,14 +151,11 @@ def rules() -> dict[str, Rule]:
     """Every rule by id: the built-in ones, then those of `toolcast.rules`.
 
     Raises:
-        ValueError: an entry point takes an id that is taken, or is no Rule.
+        ExtensionFailure: one cannot be loaded, or takes an id that is taken.
     """
     known = {rule.id: rule for rule in BUILT_IN}
-    for entry in sorted(entry_points(group="toolcast.rules"), key=lambda e: e.name):
-        rule = entry.load()
-        if not isinstance(rule, Rule):
-            raise ValueError(f"the entry point {entry.name} is not a toolcast Rule")
+    for value, rule in extensions("toolcast.rules", Rule):
         if rule.id in known:
-            raise ValueError(f"the rule {rule.id} of {entry.value} is there already")
+            raise ExtensionFailure(f"the rule `{rule.id}` of {value} is there already")
         known[rule.id] = rule
     return known

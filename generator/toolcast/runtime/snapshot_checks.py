@@ -60,31 +60,36 @@ class SnapshotChecks:
 
     def mcp_registers_every_tool(self) -> None:
         """The server shows exactly the tools that the specs define."""
-        self._complete("mcp", self._module("mcp_server").TOOLS, "the MCP server")
+        self._complete(
+            "mcp", self._module("mcp_server").TOOLS, "the MCP server's TOOLS"
+        )
 
     def mcp_description(self, tool: str) -> None:
         """The server's description is the spec's."""
         if self._in("mcp", tool):
             live, kept = self._tool(tool).definition, self._json("mcp", tool)
-            if live.get("description") != kept.get("description"):
-                raise AssertionError(f"{tool}: MCP description differs from the spec's")
+            what = f"{tool}: the MCP description"
+            _compare(
+                what, _text(live.get("description")), _text(kept.get("description"))
+            )
 
     def mcp_input_schema(self, tool: str) -> None:
         """The server's input schema is the spec's, in the same order of keys."""
         if self._in("mcp", tool):
             live, kept = self._tool(tool).definition, self._json("mcp", tool)
-            if _text(live.get("inputSchema")) != _text(kept.get("inputSchema")):
-                raise AssertionError(f"{tool}: MCP inputSchema differs from the spec's")
+            what = f"{tool}: the MCP inputSchema"
+            _compare(
+                what, _text(live.get("inputSchema")), _text(kept.get("inputSchema"))
+            )
 
     def mcp_definition(self, tool: str) -> None:
         """The whole MCP tool."""
         if self._in("mcp", tool):
             self._same(tool, "mcp", self._tool(tool).definition)
 
-    def mcp_tools_list(self, client: str | None, revision: str) -> None:
+    def mcp_tools_list(self, client: str | None, fixture: str, revision: str) -> None:
         """The bytes that the server really sends over stdio."""
-        name = re.sub(r"[^a-z0-9_]", "_", (client or "everyone").lower())
-        kept = (self._snapshots / "tools_list" / f"{name}.json").read_bytes()
+        kept = self._bytes(f"tools_list/{fixture}.json")
         command = ["-m", f"{self._package}.mcp_server"]
         if client is not None:
             command += ["--client", client]
@@ -98,7 +103,7 @@ class SnapshotChecks:
     def langchain_wraps_every_tool(self) -> None:
         """There is a wrapper for exactly the tools that the specs define."""
         wrapped = self._module("langchain_tools").TOOLS
-        self._complete("langchain", wrapped, "the LangChain wrappers")
+        self._complete("langchain", wrapped, "the LangChain wrappers' TOOLS")
 
     def langchain(self, tool: str) -> None:
         """What a wrapper shows a model."""
@@ -126,24 +131,29 @@ class SnapshotChecks:
             return
         module = self._module("cli")
         kept = self._json("cli", tool)
+        if tool not in module.KEYWORDS:
+            raise AssertionError(f"{tool}: the CLI keyword map lacks it")
         if module.KEYWORDS[tool] != kept["keyword"]:
             raise AssertionError(
                 f"{tool}: the CLI keyword is `{module.KEYWORDS[tool]}`,"
                 f" the spec says `{kept['keyword']}`"
             )
-        commands = [command for command in module.COMMANDS if command.tool == tool]
-        if (kept["keyword"] is None) == bool(commands):
-            raise AssertionError(f"{tool}: the CLI has {len(commands)} commands for it")
+        live = [
+            " ".join(word for word in (c.keyword, c.flag, c.action) if word)
+            for c in module.COMMANDS
+            if c.tool == tool
+        ]
+        _compare(f"{tool}: its CLI commands", _text(live), _text(kept["commands"]))
 
     def cli_lines(self, tool: str) -> None:
         """Every command of a tool stands on a line of the CLI block."""
         if not self._in("cli", tool):
             return
         block = (self._folder / "prompts" / "cli.md").read_text(encoding="utf-8")
-        calls = [line.partition("   # ")[0].rstrip() for line in block.split("\n")]
-        for line in self._json("cli", tool).get("lines", ()):
-            if not any(call.endswith(f" {line}") for call in calls):
-                raise AssertionError(f"{tool}: no line of the CLI block has `{line}`")
+        calls = {line.partition("   # ")[0].strip() for line in block.split("\n")}
+        for line in self._json("cli", tool)["lines"]:
+            if line not in calls:
+                raise AssertionError(f"{tool}: the CLI block has no line `{line}`")
 
     def prompt(self, tool: str) -> None:
         """A tool's bullet and paragraphs stand in the block of its section."""
@@ -153,12 +163,16 @@ class SnapshotChecks:
         if not found:
             raise AssertionError(f"{tool}: stands in no section of the prompt docs")
         block = self._module("prompts").section(found[0])
-        kept = (self._snapshots / "prompts" / f"{self._fixtures[tool]}.md").read_text(
-            encoding="utf-8"
-        )
+        kept = self._bytes(f"prompts/{self._fixtures[tool]}.md").decode("utf-8")
         bullet, _, body = kept.partition("\n\n")
-        if f"\n{bullet}\n" not in block or f"\n{body}" not in block:
-            raise AssertionError(f"{tool}: missing or changed in section `{found[0]}`")
+        for part, what in ((bullet, "bullet"), (body.rstrip("\n"), "paragraphs")):
+            if f"\n{part}\n" not in f"\n{block}":
+                raise AssertionError(
+                    f"{tool}: its {what} in section `{found[0]}` are missing or changed"
+                    f"\nexpected:\n{part}"
+                )
+        if f"\n{bullet}\n" not in self._module("prompts").preamble():
+            raise AssertionError(f"{tool}: the preamble lacks its bullet")
 
     def section(self, name: str) -> None:
         """The bytes of a section's block."""
@@ -167,7 +181,7 @@ class SnapshotChecks:
     def block(self, file: str) -> None:
         """The bytes of a Markdown block."""
         live = (self._folder / "prompts" / file).read_bytes()
-        kept = (self._snapshots / "blocks" / file).read_bytes()
+        kept = self._bytes(f"blocks/{file}")
         if live != kept:
             _compare(f"prompts/{file}", live.decode(), kept.decode())
 
@@ -214,15 +228,20 @@ class SnapshotChecks:
         expected = {name for name in self._fixtures if self._in(target, name)}
         missing, extra = expected - set(live), set(live) - expected
         if missing:
-            raise AssertionError(f"{where} lacks {', '.join(sorted(missing))}")
+            raise AssertionError(f"missing in {where}: {', '.join(sorted(missing))}")
         if extra:
             raise AssertionError(
-                f"{where} has {', '.join(sorted(extra))} without a spec"
+                f"without a spec in {where}: {', '.join(sorted(extra))}"
             )
 
     def _json(self, surface: str, tool: str) -> Any:
-        path = self._snapshots / surface / f"{self._fixtures[tool]}.json"
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(self._bytes(f"{surface}/{self._fixtures[tool]}.json"))
+
+    def _bytes(self, fixture: str) -> bytes:
+        try:
+            return (self._snapshots / fixture).read_bytes()
+        except FileNotFoundError:
+            raise AssertionError(f"there is no fixture snapshots/{fixture}") from None
 
     def _same(self, tool: str, surface: str, live: Any) -> None:
         _compare(f"{tool}: {surface}", _text(live), _text(self._json(surface, tool)))

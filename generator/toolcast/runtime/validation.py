@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .json_bounds import Size, measure
 from .tool import Action, Tool
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ __all__ = ["Validators", "problems_with_actions"]
 _logger = logging.getLogger("toolcast")
 
 _MOST_PROBLEMS = 10
+_MOST_EXPLAINED_VALUES = 1_000
+_MOST_EXPLAINED_LEVELS = 6
 _MOST_BACKTRACKS = 100_000
 _DIALECTS = {
     "draft-04": "Draft4Validator",
@@ -132,17 +135,45 @@ def _problems(
             # What cannot be checked is not let through.
             _logger.exception("the schema of %s cannot be applied", name)
             return ["the value cannot be checked: the tool's schema cannot be applied"]
-    problems: list[str] = []
+    size = measure(value)
+    if size.problem is not None:
+        return [f"the value cannot be taken: it has {size.problem}"]
     try:
         if validator.is_valid(value):
-            return problems
-        for error in validator.iter_errors(value):
-            problems.extend(_worded(error))
-            if len(problems) >= _MOST_PROBLEMS:
-                break
+            return []
+        return _explained(validator, schema, value, size)
     except (ValueError, TypeError) as error:
         return [f"not a JSON value: {error}"]
+
+
+def _explained(validator: Any, schema: Any, value: Any, size: Size) -> list[str]:
+    """What is wrong with a value that is not valid, in bounded time.
+
+    The library finds all errors before it gives the first. In a large value that takes
+    long, and in nested alternatives it is exponential.
+    """
+    import jsonschema_rs
+
+    if size.levels > _MOST_EXPLAINED_LEVELS and _has_nested_choice(schema):
+        return ["the value does not match the schema"]
+    if size.values > _MOST_EXPLAINED_VALUES:
+        try:
+            validator.validate(value)
+        except jsonschema_rs.ValidationError as first:
+            return list(_worded(first))[:_MOST_PROBLEMS]
+    problems: list[str] = []
+    for error in validator.iter_errors(value):
+        problems.extend(_worded(error))
+        if len(problems) >= _MOST_PROBLEMS:
+            break
     return problems
+
+
+def _has_nested_choice(schema: Any) -> bool:
+    """Whether alternatives may hold further ones by way of references."""
+    text = json.dumps(schema, default=str)
+    has_choice = '"oneOf"' in text or '"anyOf"' in text or '"allOf"' in text
+    return has_choice and ('"$ref"' in text or '"$dynamicRef"' in text)
 
 
 def _worded(error: ValidationError) -> Iterator[str]:
@@ -153,7 +184,7 @@ def _worded(error: ValidationError) -> Iterator[str]:
     if keyword == "required":
         yield f"`{_join(place, details['property'])}` is required"
     elif keyword in ("additionalProperties", "unevaluatedProperties"):
-        for name in details["unexpected"]:
+        for name in details["unexpected"][:_MOST_PROBLEMS]:
             yield f"`{_join(place, name)}` is not a parameter"
     elif keyword == "type":
         wanted = " or ".join(_KINDS.get(kind, kind) for kind in details["types"])
@@ -163,6 +194,10 @@ def _worded(error: ValidationError) -> Iterator[str]:
         yield f"{_named(place)} must be one of {choices}"
     elif keyword == "const":
         yield f"{_named(place)} must be {_shown(details['expected_value'])}"
+    elif keyword == "falseSchema" and "additional" in str(error.schema_path[-1:]):
+        yield f"{_named(place)} has a parameter that is not declared"
+    elif keyword == "pattern" and "error" in details:
+        yield f"{_named(place)} takes too long to match with the schema's `pattern`"
     elif keyword == "falseSchema":
         yield f"{_named(place)} is not allowed"
     elif keyword in ("anyOf", "oneOf", "not", "propertyNames", "contains"):
@@ -177,11 +212,15 @@ def _place(path: list[str | int]) -> str:
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
+    return _shortened(text)
 
 
 def _join(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
+    return _shortened(f"{place}.{name}" if place else name)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 160 else f"{text[:78]}...{text[-79:]}"
 
 
 def _named(place: str) -> str:

@@ -12,6 +12,7 @@ from ..output.manifest import manifest
 from ..rendering.environment import is_built_in, render
 from ..rendering.shape import verify_shape
 from ..spec.model import Toolset, Workspace
+from .mcp_definition import mcp_definition
 from .table import enabled
 from .target import Context
 
@@ -35,7 +36,7 @@ def cast_workspace(workspace: Workspace) -> dict[str, bytes]:
             if path in files:
                 raise ValueError(f"two targets give {path}")
             files[path] = data
-    files["MANIFEST.json"] = manifest(workspace, files)
+    files["MANIFEST.json"] = manifest(workspace, files, mcp_definition)
     return files
 
 

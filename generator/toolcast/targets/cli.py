@@ -21,7 +21,7 @@ from ..text.python import (
 from .cli_commands import CliCommand, cli_commands
 from .target import Context, Target, header, package_of
 
-__all__ = ["TARGET"]
+__all__ = ["TARGET", "program_of"]
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,19 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         code_of(call("command_line", settings), 0, "main = "),
         _shape(has_commands=bool(commands)),
     )
-    program = options.get("program", f"python -m {package}.cli")
     return {
         "cli.py": context.render("cli/cli.py.jinja", view),
         "prompts/cli.md": context.render(
-            "cli/cli_block.md.jinja", _block(toolset, commands, str(program))
+            "cli/cli_block.md.jinja",
+            _block(toolset, commands, program_of(toolset, context)),
         ),
     }
+
+
+def program_of(toolset: Toolset, context: Context) -> str:
+    """What is typed before a command in the CLI block."""
+    default = f"python -m {package_of(context.output, toolset)}.cli"
+    return str(toolset.targets.get("cli", {}).get("program", default))
 
 
 def _shape(*, has_commands: bool) -> PythonShape:

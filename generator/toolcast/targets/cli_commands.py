@@ -46,6 +46,12 @@ class CliCommand:
     line: str
     comment: str
 
+    @property
+    def words(self) -> str:
+        """What selects the command."""
+        action = self.action.name if self.action else None
+        return " ".join(w for w in (self.keyword, self.flag, action) if w)
+
 
 def parse_usage(usage: str) -> tuple[CliPositional, ...]:
     """The positionals of a well-formed usage line."""

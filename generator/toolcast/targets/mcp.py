@@ -82,6 +82,6 @@ TARGET = Target(
         ]
     ),
     needs=("registry",),
-    runtime=("mcp_serving",),
+    runtime=("mcp_serving", "surface_digest"),
     options={"client": "The client that stdio and the default HTTP path serve."},
 )

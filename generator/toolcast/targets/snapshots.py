@@ -10,7 +10,7 @@ from ..rendering.shape import PythonShape
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
 from ..text.json_text import compact, pretty
-from ..text.layout import Text
+from ..text.layout import Expression, Text
 from ..text.names import module_name
 from ..text.python import code_of, encode, literal, string, tuple_of
 from . import cli, prompts
@@ -69,7 +69,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         ("prompts", _prompts),
     ):
         if target in context.targets:
-            for path, text in cast_one(toolset, toolset.tools_in(target)):
+            for path, text in cast_one(toolset, context, toolset.tools_in(target)):
                 files[f"snapshots/{path}"] = text.encode("utf-8")
     for blocks in (prompts.TARGET, cli.TARGET):
         if blocks.name in context.targets:
@@ -95,8 +95,10 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 def _settings(toolset: Toolset) -> Code:
     """What the tests know besides the fixtures, as assignments."""
-    names = [client.name for client in toolset.clients]
-    clients: list[str | None] = [*names] if names else [None]
+    clients: list[Expression] = [
+        tuple_of([encode(client.name), encode(module_name(client.name))])
+        for client in toolset.clients
+    ] or [tuple_of([encode(None), encode("everyone")])]
     excluded: dict[str, dict[str, str]] = {}
     for exclusion in toolset.exclusions:
         excluded.setdefault(exclusion.target, {})[exclusion.tool] = exclusion.reason
@@ -107,10 +109,11 @@ def _settings(toolset: Toolset) -> Code:
     return Code(
         "\n".join(
             [
+                "# Each client with its fixture of `tools/list`.",
                 code_of(
-                    tuple_of(encode(name) for name in clients),
+                    tuple_of(clients),
                     0,
-                    "CLIENTS: tuple[str | None, ...] = ",
+                    "CLIENTS: tuple[tuple[str | None, str], ...] = ",
                 ),
                 code_of(
                     tuple_of(Text(string(name)) for name in gone),
@@ -137,7 +140,7 @@ def _section_of(toolset: Toolset, tool: ToolSpec) -> str:
 Fixtures = Iterator[tuple[str, str]]
 
 
-def _mcp(toolset: Toolset, tools: Sequence[ToolSpec]) -> Fixtures:
+def _mcp(toolset: Toolset, context: Context, tools: Sequence[ToolSpec]) -> Fixtures:
     for tool in tools:
         yield f"mcp/{module_name(tool.name)}.json", pretty(mcp_definition(tool))
     offered: dict[str, list[Any]] = {}
@@ -151,7 +154,7 @@ def _mcp(toolset: Toolset, tools: Sequence[ToolSpec]) -> Fixtures:
         yield path, compact(definitions) + "\n"
 
 
-def _openai(toolset: Toolset, tools: Sequence[ToolSpec]) -> Fixtures:
+def _openai(toolset: Toolset, context: Context, tools: Sequence[ToolSpec]) -> Fixtures:
     for tool in tools:
         function = {
             "name": tool.name,
@@ -162,7 +165,9 @@ def _openai(toolset: Toolset, tools: Sequence[ToolSpec]) -> Fixtures:
         yield f"openai/{module_name(tool.name)}.json", pretty(shown)
 
 
-def _langchain(toolset: Toolset, tools: Sequence[ToolSpec]) -> Fixtures:
+def _langchain(
+    toolset: Toolset, context: Context, tools: Sequence[ToolSpec]
+) -> Fixtures:
     for tool in tools:
         shown = {
             "name": tool.name,
@@ -172,21 +177,23 @@ def _langchain(toolset: Toolset, tools: Sequence[ToolSpec]) -> Fixtures:
         yield f"langchain/{module_name(tool.name)}.json", pretty(shown)
 
 
-def _cli(toolset: Toolset, tools: Sequence[ToolSpec]) -> Fixtures:
-    lines: dict[str, list[str]] = {}
-    for command in cli_commands(toolset, tools):
-        lines.setdefault(command.tool.name, []).append(command.line)
+def _cli(toolset: Toolset, context: Context, tools: Sequence[ToolSpec]) -> Fixtures:
+    program = cli.program_of(toolset, context)
+    commands = list(cli_commands(toolset, tools))
     for tool in tools:
-        keyword = tool.cli.keyword if tool.cli else None
-        shown: dict[str, Any] = {"keyword": keyword}
-        if keyword is None:
-            shown["reason"] = tool.cli.reason if tool.cli else None
-        else:
-            shown["lines"] = lines[tool.name]
+        own = [command for command in commands if command.tool is tool]
+        shown: dict[str, Any] = {
+            "keyword": tool.cli.keyword if tool.cli else None,
+            "reason": tool.cli.reason if tool.cli else None,
+            "commands": [command.words for command in own],
+            "lines": [f"{program} {command.line}" for command in own],
+        }
+        if shown["keyword"] is not None:
+            del shown["reason"]
         yield f"cli/{module_name(tool.name)}.json", pretty(shown)
 
 
-def _prompts(toolset: Toolset, tools: Sequence[ToolSpec]) -> Fixtures:
+def _prompts(toolset: Toolset, context: Context, tools: Sequence[ToolSpec]) -> Fixtures:
     for tool in tools:
         docs = tool_docs(tool)
         text = f"{docs.bullet}\n\n### {docs.name}\n"

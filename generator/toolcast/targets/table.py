@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 
+from ..extensions import ExtensionFailure, extensions
 from . import cli, langchain, mcp, prompts, registry, snapshots
 from .target import Target
 
@@ -25,16 +25,13 @@ def targets() -> dict[str, Target]:
     """Every target by name: the built-in ones, then those of `toolcast.targets`.
 
     Raises:
-        ValueError: an entry point takes a name that is taken, or is no Target.
+        ExtensionFailure: one cannot be loaded, or takes a name that is taken.
     """
     known = {target.name: target for target in BUILT_IN}
-    for entry in sorted(entry_points(group="toolcast.targets"), key=lambda e: e.name):
-        target = entry.load()
-        if not isinstance(target, Target):
-            raise ValueError(f"the entry point {entry.name} is not a toolcast Target")
+    for value, target in extensions("toolcast.targets", Target):
         if target.name in known:
-            raise ValueError(
-                f"the target {target.name} of {entry.value} is there already"
+            raise ExtensionFailure(
+                f"the target `{target.name}` of {value} is there already"
             )
         known[target.name] = target
     return known

@@ -39,8 +39,8 @@ class Target:
         cast: `(toolset, context) -> {path below the toolset's package: bytes}`.
         reads: the fields of a tool spec that change its output.
         needs: targets that it cannot stand without.
-        runtime: the modules of the runtime that its output imports; what they import
-            themselves comes with them.
+        runtime: the modules of the runtime that its output imports, or its users do;
+            what they import themselves comes with them.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
     """
 

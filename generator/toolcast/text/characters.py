@@ -26,9 +26,16 @@ _HIDDEN_RUN = re.compile(
     "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
     "|(?:[\u200b-\u200d]|" + _INVISIBLE.pattern + "){4,}"
 )
-# Joiners belong to emoji and to scripts beyond Armenian, not between Latin letters.
-_NEEDLESS_JOINER = re.compile("(?:(?<=[\x00-\u058f])|^)[\u200c\u200d]")
 _TAGS = re.compile("[\U000e0020-\U000e007f]+")
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_JOINERS = re.compile("[\u200c\u200d]+")
+_MOST_MARKS = 4
+_JOINED_SCRIPTS = (
+    # one name starts all letters of a script
+    *("ARABIC", "SYRIAC", "MONGOLIAN", "NKO", "MANDAIC", "ADLAM", "DEVANAGARI"),
+    *("BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA"),
+    *("MALAYALAM", "SINHALA", "KHMER", "MYANMAR", "TIBETAN", "BALINESE"),
+)
 
 
 def forbidden(text: str) -> str | None:
@@ -45,9 +52,60 @@ def forbidden(text: str) -> str | None:
 
 
 def invisible(text: str) -> str | None:
-    """The first character that people do not see but models read, or None."""
-    match = _INVISIBLE.search(text) or _NEEDLESS_JOINER.search(text)
-    return match.group() if match else None
+    """The first character that people do not see but models read, or None.
+
+    Besides characters without a picture these are joiners and variation selectors where
+    no script and no emoji needs them, and marks piled higher than any script does: all of
+    them can spell a hidden message.
+    """
+    if text.isascii():
+        return None
+    match = _INVISIBLE.search(text)
+    if match:
+        return match.group()
+    for run in _SELECTORS.finditer(text):
+        before = text[max(0, run.start() - 1) : run.start()]
+        if len(run.group()) > 1 or not _is_base(before, run.group()):
+            return run.group()[0]
+    for run in _JOINERS.finditer(text):
+        before = text[max(0, run.start() - 2) : run.start()]
+        if len(run.group()) > 1 or not _is_joined(before, run.group()):
+            return run.group()[0]
+    return _piled_mark(text)
+
+
+def _is_base(before: str, selector: str) -> bool:
+    """Whether a variation selector can belong to the character before it."""
+    if before == "":
+        return False
+    if selector > "\ufe0f":
+        return unicodedata.category(before) == "Lo"  # ideographs have variants
+    # Emoji are symbols, and the digits, `#` and `*` of keycaps.
+    return unicodedata.category(before)[0] in "SPL" or before in "0123456789"
+
+
+def _is_joined(before: str, joiner: str) -> bool:
+    """Whether a joiner can stand after the characters before it."""
+    letter = before[-1:]
+    if letter == "":
+        return False
+    if unicodedata.name(letter, "").startswith(_JOINED_SCRIPTS):
+        return True
+    # People, hands and flags join to one emoji, with a selector or skin tone between.
+    is_emoji = unicodedata.category(letter) in ("So", "Sk") or letter == "\ufe0f"
+    return joiner == "\u200d" and is_emoji
+
+
+def _piled_mark(text: str) -> str | None:
+    piled = 0
+    for character in text:
+        if character < "\u0300":
+            piled = 0
+            continue
+        piled = piled + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        if piled > _MOST_MARKS and character not in "\ufe0e\ufe0f":
+            return character
+    return None
 
 
 def describe(character: str) -> str:

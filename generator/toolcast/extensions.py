@@ -1,0 +1,37 @@
+"""Targets and rules that other packages bring as entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from typing import TypeVar
+
+__all__ = ["ExtensionFailure", "extensions"]
+
+Kind = TypeVar("Kind")
+
+
+class ExtensionFailure(Exception):
+    """An installed package brings an extension that cannot be used."""
+
+
+def extensions(group: str, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
+    """`module:name` and value of the entry points of a group, in the order of their names.
+
+    Raises:
+        ExtensionFailure: one cannot be loaded, or is not of the kind.
+    """
+    found = sorted(
+        entry_points(group=group), key=lambda entry: (entry.name, entry.value)
+    )
+    for entry in found:
+        where = f"the entry point `{entry.name}` of {group} ({entry.value})"
+        try:
+            value = entry.load()
+        # An extension is other people's code: whatever it raises, it is named.
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
+        if not isinstance(value, kind):
+            raise ExtensionFailure(f"{where} is not a toolcast {kind.__name__}")
+        yield entry.value, value

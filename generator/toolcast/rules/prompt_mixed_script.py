@@ -1,0 +1,53 @@
+"""`prompt/mixed-script`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..findings import Finding, Severity
+from ..spec.model import Toolset, Workspace
+from ..spec.surface import all_texts
+from ..text.characters import describe
+from ..text.look_alikes import look_alike
+from .prompt_finding import at_text, shown
+from .rule import Rule
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds words that look Latin and are not."""
+    for tool in toolset.tools:
+        for found in all_texts(tool):
+            hit = look_alike(found.text)
+            if hit is not None:
+                word, character = hit
+                yield at_text(
+                    RULE,
+                    tool,
+                    found,
+                    f"the word {shown(word)} has {describe(character)} among Latin"
+                    " letters",
+                    "write the word in one script",
+                )
+
+
+RULE = Rule(
+    id="prompt/mixed-script",
+    severity=Severity.WARNING,
+    purpose="Checks that no word mixes Latin letters with their doubles of other scripts.",
+    why=(
+        "A Cyrillic letter in a Latin word looks right to a reviewer and slips through"
+        " every search; models read it as another word. The check is a heuristic: it knows"
+        " the common doubles, and a word written wholly in another script passes."
+    ),
+    bad="""\
+summary: "Sends to \\u0430dmin."
+parameters: {type: object}
+""",
+    good="""\
+summary: Sends to admin, администратор.
+parameters: {type: object}
+""",
+    check=check,
+)

@@ -1,0 +1,102 @@
+"""`prompt/secret-parameter`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..findings import Finding, Severity
+from ..reading.tree import Path
+from ..spec.model import Toolset, Workspace
+from ..spec.surface import definition_texts
+from .prompt_finding import CAVEAT, at_text
+from .rule import Rule
+
+__all__ = ["RULE", "SECRET_PARAMETERS"]
+
+SECRET_PARAMETERS: dict[str, str] = {
+    **dict.fromkeys(
+        [
+            *("password", "passwd", "pwd", "passphrase", "api key", "apikey", "secret"),
+            *("api secret", "client secret", "secret key", "private key", "ssh key"),
+            *("token", "access token", "refresh token", "auth token", "bearer token"),
+            *("api token", "session token", "id token", "credential", "credentials"),
+            *("cookie", "cookies", "session cookie", "seed phrase", "mnemonic"),
+            *("credit card", "card number", "cvv", "pin code", "otp"),
+        ],
+        "secrets",
+    ),
+    **dict.fromkeys(
+        [
+            *("sidenote", "side note", "system prompt", "system message"),
+            *(
+                "conversation history",
+                "chat history",
+                "conversation",
+                "full conversation",
+            ),
+            *(
+                "previous messages",
+                "chain of thought",
+                "hidden notes",
+                "internal notes",
+            ),
+            *("context dump", "env vars", "environment variables", "env file"),
+        ],
+        "what the model knows",
+    ),
+}
+"""Names of parameters, in words, that a model would fill with something confidential."""
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds parameters that a model would fill with secrets."""
+    for tool in toolset.tools:
+        for found in definition_texts(tool):
+            if not (found.is_key and _is_parameter(found.path)):
+                continue
+            wanted = SECRET_PARAMETERS.get(_words(found.text))
+            if wanted is not None:
+                yield at_text(
+                    RULE,
+                    tool,
+                    found,
+                    f"the parameter `{found.text}` asks the model for {wanted}",
+                    "let the handler take it from its own configuration, or suppress"
+                    " this with the reason",
+                )
+
+
+def _is_parameter(path: Path) -> bool:
+    return path[0] == "parameters" and len(path) > 2 and path[-2] == "properties"
+
+
+def _words(name: str) -> str:
+    """`accessToken`, `access_token` and `access-token` are `access token`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
+
+
+RULE = Rule(
+    id="prompt/secret-parameter",
+    severity=Severity.WARNING,
+    purpose="Checks that no parameter is named like a place for secrets.",
+    why=(
+        "What a model fills in stands in transcripts and logs. A parameter called"
+        " `api_key` invites secrets into them, and one called `sidenote` carried the stolen"
+        " files of a published attack." + CAVEAT
+    ),
+    bad="""\
+summary: Adds two numbers.
+parameters:
+  type: object
+  properties: {sidenote: {type: string, description: The file.}}
+""",
+    good="""\
+summary: Adds two numbers.
+parameters:
+  type: object
+  properties: {page_token: {type: string, description: Of the last page.}}
+""",
+    check=check,
+)

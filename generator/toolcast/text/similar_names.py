@@ -1,0 +1,91 @@
+"""Names that a reader or a model takes for each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+__all__ = ["similar_pairs"]
+
+_LOOK_ALIKE = str.maketrans("015", "ols")
+_SHORTEST_WORD = 5
+"""Shorter words are often one edit apart (`get` and `set`, `lpop` and `rpop`)."""
+
+
+def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The pairs of nearly the same names, each once, in order."""
+    listed = sorted(set(names))
+    found: set[tuple[str, str]] = set()
+    by_fold: dict[str, list[str]] = {}
+    by_deletion: dict[tuple[str, ...], list[str]] = {}
+    for name in listed:
+        by_fold.setdefault(_folded(name), []).append(name)
+        for key in _deletions(_words(name)):
+            by_deletion.setdefault(key, []).append(name)
+    for group in by_fold.values():
+        found.update(_pairs(group))
+    for group in by_deletion.values():
+        found.update(p for p in _pairs(group) if _one_edit(*p))
+    yield from sorted(found)
+
+
+def _pairs(group: list[str]) -> Iterator[tuple[str, str]]:
+    unique = list(dict.fromkeys(group))
+    for index, first in enumerate(unique):
+        for second in unique[index + 1 :]:
+            yield first, second
+
+
+def _folded(name: str) -> str:
+    """What is left when case, separators and look-alike digits do not count."""
+    folded = re.sub(r"[^a-z0-9]", "", name.lower())
+    # `v1` and `v10` differ in their number; `mai1` and `mail` in a look-alike.
+    return re.sub(r"(?<=[a-z])[015]+(?=[a-z]|$)", _letters, folded)
+
+
+def _letters(match: re.Match[str]) -> str:
+    return match.group().translate(_LOOK_ALIKE)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return tuple(re.findall(r"[a-z0-9]+", spaced.lower()))
+
+
+def _deletions(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The words, and all that one deleted letter leaves of one longer word.
+
+    Two words are one edit apart only if they share one of these.
+    """
+    yield words
+    for place, word in enumerate(words):
+        if len(word) < _SHORTEST_WORD:
+            continue
+        for index in range(len(word)):
+            shorter = word[:index] + word[index + 1 :]
+            yield (*words[:place], shorter, *words[place + 1 :])
+
+
+def _one_edit(first: str, second: str) -> bool:
+    pairs = list(zip(_words(first), _words(second), strict=True))
+    differing = [(a, b) for a, b in pairs if a != b]
+    if len(differing) != 1:
+        return not differing
+    shorter, longer = sorted(differing[0], key=len)
+    if len(shorter) < _SHORTEST_WORD or _is_plural(shorter, longer):
+        return False
+    if len(shorter) == len(longer) and not _swapped_or_replaced(shorter, longer):
+        return False
+    return re.sub(r"\d", "", shorter) != re.sub(r"\d", "", longer)
+
+
+def _is_plural(shorter: str, longer: str) -> bool:
+    return longer in (f"{shorter}s", f"{shorter}d", f"{shorter}r")
+
+
+def _swapped_or_replaced(first: str, second: str) -> bool:
+    places = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+    if len(places) == 2 and places[1] == places[0] + 1:
+        a, b = places
+        return first[a] == second[b] and first[b] == second[a]
+    return len(places) == 1

@@ -1,0 +1,164 @@
+"""Advertised parameters reach their handler, and missing ones are never made up."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast.spec.loading import load_workspace
+
+ROOT = Path(__file__).parents[2]
+
+
+def tools() -> Iterator[Any]:
+    """Every tool of every toolset, with a client that may call it."""
+    workspace = load_workspace(str(ROOT)).workspace
+    assert workspace is not None
+    for toolset in workspace.toolsets:
+        for tool in toolset.tools:
+            clients = [c.name for c in toolset.clients if toolset.is_offered(tool, c)]
+            client = clients[0] if clients else None
+            yield pytest.param(toolset.name, tool, client, id=tool.name)
+
+
+@pytest.mark.parametrize(("toolset", "tool", "client"), list(tools()))
+def test_every_advertised_parameter_reaches_the_handler(
+    toolset: str, tool: Any, client: Any
+) -> None:
+    from generated._runtime.handlers import bind_handler
+
+    handler = bind_handler(str(tool.handler), frozenset(tool.properties))
+    assert handler.not_taken(tool.properties) == []
+
+
+@pytest.mark.parametrize(("toolset", "tool", "client"), list(tools()))
+def test_a_missing_argument_is_refused_and_never_filled(
+    toolset: str, tool: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = importlib.import_module(f"generated.{toolset}.registry")
+    called: list[Any] = []
+    monkeypatch.setattr(registry.REGISTRY, "_handler", called.append)
+    for name in tool.required:
+        example = dict(tool.examples[0].arguments) if tool.examples else {}
+        example.pop(name, None)
+        response = asyncio.run(registry.call_tool(tool.name, example, client))
+        assert f"`{name}` is required" in (response.error or "")
+    for action in tool.actions.values if tool.actions else ():
+        if action.requires:
+            arguments = {tool.actions.parameter: action.name}
+            response = asyncio.run(registry.call_tool(tool.name, arguments, client))
+            for name in action.requires:
+                assert f"`{name}` is required" in (response.error or "")
+    assert called == [], "the handler was asked for"
+
+
+TOOL = """
+summary: Send.
+parameters:
+  type: object
+  required: [to]
+  additionalProperties: false
+  properties:
+    to: {type: string}
+    tenant: {type: string}
+    count: {type: integer, default: 1}
+handler: handlers.toy:HANDLER
+"""
+RIGHT = """
+def NAME(*, to: str, tenant: str | None = None, count: int = 1) -> object:
+    return {"to": to, "tenant": tenant, "count": count}
+"""
+HANDLERS = """
+from typing import Any
+
+
+def good(*, to: str, tenant: str = "", count: int = 1) -> object:
+    return {"to": to, "tenant": tenant, "count": count}
+
+
+def mapped(arguments: dict[str, Any], /) -> object:
+    return arguments
+
+
+async def awaited(to: str, tenant: str = "", count: int = 1) -> object:
+    return {"to": to, "tenant": tenant, "count": count}
+
+
+def drops(*, to: str, count: int = 1) -> object:
+    return to
+
+
+def renames(*, to: str, workspace: str = "", count: int = 1) -> object:
+    return to
+
+
+def retypes(*, to: str, tenant: str = "", count: str = "") -> object:
+    return to
+
+
+def demands(*, to: str, tenant: str, count: int = 1) -> object:
+    return to
+"""
+GOOD = ("good", "awaited")
+DRIFTED = ("drops", "renames", "retypes", "demands")
+
+
+def test_a_type_checker_sees_a_handler_that_drifted(
+    make_project: Callable[..., Any],
+) -> None:
+    names = (*GOOD, *DRIFTED)
+    project = make_project(
+        {name: TOOL.replace("HANDLER", name) for name in names},
+        toolset="targets: {registry: {}}\n",
+        handlers="".join(RIGHT.replace("NAME", name) for name in names),
+    )
+    project.generate()
+    project.write("handlers/toy.py", HANDLERS)
+    modules = [f"generated/toy/tools/{name}.py" for name in names]
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"]
+    checked = subprocess.run(
+        [*mypy, "--cache-dir", str(project.root / ".mypy"), *modules],
+        cwd=project.root,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert checked.returncode == 1, checked.stdout + checked.stderr
+    for name in DRIFTED:
+        assert f"generated/toy/tools/{name}.py:" in checked.stdout, checked.stdout
+    for name in GOOD:
+        assert f"tools/{name}.py" not in checked.stdout, checked.stdout
+
+
+def test_an_argument_that_the_handler_dropped_is_refused_not_lost(
+    make_project: Callable[..., Any],
+) -> None:
+    """A message must not go to the wrong tenant because the tenant was dropped."""
+    names = ("good", "mapped", "drops")
+    project = make_project(
+        {name: TOOL.replace("HANDLER", name) for name in names},
+        toolset="targets: {registry: {}}\n",
+        handlers="".join(RIGHT.replace("NAME", name) for name in names),
+    )
+    project.generate()
+    project.write("handlers/toy.py", HANDLERS)
+    program = (
+        "from generated.toy.registry import call_tool_sync as call\n"
+        "print(call('good', {'to': 'a', 'tenant': 't'}).result)\n"
+        "print(call('mapped', {'to': 'a'}).result)\n"
+        "print(call('drops', {'to': 'a', 'tenant': 't'}).error)\n"
+        "print(call('good', {}).error)\n"
+    )
+    said = project.run("-c", program).stdout.split("\n")
+    assert said[:2] == ["{'to': 'a', 'tenant': 't', 'count': 1}", "{'to': 'a'}"]
+    assert said[2:4] == [
+        "the arguments of `drops` are not valid:",
+        "- `tenant` is not a parameter",
+    ]
+    assert "- `to` is required" in said

@@ -1,0 +1,61 @@
+"""An extension as somebody else packages it, installed beside the generator."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+MODULE = """
+from toolcast.rules.rule import Rule, at_tool
+from toolcast.findings import Severity
+from toolcast.targets.target import Target
+
+
+def cast(toolset, context):
+    rows = "".join(f"{tool.name}\\t{tool.summary}\\n" for tool in toolset.tools)
+    return {"names.tsv": rows.encode("utf-8")}
+
+
+TARGET = Target("names", "A table of names.", cast, frozenset(["name", "summary"]))
+
+
+def check(toolset, workspace):
+    for tool in toolset.tools:
+        if "please" not in tool.summary:
+            message = f"the summary of `{tool.name}` does not say please"
+            yield at_tool(RULE, tool, ("summary",), message, "say please")
+
+
+RULE = Rule(
+    "house/polite",
+    Severity.WARNING,
+    "Checks that summaries say please.",
+    "House style.",
+    "summary: Do it.",
+    "summary: Do it, please.",
+    check,
+)
+"""
+ENTRY_POINTS = """
+[toolcast.targets]
+names = toolcast_house:TARGET
+
+[toolcast.rules]
+polite = toolcast_house:RULE
+"""
+
+
+@pytest.fixture
+def extension(tmp_path: Path) -> dict[str, str]:
+    """The environment of a process that has the extension installed."""
+    site = tmp_path / "site"
+    info = site / "toolcast_house-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "toolcast_house.py").write_text(MODULE)
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: toolcast-house\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    return {"PYTHONPATH": os.pathsep.join([str(site)])}

@@ -1,0 +1,187 @@
+"""Targets, rules and templates that are not the generator's own; and one more tool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GREET = """
+summary: Greet somebody.
+parameters: {type: object, properties: {}}
+handler: handlers.toy:greet
+"""
+HANDLERS = "def greet() -> str:\n    return 'hello'\n"
+
+
+def test_a_target_and_a_rule_of_another_package(
+    make_project: Callable[..., Any], extension: dict[str, str]
+) -> None:
+    project = make_project(
+        {"greet": GREET}, toolset="targets: {names: {}}\n", handlers=HANDLERS
+    )
+    unknown = project.toolcast("check")
+    assert unknown.returncode == 1
+    assert "`names`" in unknown.stderr, "a target that is not installed is named"
+
+    done = project.toolcast("generate", env=extension)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "specs/toy/greet.yaml:3:10: warning: house/polite: the summary" in done.stderr
+    )
+    table = project.root / "generated/toy/names.tsv"
+    assert table.read_text() == "greet\tGreet somebody.\n"
+    assert project.toolcast("check", env=extension).returncode == 0
+    strict = project.toolcast("check", "--fail-on", "warning", env=extension)
+    assert strict.returncode == 1
+
+    table.write_text("mine")
+    edited = project.toolcast("check", env=extension)
+    assert "generated/toy/names.tsv: error: output/hand-edited" in edited.stderr
+    explained = project.toolcast("explain", "house/polite", env=extension)
+    assert "Checks that summaries say please." in explained.stdout
+
+    # A spec can accept the finding, as with any rule.
+    project.edit(
+        "specs/toy/greet.yaml",
+        "handler:",
+        "suppress: [{rule: house/polite, reason: It is a greeting.}]\nhandler:",
+    )
+    done = project.toolcast("generate", "--force", env=extension)
+    assert (done.returncode, "house/polite" in done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError: No"),
+        ("TARGET = RULE = 3", "is not a toolcast "),
+        (
+            "from toolcast.rules.table import BUILT_IN\n"
+            "from toolcast.targets.prompts import TARGET\nRULE = BUILT_IN[0]",
+            "is there already",
+        ),
+    ],
+)
+def test_an_extension_that_is_broken_is_named(
+    make_project: Callable[..., Any],
+    extension: dict[str, str],
+    module: str,
+    said: str,
+) -> None:
+    (Path(extension["PYTHONPATH"]) / "toolcast_house.py").write_text(module)
+    project = make_project({"greet": GREET}, handlers=HANDLERS)
+    for words in (["check"], ["generate"], ["explain"]):
+        broken = project.toolcast(*words, env=extension)
+        assert broken.returncode == 2
+        assert broken.stderr.startswith("error: the ")
+        assert "toolcast_house" in broken.stderr
+        assert said in broken.stderr
+        assert broken.stderr.count("\n") == 1
+
+
+def test_a_projects_own_template_goes_before_the_built_in_one(
+    make_project: Callable[..., Any],
+) -> None:
+    project = make_project(
+        {"greet": GREET},
+        toolset="targets: {prompts: {}, registry: {}}\n",
+        workspace="templates: own\n",
+        handlers=HANDLERS,
+    )
+    project.write(
+        "own/prompts/preamble.md.jinja",
+        """\
+        # {{ view.heading }} of our house
+        {% for section in view.sections %}
+        {% for tool in section.tools %}
+        {{ tool.bullet }}
+        {% endfor %}
+        {% endfor %}
+        """,
+    )
+    assert project.toolcast("generate").returncode == 0
+    preamble = project.root / "generated/toy/prompts/preamble.md"
+    assert preamble.read_text() == (
+        "# Platform Capabilities of our house\n- **greet**: Greet somebody.\n"
+    )
+    assert project.toolcast("check").returncode == 0
+
+    # A template that prints what no encoder made is refused, and nothing is written.
+    project.write("own/prompts/preamble.md.jinja", "{{ view.sections }}\n")
+    refused = project.toolcast("generate")
+    assert refused.returncode == 1
+    assert "prompts/preamble.md.jinja:1" in refused.stderr
+    assert "only encoded text can be printed" in refused.stderr
+    assert preamble.read_text().startswith("# Platform Capabilities of our house")
+
+
+def test_one_more_tool_is_one_spec_and_one_handler(project_copy: Any) -> None:
+    project_copy.write(
+        "specs/kirishima/dice.yaml",
+        """\
+        name: dice
+        summary: Throw dice.
+        description: Throw some dice and say what each of them shows.
+        when_to_use: When chance should decide.
+        section: home
+        order: 90
+        parameters:
+          type: object
+          additionalProperties: false
+          properties:
+            count: {type: integer, minimum: 1, maximum: 9, description: How many dice.}
+        handler: examples.kirishima.dice:dice
+        cli: {keyword: dice, usage: "[<count>]"}
+        examples:
+          - {title: Two dice, arguments: {count: 2}}
+        """,
+    )
+    project_copy.write(
+        "examples/kirishima/dice.py",
+        '''\
+        """Throws dice."""
+
+
+        def dice(*, count: int | None = None) -> list[int]:
+            """Every die shows four, chosen by a fair throw."""
+            return [4] * (count or 1)
+        ''',
+    )
+    done = project_copy.toolcast("generate")
+    assert done.returncode == 0, done.stderr
+
+    folder = project_copy.root / "generated/kirishima"
+    assert "- **dice**: Throw dice.\n" in (folder / "prompts/preamble.md").read_text()
+    section = (folder / "prompts/section_home.md").read_text()
+    assert "### dice\nWhen chance should decide.\n" in section
+    assert "cli dice [<count>] " in (folder / "prompts/cli.md").read_text()
+    assert "class DiceArguments(TypedDict)" in (folder / "tools/dice.py").read_text()
+    shown = json.loads((folder / "snapshots/mcp/dice.json").read_text())
+    assert shown["description"].startswith("Throw some dice")
+
+    program = (
+        "import json, asyncio\n"
+        "from generated.kirishima.registry import get_openai_tools, call_tool_sync\n"
+        "from generated.kirishima.langchain_tools import get_langchain_tool\n"
+        "from generated.kirishima.mcp_server import SERVER\n"
+        "print(json.dumps([\n"
+        "  [t['function']['name'] for t in get_openai_tools('internal')],\n"
+        "  [t['name'] for t in SERVER.list_tools('internal')],\n"
+        "  call_tool_sync('dice', {'count': 2}, 'internal').result,\n"
+        "  get_langchain_tool('dice', 'internal').invoke({}),\n"
+        "  call_tool_sync('dice', {'count': 0}, 'internal').error,\n"
+        "]))"
+    )
+    ran = project_copy.run("-c", program)
+    assert ran.returncode == 0, ran.stderr
+    openai, mcp, result, wrapped, error = json.loads(ran.stdout)
+    assert openai[-1] == mcp[-1] == "dice"
+    assert (result, wrapped) == ([4, 4], "[4]")
+    assert "`count`" in error
+    typed = project_copy.run("-m", "generated.kirishima.cli", "dice", "3")
+    assert json.loads(typed.stdout) == [4, 4, 4]
+    assert project_copy.toolcast("check").returncode == 0

@@ -1,0 +1,96 @@
+"""The official conformance suite and the Inspector against generated servers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.mcp.node_setup import NodeTools, installed
+from tests.mcp.projects import cast_project
+from tests.mcp.servers import LEGACY, MODERN, HttpServer, http_server
+
+pytestmark = pytest.mark.node
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+_WORKSPACE = yaml.safe_load((ROOT / "toolcast.yaml").read_text(encoding="utf-8"))
+TOOLSETS = [Path(folder).name for folder in _WORKSPACE["toolsets"]]
+
+# The scenarios that apply to a server of tools alone. Those left out ask for prompts,
+# resources, completion, logging, sampling, elicitation or tasks.
+IN_BOTH_ERAS = (
+    *("tools-list", "tools-call-simple-text", "tools-call-image", "tools-call-audio"),
+    *("tools-call-embedded-resource", "tools-call-mixed-content", "tools-call-error"),
+    *("tools-call-with-progress", "json-schema-2020-12", "dns-rebinding-protection"),
+)
+SCENARIOS = [
+    *((LEGACY, name) for name in IN_BOTH_ERAS),
+    *((LEGACY, name) for name in ("server-initialize", "ping")),
+    *((MODERN, name) for name in IN_BOTH_ERAS),
+    (MODERN, "http-header-validation"),
+    # In the older era it is about sessions, which the server does not keep.
+    (MODERN, "server-sse-multiple-streams"),
+    (MODERN, "http-custom-header-server-validation"),
+]
+
+
+@pytest.fixture(scope="module")
+def node() -> NodeTools:
+    tools = installed()
+    if tools is None:
+        pytest.skip("the Node.js clients are not set up: make test-node does it")
+    return tools
+
+
+@pytest.fixture(scope="module")
+def server(
+    node: NodeTools, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HttpServer]:
+    """The server of the specs in `conformance/`."""
+    root = tmp_path_factory.mktemp("conformance")
+    shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
+    cast_project(root)
+    with http_server(root, "generated.conformance") as started:
+        yield started
+
+
+@pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
+def test_scenario_of_the_conformance_suite_passes(
+    node: NodeTools, server: HttpServer, tmp_path: Path, revision: str, scenario: str
+) -> None:
+    options = ["--scenario", scenario, "--spec-version", revision]
+    output = ["--output-dir", str(tmp_path)]
+    run = subprocess.run(
+        [*node.conformance, "server", "--url", server.url, *options, *output],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    said = run.stdout + run.stderr + server.log
+    assert run.returncode == 0, said
+    (path,) = tmp_path.rglob("checks.json")
+    checks = json.loads(path.read_text(encoding="utf-8"))
+    assert {check["status"] for check in checks} <= {"SUCCESS", "INFO", "SKIPPED"}, said
+    assert any(check["status"] == "SUCCESS" for check in checks), said
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_inspector_lists_every_tool(node: NodeTools, toolset: str) -> None:
+    options = ["--cli", "--method", "tools/list", "--format", "json"]
+    command = [sys.executable, "-m", f"generated.{toolset}.mcp_server"]
+    run = subprocess.run(
+        [*node.inspector, *options, *command], capture_output=True, text=True, cwd=ROOT
+    )
+    assert run.returncode == 0, run.stderr
+    listed = json.loads(run.stdout)
+    listed = listed.get("result", listed)
+    snapshots = ROOT / "generated" / toolset / "snapshots" / "mcp"
+    names = [json.loads(path.read_text())["name"] for path in snapshots.glob("*.json")]
+    assert sorted(tool["name"] for tool in listed["tools"]) == sorted(names)

@@ -1,0 +1,127 @@
+"""The servers of this repository's toolsets, listed and called with the official SDK's client."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from mcp import Client, StdioServerParameters
+from mcp.types import CallToolResult
+
+from tests.mcp.servers import ERAS, http_server, meta, stdio_server
+
+ROOT = Path(__file__).parents[2]
+_WORKSPACE = yaml.safe_load((ROOT / "toolcast.yaml").read_text(encoding="utf-8"))
+TOOLSETS = [Path(folder).name for folder in _WORKSPACE["toolsets"]]
+MODES = ("legacy", "2026-07-28")
+
+# Tools that work with nothing but a folder to keep their data in.
+WORKS_ALONE = {
+    "kirishima": {"memory", "stickynotes", "manage_prompt", "get_personality"},
+    "molecule": {"goal_set", "goal_get", "task_add", "task_list", "commit_memory"},
+}
+# Instead of an example that waits for a minute.
+QUICK = {"wait_for_message": {"timeout_secs": 0}}
+_PRIVATE = ("KIRISHIMA_", "MOLECULE_", "GITHUB_", "HOME_ASSISTANT_", "DISPLAY", "XDG_")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Nothing of the machine's own data and services; state goes below tmp_path."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(_PRIVATE)}
+    folders = ("HOME", "KIRISHIMA_DATA", "MOLECULE_HOME", "XDG_DATA_HOME")
+    mine = {name: str(tmp_path / name.lower()) for name in folders}
+    # Whatever wants to leave the machine finds nobody there.
+    nobody = {"GITHUB_API_URL": "http://127.0.0.1:9", "GITHUB_REPOSITORY": "a/b"}
+    return {**kept, **mine, **nobody}
+
+
+def tools_of(toolset: str) -> dict[str, Any]:
+    """Every tool of a toolset by name, as the registry has it."""
+    registry = importlib.import_module(f"generated.{toolset}.registry")
+    return {
+        name: importlib.import_module(f"generated.{toolset}.tools.{module}").TOOL
+        for name, module in registry.MODULES.items()
+    }
+
+
+@contextmanager
+def _address(
+    toolset: str, transport: str, environment: dict[str, str]
+) -> Iterator[Any]:
+    """What the SDK's client connects to."""
+    package = f"generated.{toolset}"
+    if transport == "stdio":
+        yield StdioServerParameters(
+            command=sys.executable,
+            args=["-m", f"{package}.mcp_server"],
+            cwd=ROOT,
+            env=environment,
+        )
+    else:
+        with http_server(ROOT, package, env=environment) as server:
+            yield server.url
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("toolset", TOOLSETS)
+async def test_sdk_client_lists_and_calls_every_tool(
+    toolset: str, transport: str, mode: str, environment: dict[str, str]
+) -> None:
+    tools = tools_of(toolset)
+    with _address(toolset, transport, environment) as address:
+        async with Client(address, mode=mode) as client:
+            listed = (await client.list_tools()).tools
+            assert [tool.name for tool in listed] == list(tools)
+            for tool in listed:
+                assert tool.input_schema == tools[tool.name].parameters
+                examples = tools[tool.name].examples
+                first = examples[0]["arguments"] if examples else {}
+                arguments = QUICK.get(tool.name, first)
+                result = await client.call_tool(tool.name, arguments)
+                _assert_readable(toolset, tools[tool.name], result)
+
+
+def _assert_readable(toolset: str, tool: Any, result: CallToolResult) -> None:
+    """An answer that a model can go on from, of the shape that the spec declares."""
+    text = "".join(getattr(block, "text", "") for block in result.content)
+    if result.is_error:
+        assert tool.name not in WORKS_ALONE.get(toolset, ()), text
+        assert text.strip(), tool.name
+        assert "Traceback" not in text, tool.name
+        assert "incident" not in text, (tool.name, text)
+        assert "arguments of" not in text, (tool.name, text)
+    else:
+        assert (result.structured_content is not None) == (tool.returns is not None)
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_raw_bytes_of_the_list_are_the_snapshot(toolset: str, era: str) -> None:
+    folder = ROOT / "generated" / toolset / "snapshots" / "tools_list"
+    for snapshot in sorted(folder.glob("*.json")):
+        kept = b'"tools":' + snapshot.read_bytes().rstrip(b"\n")
+        who = [] if snapshot.stem == "everyone" else ["--client", snapshot.stem]
+        with stdio_server(ROOT, f"generated.{toolset}", *who, era=era) as server:
+            server.request("tools/list")
+            assert kept in server.lines[-1]
+        with http_server(ROOT, f"generated.{toolset}", *who) as http:
+            assert kept in http.raw(era, "tools/list")
+
+
+def test_server_introduces_itself() -> None:
+    """`server/discover` and `initialize` say the same about the server."""
+    with stdio_server(ROOT, "generated.kirishima") as modern:
+        found = modern.request("server/discover", {"_meta": meta()})["result"]
+        stamp = found["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert (stamp["name"], stamp["title"]) == ("kirishima", "Kirishima")
+    assert found["instructions"].startswith("The tools of a personal assistant")
+    assert list(found["capabilities"]) == ["tools"]

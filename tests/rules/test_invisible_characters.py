@@ -1,0 +1,57 @@
+"""Characters that models read and reviewers do not see; and those that scripts need."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcast.reading.yaml_reader import read_yaml
+from toolcast.text.characters import describe, invisible
+
+HIDDEN = {
+    "zero-width space": "a\u200bb",
+    "soft hyphen": "a\u00adb",
+    "Hangul filler": "a\u3164b",
+    "bytes in variation selectors": "ok" + "\U000e0153\U000e0154\U000e0155",
+    "bytes behind an emoji": "😀" + "\ufe01\ufe02\ufe03",
+    "bits in joiners": "a\u200c\u200d\u200c\u200cb",
+    "a joiner in a Latin word": "adm\u200din",
+    "a non-joiner in a Latin word": "adm\u200cin",
+    "a selector on nothing": "\ufe0f",
+    "a supplementary selector on a Latin letter": "a\U000e0100",
+    "a pile of marks": "a" + "\u0300\u0301\u0302\u0303\u0304",
+}
+HONEST = {
+    "a family": "👨\u200d👩\u200d👧",
+    "a heart in colour": "❤\ufe0f and ✔\ufe0f",
+    "a keycap": "1\ufe0f\u20e3",
+    "a rainbow flag": "🏳\ufe0f\u200d🌈",
+    "a hand with a skin tone": "🧑🏽\u200d🚀",
+    "Persian": "می\u200cخواهم",
+    "Hindi": "क्\u200dष, नमस्ते",
+    "Sinhala": "ශ්\u200dරී ලංකා",
+    "Vietnamese, decomposed": "Tie\u0302\u0301ng Vie\u0323\u0302t",
+    "Thai": "ที่นี่",
+    "Hebrew with points": "בְּרֵאשִׁ֖ית",
+    "a variant of an ideograph": "葛\U000e0100",
+    "right-to-left mark": "abc\u200f",
+}
+
+
+@pytest.mark.parametrize("what", HIDDEN)
+def test_hidden_characters_are_found(what: str) -> None:
+    found = invisible(HIDDEN[what])
+    assert found is not None
+    assert describe(found).startswith("U+")
+
+
+@pytest.mark.parametrize("what", HONEST)
+def test_scripts_and_emoji_are_left_alone(what: str) -> None:
+    assert invisible(HONEST[what]) is None
+
+
+def test_the_reader_reports_them() -> None:
+    text = 'name: add\nsummary: "Adds' + "\U000e0153\U000e0154" + '"\n'
+    _, findings = read_yaml("add.yaml", text.encode())
+    assert [(f.rule, f.place.line) for f in findings] == [
+        ("yaml/invisible-character", 2)
+    ]
