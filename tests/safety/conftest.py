@@ -79,7 +79,8 @@ def _blank_tool(tool: dict[str, Any]) -> None:
         if isinstance(tool.get(key), dict):
             _blank_schema(tool[key])
     if kept is not None:
-        properties[router] = {**kept, "description": "x"}
+        blank = {"description": "x"} if "description" in kept else {}
+        properties[router] = {**kept, **blank}
     for action in tool.get("actions", {}).get("values", {}).values():
         if action.get("summary"):
             action["summary"] = "x"

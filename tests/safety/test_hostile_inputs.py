@@ -22,7 +22,7 @@ from toolcast.reading.yaml_reader import read_yaml
 
 CORPUS = Path(__file__).parents[1] / "hostile"
 CASES = sorted(folder.name for folder in CORPUS.iterdir() if folder.is_dir())
-MODE = black.Mode(target_versions={black.TargetVersion.PY311})
+MODE = black.Mode()
 
 # A run takes less than a second on a quiet machine; this one may be busy.
 MOST_SECONDS = 10
