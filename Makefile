@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test lint format test-display clean
+.PHONY: help generate check test lint format test-display test-node clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -21,6 +21,9 @@ test: $(STAMP) ## Run the test suite, and the generated snapshot tests
 
 test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb xdotool scrot xterm)
 	@$(BIN)/python -m pytest -q tests/display
+
+test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
+	@$(BIN)/python tests/mcp/node_setup.py && $(BIN)/python -m pytest -q -m node tests/mcp
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated and examples
 	@$(BIN)/ruff check .

@@ -276,30 +276,6 @@ def test_links_are_not_written_through(small: Any, tmp_path: Path, place: str) -
     assert after == before
 
 
-def test_exit_codes_of_wrong_projects(small: Any, tmp_path: Path) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    for command in ("check", "generate"):
-        nowhere = small.toolcast(command, cwd=empty)
-        assert (nowhere.returncode, "toolcast init" in nowhere.stderr) == (2, True)
-        assert small.toolcast(command, "--project", str(empty)).returncode == 2
-        assert small.toolcast(command, "--format", "nope").returncode == 2
-    assert small.toolcast("chekc").returncode == 2
-    assert small.toolcast("check", cwd=small.root / "specs" / "toy").returncode == 0
-    small.edit("specs/toy/greet.yaml", "summary:", "sumary:")
-    for command in ("check", "generate"):
-        wrong = small.toolcast(command)
-        assert (wrong.returncode, "did you mean `summary`?" in wrong.stderr) == (
-            1,
-            True,
-        )
-    small.write("toolcast.yaml", "version: 2\n")
-    for command in ("check", "generate"):
-        invalid = small.toolcast(command)
-        assert (invalid.returncode, invalid.stdout) == (2, "")
-        assert "toolcast.yaml:1:10: error:" in invalid.stderr
-
-
 def test_a_manifest_in_conflict_knows_the_files_of_both_sides(small: Any) -> None:
     """Merging two branches that both generated ends in a run, not in an argument."""
     manifest = small.root / "generated/MANIFEST.json"
