@@ -79,7 +79,8 @@ def _blank_tool(tool: dict[str, Any]) -> None:
         if isinstance(tool.get(key), dict):
             _blank_schema(tool[key])
     if kept is not None:
-        properties[router] = {**kept, "description": "x"}
+        blank = {"description": "x"} if "description" in kept else {}
+        properties[router] = {**kept, **blank}
     for action in tool.get("actions", {}).get("values", {}).values():
         if action.get("summary"):
             action["summary"] = "x"
@@ -380,29 +381,10 @@ def hostile(tmp_path: Path) -> Callable[[str], Path]:
     return lambda case: lay_out(case, tmp_path / "project")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def generated_by() -> Callable[..., Outcome]:
     """Runs `toolcast generate` over a project."""
     return run_generate
-
-
-@pytest.fixture(scope="session")
-def lay_out_all() -> Callable[..., Path]:
-    """Puts the toolsets of several cases into one workspace and generates it."""
-
-    def lay_out_and_generate(cases: list[str], root: Path) -> Path:
-        for case in cases:
-            lay_out(case, root / case)
-        folders = [f"{case}/specs/x" for case in cases]
-        workspace = json.dumps({"version": 1, "toolsets": folders})
-        (root / "toolcast.yaml").write_text(workspace, "utf-8")
-        (root / "pytest.ini").write_text("[pytest]\n", "utf-8")
-        shutil.copytree(root / cases[0] / "handlers_of_row", root / "handlers_of_row")
-        outcome = run_generate(root)
-        assert outcome.code == 0, outcome.said
-        return root
-
-    return lay_out_and_generate
 
 
 @pytest.fixture(scope="session")

@@ -134,8 +134,10 @@ def test_reads_only_specs_templates_and_itself(audit: Audit) -> None:
 
 
 def test_writes_only_outputs(audit: Audit) -> None:
-    changing = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.link")
-    changing += ("os.symlink", "os.truncate", "os.utime", "shutil.", "os.chown")
+    changing = (
+        *("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.link"),
+        *("os.symlink", "os.truncate", "os.utime", "shutil.", "os.chown"),
+    )
     touched = [(root, path) for root, path, is_write in audit.opened() if is_write]
     for event in audit.of(*changing):
         paths = [part for part in event[2:] if isinstance(part, str) and os.sep in part]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from toolcast.reading.yaml_reader import read_yaml
 
 CORPUS = Path(__file__).parents[1] / "hostile"
 CASES = sorted(folder.name for folder in CORPUS.iterdir() if folder.is_dir())
-MODE = black.Mode(target_versions={black.TargetVersion.PY311})
+MODE = black.Mode()
 
 # A run takes less than a second on a quiet machine; this one may be busy.
 MOST_SECONDS = 10
@@ -110,10 +111,22 @@ def test_accepted_code_compiles_and_black_keeps_it(
 
 @pytest.fixture(scope="module")
 def everything(
-    tmp_path_factory: pytest.TempPathFactory, lay_out_all: Callable[..., Path]
+    tmp_path_factory: pytest.TempPathFactory,
+    lay_out_one: Callable[[str, Path], Path],
+    generated_by: Callable[..., Any],
 ) -> Path:
     """One workspace with the toolsets of all accepted cases, generated."""
-    return lay_out_all(ACCEPTED, tmp_path_factory.mktemp("everything"))
+    root = tmp_path_factory.mktemp("everything")
+    for case in ACCEPTED:
+        lay_out_one(case, root / case)
+    folders = [f"{case}/specs/x" for case in ACCEPTED]
+    workspace = json.dumps({"version": 1, "toolsets": folders})
+    (root / "toolcast.yaml").write_text(workspace, "utf-8")
+    (root / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    shutil.copytree(root / ACCEPTED[0] / "handlers_of_row", root / "handlers_of_row")
+    outcome = generated_by(root)
+    assert outcome.code == 0, outcome.said
+    return root
 
 
 READ_BACK = """

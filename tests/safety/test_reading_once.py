@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import toolcast.pipeline
 from toolcast.commands.check import command as check
 from toolcast.commands.generate import command
 from toolcast.pipeline import generate
+from toolcast.rules.running import check_workspace
 
 
 def test_a_spec_that_changes_during_the_run(
     hostile: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = hostile("12-enum-values")
-    real = toolcast.pipeline.check_workspace
+    real = check_workspace
 
     def change_and_check(workspace: Any) -> Any:
         for path in (root / "specs" / "x").iterdir():
@@ -29,7 +29,7 @@ def test_a_spec_that_changes_during_the_run(
         return real(workspace)
 
     expected = generate(str(root)).files
-    monkeypatch.setattr(toolcast.pipeline, "check_workspace", change_and_check)
+    monkeypatch.setattr("toolcast.pipeline.check_workspace", change_and_check)
     result = CliRunner().invoke(command, ["--project", str(root)])
     assert result.exit_code == 0
     for path, data in expected.items():

@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from ..findings import Finding, Severity, to_show
-from ..reports.formats import FORMATS, summary
+from ..reports.formats import FORMATS, printable, summary
 from ..spec.loading import WORKSPACE_FILE, find_root
 
 __all__ = ["CLEAN", "FINDINGS", "USAGE", "fail", "print_findings", "project_root"]
@@ -40,7 +40,8 @@ def project_root(given: str | None) -> str:
 
 def fail(message: str) -> NoReturn:
     """Ends the program with a message and exit code 2."""
-    click.echo(f"error: {message}", err=True)
+    lines = "\n".join(printable(line) for line in message.split("\n"))
+    click.echo(f"error: {lines}", err=True)
     sys.exit(USAGE)
 
 

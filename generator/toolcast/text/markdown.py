@@ -12,6 +12,14 @@ _OPENS_BLOCK = re.compile(r"^( {0,3})(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)")
 # What follows a fence of backticks has none; otherwise it is a span of code.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
+# HTML that goes on over blank lines to its own end: CommonMark 0.31.2, section 4.6, 1-5.
+_OPENS_HTML = re.compile(
+    r"^( {0,3})<(?:(script|pre|style|textarea)(?=[\s>]|$)|(!--)|(\?)|(!\[CDATA\[)|(![a-z]))",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
+_HTML_ENDS = (r"</(?:script|pre|style|textarea)>", "-->", r"\?>", r"\]\]>", ">")
+
 
 def inline(text: str) -> Code:
     """One line of text, as it is: a bullet, a heading, a label.
@@ -39,11 +47,13 @@ def span(text: str) -> Code:
 def block(text: str) -> Code:
     """Paragraphs, lists and fenced blocks, without the power to open a heading.
 
-    A line that would start or underline a heading is escaped; a fence that is left open is
-    closed. The block ends without a newline.
+    A line that would start or underline a heading is escaped, and one that starts HTML
+    which goes on over blank lines; a fence that is left open is closed. The block ends without a
+    newline.
     """
     result: list[str] = []
     fence = ""
+    in_html = False
     for line in text.strip("\n").split("\n"):
         opens = _FENCE.match(line)
         if fence:
@@ -53,11 +63,23 @@ def block(text: str) -> Code:
                 and not line.strip().strip(fence[0])
             ):
                 fence = ""
-        elif opens:
+        elif opens and not in_html:
             fence = opens[1]
         else:
+            # Up to a blank line other HTML takes fences as they are: none may open there.
+            in_html = bool(line.strip()) and (in_html or bool(_TAG.match(line)))
+            line = f"\\{line.lstrip()}" if opens else line
             line = _OPENS_BLOCK.sub(r"\1\\\2", line)
+            html = _OPENS_HTML.match(line)
+            if html and not _ends(html, line):
+                line = line.replace("<", "\\<", 1)
         result.append(line.rstrip())
     if fence:
         result.append(fence)
     return Code("\n".join(result))
+
+
+def _ends(html: re.Match[str], line: str) -> bool:
+    """Whether HTML of a kind that has its own end comes to it on its line."""
+    kind = next(i for i, group in enumerate(html.groups()[1:]) if group)
+    return re.search(_HTML_ENDS[kind], line[html.end() :], re.IGNORECASE) is not None
