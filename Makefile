@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test lint format test-display test-node clean
+.PHONY: help generate check test lint format test-display test-node test-kill fuzz clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,6 +24,13 @@ test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb 
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
 	@$(BIN)/python tests/mcp/node_setup.py && $(BIN)/python -m pytest -q -m node tests/mcp
+
+test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or lost
+	@TOOLCAST_KILLS=200 $(BIN)/python -m pytest -q tests/output/test_killed_runs.py
+
+fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five minutes
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3,<4'
+	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated and examples
 	@$(BIN)/ruff check .

@@ -37,9 +37,9 @@ class PythonShape:
 
 @dataclass(frozen=True)
 class MarkdownShape:
-    """What a rendered Markdown file may hold: this many headings, and no open fence."""
+    """What a rendered Markdown file may hold: these heading lines, and no open fence."""
 
-    headings: int
+    headings: tuple[str, ...]
 
 
 def verify_shape(name: str, data: bytes, shape: PythonShape | MarkdownShape) -> None:
@@ -144,7 +144,8 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _markdown_problem(text: str, shape: MarkdownShape) -> str:
-    headings, fence, before = 0, "", ""
+    headings: list[str] = []
+    fence, before = "", ""
     for line in text.split("\n"):
         match = re.match(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})", line)
         if fence:
@@ -156,13 +157,13 @@ def _markdown_problem(text: str, shape: MarkdownShape) -> str:
                 fence = ""
         elif match:
             fence = match[1]
-        elif re.match(r" {0,3}#{1,6}(\s|$)", line) or (
-            before.strip() and re.match(r" {0,3}(=+|-+)\s*$", line)
-        ):
-            headings += 1
+        elif re.match(r" {0,3}#{1,6}(\s|$)", line):
+            headings.append(line)
+        elif before.strip() and re.match(r" {0,3}(=+|-+)\s*$", line):
+            headings.append(before)
         before = "" if fence else line
     if fence:
         return "a fenced block is left open"
-    if headings != shape.headings:
-        return f"{headings} headings instead of {shape.headings}"
-    return ""
+    if headings == list(shape.headings):
+        return ""
+    return f"the headings {headings} instead of {list(shape.headings)}"

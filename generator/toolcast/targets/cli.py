@@ -155,7 +155,7 @@ def _block(toolset: Toolset, commands: Sequence[CliCommand], program: str) -> Bl
         lines,
         bool(closing),
         closing,
-        MarkdownShape(1 if heading else 0),
+        MarkdownShape((f"## {inline(heading)}",) if heading else ()),
     )
 
 

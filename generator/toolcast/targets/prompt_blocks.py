@@ -89,5 +89,10 @@ def _section(section: Section, tools: Sequence[ToolSpec]) -> SectionView:
         [tool_docs(tool) for tool in tools],
         bool(section.footer),
         block(section.footer),
-        MarkdownShape(1 + len(tools)),
+        MarkdownShape(
+            (
+                f"## {inline(section.heading)}",
+                *(f"### {tool.name}" for tool in tools),
+            )
+        ),
     )

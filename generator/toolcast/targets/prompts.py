@@ -26,7 +26,7 @@ class PreambleView:
     has_intro: bool
     intro: Code
     sections: Sequence[SectionView]
-    shape: MarkdownShape = MarkdownShape(1)
+    shape: MarkdownShape
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         bool(toolset.preamble_intro),
         block(toolset.preamble_intro),
         sections,
+        MarkdownShape((f"## {inline(toolset.preamble_heading)}",)),
     )
     files["prompts/preamble.md"] = context.render("prompts/preamble.md.jinja", preamble)
     table = Group(
