@@ -172,6 +172,8 @@ output: specs
 version: 1
 toolsets: [specs/notes]
 output: generated
+# specs/notes/toolset.yaml
+title: Notes
 """,
     ),
     Rule(

@@ -44,7 +44,7 @@ def _keywords(
 
 def _taken(document: Document, path: Path, name: str) -> Finding:
     message = f"`{path[0]}` cannot be `{name}`"
-    return document.finding("spec/invalid-value", Severity.ERROR, path, message, _HELP)
+    return document.finding("name/not-importable", Severity.ERROR, path, message, _HELP)
 
 
 def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
