@@ -161,18 +161,8 @@ title: Notes
         severity=Severity.ERROR,
         purpose="Checks that no folder of specs or templates is in the output folder.",
         why="The generator owns its output folder: what else is in it is in its way.",
-        bad="""\
-# toolcast.yaml
-version: 1
-toolsets: [specs/notes]
-output: specs
-""",
-        good="""\
-# toolcast.yaml
-version: 1
-toolsets: [specs/notes]
-output: generated
-""",
+        bad="",
+        good="",
     ),
     Rule(
         id="spec/many-findings",
