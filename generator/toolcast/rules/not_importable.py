@@ -1,16 +1,43 @@
-"""`name/not-importable`: found while a file is read, by `spec/reserved.py`."""
+"""`name/not-importable`."""
 
 from __future__ import annotations
 
-from ..findings import Severity
-from .rule import Rule
+import keyword
+from collections.abc import Iterator
+
+from ..findings import Finding, Severity
+from ..spec.model import Toolset, Workspace
+from ..text.names import module_name
+from .rule import Rule, at_toolset
 
 __all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds names of generated packages that no import statement can say."""
+    if module_name(toolset.name) != toolset.name:
+        yield at_toolset(
+            RULE,
+            toolset,
+            ("name",),
+            f"no package can be called `{toolset.name}`",
+            f"`{module_name(toolset.name)}` is free, for example",
+        )
+    reserved = [step for step in workspace.output.split("/") if keyword.iskeyword(step)]
+    if reserved and workspace.document is not None:
+        yield workspace.document.finding(
+            RULE.id,
+            RULE.severity,
+            ("output",),
+            f"no package can be called `{reserved[0]}`",
+            "it is a word of Python; choose another folder",
+        )
+
 
 RULE = Rule(
     id="name/not-importable",
     severity=Severity.ERROR,
-    purpose="Checks that names of packages, handlers and folders can be imported.",
+    purpose="Checks that the generated packages can be imported.",
     why=(
         "`import generated.async` is no Python, no file of Windows is called `aux`, and"
         " pytest collects what begins with `test_`."
@@ -23,4 +50,5 @@ name: async
 # toolset.yaml
 name: background
 """,
+    check=check,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..findings import Finding, Severity
 from ..reading.tree import Document, Path
-from ..text.names import module_name
+from ..text.names import is_windows_device
 
 __all__ = ["reserved_names"]
 
@@ -21,15 +21,13 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
         parts = value["handler"].replace(":", ".").split(".")
         yield from _keywords(document, ("handler",), parts)
     elif kind == "toolset":
-        if module_name(value["name"]) != value["name"]:
-            yield _taken(document, ("name",), value["name"])
         yield from _keywords(
             document, ("handlers",), value.get("handlers", "").split(".")
         )
     elif kind == "workspace":
         output = value.get("output", "generated")
         for part in output.split("/"):
-            if module_name(part.lower().strip("_") or "_") == f"tool_{part.lower()}":
+            if is_windows_device(part):
                 yield _taken(document, ("output",), part)
         yield from _inputs_in_output(document, output)
 
@@ -44,7 +42,7 @@ def _keywords(
 
 def _taken(document: Document, path: Path, name: str) -> Finding:
     message = f"`{path[0]}` cannot be `{name}`"
-    return document.finding("name/not-importable", Severity.ERROR, path, message, _HELP)
+    return document.finding("spec/invalid-value", Severity.ERROR, path, message, _HELP)
 
 
 def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:

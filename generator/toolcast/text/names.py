@@ -6,7 +6,13 @@ import hashlib
 import keyword
 import re
 
-__all__ = ["class_name", "is_keyword_argument", "module_name", "option_name"]
+__all__ = [
+    "class_name",
+    "is_keyword_argument",
+    "is_windows_device",
+    "module_name",
+    "option_name",
+]
 
 _LONGEST_CLASS = 55
 _WINDOWS_DEVICES = frozenset(
@@ -32,6 +38,11 @@ def module_name(tool: str) -> str:
     ):
         name = f"tool_{name.strip('_')}"
     return name
+
+
+def is_windows_device(name: str) -> bool:
+    """Whether Windows takes a file or folder of that name for a device."""
+    return name.lower() in _WINDOWS_DEVICES
 
 
 def class_name(tool: str) -> str:
