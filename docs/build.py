@@ -19,6 +19,7 @@ from toolcast.rules.table import BUILT_IN as RULES
 from toolcast.spec.language import schema
 from toolcast.targets.table import BUILT_IN as TARGETS
 from toolcast.targets.target import Target
+from toolcast.text.markdown import fenced
 
 FOLDER = Path(__file__).parent
 _NOTE = (
@@ -157,7 +158,7 @@ def _rule(rule: Rule) -> str:
     ]
     for word, text in (("Found", rule.bad), ("Right", rule.good)):
         if text:
-            parts.append(f"{word}:\n\n```{_language(text)}\n{text.rstrip()}\n```\n")
+            parts.append(f"{word}:\n\n{fenced(text.rstrip(), _language(text))}\n")
     return "\n".join(parts)
 
 

@@ -191,3 +191,16 @@ def test_block_keeps_the_text_readable(text: str) -> None:
 def test_block_is_stable(text: str) -> None:
     once = block(text)
     assert block(once) == once
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@example(1e-5)
+@example(1.5e-5)
+@example(1e-7)
+@example(2.5e-9)
+@example(1e-10)
+@example(1e16)
+def test_numbers_are_spelled_as_the_sdk_sends_them(number: float) -> None:
+    pydantic_core = pytest.importorskip("pydantic_core")
+    value = {"e-0": [number, "1e-05"]}
+    assert compact(value) == pydantic_core.to_json(value).decode()

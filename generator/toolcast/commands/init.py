@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from dataclasses import dataclass
 
 import click
 
 from .. import __version__
 from ..text.code import Code
+from ..text.shell import word
 from .manners import fail
 
 __all__ = ["command", "installed_from"]
@@ -85,7 +85,7 @@ def command(folder: str, name: str | None) -> None:
     click.echo(f"{len(files)} files in {'this folder' if here else shown + '/'}")
     steps = [] if here else [(f"cd {shown}", "")]
     source = installed_from()
-    install = f" TOOLCAST={shlex.quote(source)}" if source else ""
+    install = f" TOOLCAST={word(source)}" if source else ""
     steps += [
         (f"make generate{install}", f"cast specs/{toolset}/ into generated/{toolset}/"),
         ("make check test types", "hold everything against the specs"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..spec.model import Action, Toolset, ToolSpec
 from ..text.names import option_name
+from ..text.shell import typed_word
 
 __all__ = ["CliCommand", "CliPositional", "cli_commands", "parse_usage"]
 
@@ -71,7 +71,11 @@ def cli_commands(toolset: Toolset, tools: Sequence[ToolSpec]) -> Iterator[CliCom
         if tool.actions:
             for action in tool.actions.values:
                 line = " ".join(
-                    [keyword, _typed(action.name), *_needed(tool, _least(tool, action))]
+                    [
+                        keyword,
+                        typed_word(action.name),
+                        *_needed(tool, _least(tool, action)),
+                    ]
                 )
                 about = action.summary or comment
                 yield CliCommand(tool, keyword, None, (), action, line, about)
@@ -96,11 +100,3 @@ def _least(tool: ToolSpec, action: Action) -> list[str]:
 
 def _needed(tool: ToolSpec, names: Sequence[str]) -> list[str]:
     return [f"{option_name(name)} <{' '.join(name.split())}>" for name in names]
-
-
-def _typed(word: str) -> str:
-    """A word as a person types it into a shell, on one line whatever it is."""
-    if word.isprintable():
-        return shlex.quote(word)
-    escaped = word.encode("unicode_escape").decode("ascii").replace("'", "\\'")
-    return f"$'{escaped}'"

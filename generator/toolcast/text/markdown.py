@@ -6,7 +6,7 @@ import re
 
 from .code import Code
 
-__all__ = ["block", "inline", "span"]
+__all__ = ["block", "fenced", "inline", "span"]
 
 _OPENS_BLOCK = re.compile(r"^( {0,3})(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)")
 # What follows a fence of backticks has none; otherwise it is a span of code.
@@ -42,6 +42,21 @@ def span(text: str) -> Code:
     ticks = "`" * (longest + 1)
     space = " " if not shown.strip() or shown[0] == "`" or shown[-1] == "`" else ""
     return Code(f"{ticks}{space}{shown}{space}{ticks}")
+
+
+def fenced(text: str, language: str = "") -> Code:
+    """A fenced block that holds the text line for line, whatever fences it has itself.
+
+    Ends without a newline. Source: CommonMark 0.31.2, section 4.5.
+
+    Raises:
+        ValueError: `language` is not one word of letters, digits, `-` and `_`.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]*", language):
+        raise ValueError("the language of a fenced block is one word")
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return Code(f"{ticks}{language}\n{text}\n{ticks}")
 
 
 def block(text: str) -> Code:

@@ -13,6 +13,7 @@ from .layout import WIDTH, Entry, Expression, Group, Text, text_width
 
 __all__ = [
     "call",
+    "comment",
     "code_of",
     "encode",
     "identifier",
@@ -153,6 +154,20 @@ def subscript(name: str, elements: Iterable[Expression]) -> Group:
 def keyword_argument(name: str, value: Expression) -> Entry:
     """`name=value`."""
     return Entry(f"{name}=", value)
+
+
+def comment(words: str) -> Code:
+    """What stands behind `# `: a path or words of a checked grammar.
+
+    A comment has no escapes, so that all which could end it, or mean something to a tool
+    that reads comments, is refused.
+
+    Raises:
+        ValueError: something else than letters, digits, spaces and `._/,;()-` is in it.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9 ._/,;()-]*", words):
+        raise ValueError("a comment holds words of a checked grammar only")
+    return Code(words)
 
 
 def identifier(name: str) -> Code:
