@@ -25,7 +25,7 @@ def test_clean(small: Any) -> None:
     assert (checked.returncode, checked.stderr) == (0, "")
     assert (
         checked.stdout
-        == f"1 tools checked, {len(contents(small.root))} files up to date\n"
+        == f"1 tool checked, {len(contents(small.root))} files up to date\n"
     )
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
+import markdown_it
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolcast.text.markdown import block, span
-
-markdown_it = pytest.importorskip("markdown_it")
 
 PIECES = st.lists(
     st.sampled_from(
@@ -32,6 +30,12 @@ PIECES = st.lists(
                 "<b>",
                 "> # q",
                 "- item",
+                "  ```",
+                "   ~~~",
+                "    ```",
+                "1. x",
+                "- ```",
+                "> ```",
                 "  text",
             ),
         ]
@@ -44,6 +48,9 @@ PIECES = st.lists(
 @example("<!-- hides the rest")
 @example("```\n<!--\n```\n<script>")
 @example("text\n-\n<pre>")
+@example("- a\n  ```\n# x")
+@example("- a\n  ```\ntext")
+@example("1. a\n   ~~~\n   code")
 def test_the_next_tool_has_its_heading(text: str) -> None:
     document = f"### one\n\n{block(text)}\n\n### two\n\nend\n"
     tokens = markdown_it.MarkdownIt("commonmark").parse(document)

@@ -7,10 +7,12 @@ from typing import Any
 
 import black
 import pytest
+from black.strings import str_width
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolcast.text.layout import Text
+from toolcast.text.characters import is_plain
+from toolcast.text.layout import Text, text_width
 from toolcast.text.python import (
     call,
     code_of,
@@ -110,3 +112,9 @@ def test_what_is_no_identifier(name: str) -> None:
 
 def test_identifier_is_printed() -> None:
     assert code_of(call(identifier("run"), [Text("x")])) == "run(x)"
+
+
+def test_every_character_is_as_wide_as_for_black() -> None:
+    plain = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    differ = [c for c in plain if is_plain(c) and text_width(c) != str_width(c)]
+    assert differ == []

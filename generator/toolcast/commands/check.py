@@ -8,7 +8,7 @@ import sys
 import click
 
 from ..findings import Severity
-from .manners import USAGE, fail, print_findings, project_root
+from .manners import USAGE, counted, fail, print_findings, project_root
 
 __all__ = ["command"]
 
@@ -55,5 +55,6 @@ def command(project: str | None, fail_on: str, format_: str) -> None:
         sys.exit(USAGE)
     if code == 0 and format_ == "text":
         tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
-        click.echo(f"{tools} tools checked, {len(generated.files)} files up to date")
+        files = counted(len(generated.files), "file")
+        click.echo(f"{counted(tools, 'tool')} checked, {files} up to date")
     sys.exit(code)

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from .manners import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
+from .manners import CLEAN, FINDINGS, USAGE, counted, fail, print_findings, project_root
 
 __all__ = ["command"]
 
@@ -61,12 +61,8 @@ def command(project: str | None, force: bool, format_: str) -> None:
     tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
     if format_ == "text":
         click.echo(
-            f"{_count(tools, 'tool')} in {_count(len(workspace.toolsets), 'toolset')}"
-            f" -> {_count(len(generated.files), 'file')} in {workspace.output}/"
+            f"{counted(tools, 'tool')} in {counted(len(workspace.toolsets), 'toolset')}"
+            f" -> {counted(len(generated.files), 'file')} in {workspace.output}/"
             f" ({written.written} written, {written.unchanged} unchanged,"
             f" {written.removed} removed)"
         )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -13,7 +13,15 @@ from ..findings import Finding, Severity, to_show
 from ..reports.formats import FORMATS, printable, summary
 from ..spec.loading import WORKSPACE_FILE, find_root
 
-__all__ = ["CLEAN", "FINDINGS", "USAGE", "fail", "print_findings", "project_root"]
+__all__ = [
+    "CLEAN",
+    "FINDINGS",
+    "USAGE",
+    "counted",
+    "fail",
+    "print_findings",
+    "project_root",
+]
 
 CLEAN = 0
 FINDINGS = 1
@@ -36,6 +44,11 @@ def project_root(given: str | None) -> str:
             "  help: `toolcast init` lays out a project"
         )
     return root
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def fail(message: str) -> NoReturn:

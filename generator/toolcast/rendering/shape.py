@@ -156,6 +156,8 @@ def _markdown_problem(text: str, shape: MarkdownShape) -> str:
             ):
                 fence = ""
         elif match:
+            if line.startswith(" "):
+                return "a fence that may belong to a list"
             fence = match[1]
         elif re.match(r" {0,3}#{1,6}(\s|$)", line):
             headings.append(line)

@@ -6,6 +6,7 @@ stays there; what does not has one element a line with a trailing comma.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,17 +17,27 @@ __all__ = ["WIDTH", "Expression", "Group", "Text", "text_width"]
 WIDTH = 88
 
 
+# Where black's table of widths and Python's own Unicode data differ.
+_WIDE = re.compile(
+    "[\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff"
+    "\U0001d300-\U0001d356\U0001d360-\U0001d376]"
+)
+_NARROW = re.compile(
+    "[\u302a-\u302f\u3099\u309a\U00016fe4\U00016ff0\U00016ff1\U0001f3fb-\U0001f3ff]"
+)
+
+
 def text_width(text: str) -> int:
-    """Columns of a text as black counts them: wide characters are two, marks none."""
+    """Columns of a text as black counts them: wide characters are two, others one."""
     if text.isascii():
         return len(text)
     return sum(_character_width(character) for character in text)
 
 
 def _character_width(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1 if _NARROW.match(character) else 2
+    return 2 if _WIDE.match(character) else 1
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,8 @@ def block(text: str) -> Code:
     """Paragraphs, lists and fenced blocks, without the power to open a heading.
 
     A line that would start or underline a heading is escaped, and one that starts HTML
-    which goes on over blank lines; a fence that is left open is closed. The block ends without a
-    newline.
+    which goes on over blank lines; a fence that is left open is closed, and one in a list
+    moved out to the margin. The block ends without a newline.
     """
     result: list[str] = []
     fence = ""
@@ -78,8 +78,11 @@ def block(text: str) -> Code:
                 and not line.strip().strip(fence[0])
             ):
                 fence = ""
+                line = line.lstrip()
         elif opens and not in_html:
             fence = opens[1]
+            # Indented, it might belong to a list, and end with it or not.
+            line = line.lstrip()
         else:
             # Up to a blank line other HTML takes fences as they are: none may open there.
             in_html = bool(line.strip()) and (in_html or bool(_TAG.match(line)))
