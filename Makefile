@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test lint format test-display test-node test-kill fuzz clean
+.PHONY: help generate check test lint format test-display test-node test-kill fuzz bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,6 +31,9 @@ test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or l
 fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five minutes
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3,<4'
 	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300
+
+bench: $(STAMP) ## Print ratios of paired runs: generation, checks, imports
+	@$(BIN)/python benchmarks/bench.py
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated and examples
 	@$(BIN)/ruff check .

@@ -1,0 +1,93 @@
+"""Makes workspaces of any size: every tool has five arguments of mixed types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["write_workspace"]
+
+_TOOL = """\
+name: {name}
+title: Tool number {number}
+summary: Do the thing number {number} for the caller.
+description: >-
+  Do the thing number {number} for the caller, with a few words more, so that the text is as
+  long as real descriptions are. It returns what was done.
+when_to_use: Use it when thing {number} has to be done.
+section: things
+order: {number}
+parameters:
+  type: object
+  properties:
+    name:
+      type: string
+      description: The name of the thing to do.
+    count:
+      type: integer
+      minimum: 1
+      maximum: 100
+      default: 10
+      description: How often to do it.
+    mode:
+      type: string
+      enum: [fast, slow, careful]
+      description: How to do it.
+    tags:
+      type: array
+      items: {{type: string}}
+      description: Labels for the result.
+    dry_run:
+      type: boolean
+      default: false
+      description: Only say what would be done.
+  required: [name]
+  additionalProperties: false
+annotations:
+  readOnlyHint: false
+  destructiveHint: false
+handler: handlers.things:do_thing
+cli:
+  keyword: do-{number}
+  usage: <name>
+examples:
+  - title: Do it three times
+    arguments: {{name: thing, count: 3}}
+"""
+_HANDLER = '''\
+"""Does things."""
+
+
+def do_thing(
+    *,
+    name: str,
+    count: int = 10,
+    mode: str | None = None,
+    tags: list[str] | None = None,
+    dry_run: bool = False,
+) -> str:
+    """Say what was done."""
+    return name
+'''
+
+
+def write_workspace(root: Path, tools: int) -> Path:
+    """A project with one toolset of that many tools, ready to be generated.
+
+    Returns:
+        `root`.
+    """
+    folder = root / "specs" / "things"
+    folder.mkdir(parents=True)
+    (root / "handlers").mkdir()
+    (root / "handlers" / "__init__.py").touch()
+    (root / "handlers" / "things.py").write_text(_HANDLER, "utf-8")
+    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/things]\n")
+    (folder / "toolset.yaml").write_text(
+        "name: things\ntitle: Things\nhandlers: handlers\n"
+        "sections:\n  things: {heading: Things}\n"
+    )
+    for number in range(tools):
+        name = f"thing_{number:05}"
+        text = _TOOL.format(name=name, number=number)
+        (folder / f"{name}.yaml").write_text(text, "utf-8")
+    return root
