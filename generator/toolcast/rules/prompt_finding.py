@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ..findings import Finding
 from ..spec.model import Toolset, ToolSpec
 from ..spec.prose import prose_of_toolset
-from ..spec.surface import SurfaceText
+from ..spec.surface import SurfaceText, SurfaceTexts
 from ..text.attack_phrases import Phrase, first_phrase
 from .rule import Rule, at_tool, at_toolset
 
@@ -36,12 +36,21 @@ def shown(text: str) -> str:
 def phrases_in(
     rule: Rule,
     tool: ToolSpec,
-    texts: Iterable[SurfaceText],
+    texts: SurfaceTexts,
     phrases: Sequence[Phrase],
     help: str,
+    *,
+    passing: str = "",
 ) -> Iterator[Finding]:
-    """A finding for each text with one of the phrases, at the first of them."""
-    for found in texts:
+    """A finding for each text with one of the phrases, at the first of them.
+
+    `passing` names a field whose texts are passed over.
+    """
+    if first_phrase(texts.joined, phrases) is None:
+        return
+    for found in texts.each:
+        if found.path[0] == passing:
+            continue
         message = _message(found.text, phrases)
         if message:
             yield at_text(rule, tool, found, message, help)

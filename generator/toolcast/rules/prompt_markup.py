@@ -20,8 +20,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds markup that a model could take for the frame of its prompt."""
     for tool in toolset.tools:
         # Icons are pictures for people and may well be data URIs.
-        texts = (found for found in all_texts(tool) if found.path[0] != "icons")
-        yield from phrases_in(RULE, tool, texts, MARKUP, _HELP)
+        # An icon is a data URI by right.
+        texts = all_texts(tool)
+        yield from phrases_in(RULE, tool, texts, MARKUP, _HELP, passing="icons")
     yield from phrases_in_toolset(RULE, toolset, MARKUP, _HELP)
 
 

@@ -18,7 +18,10 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds words that look Latin and are not."""
     for tool in toolset.tools:
-        for found in all_texts(tool):
+        texts = all_texts(tool)
+        if texts.joined.isascii():
+            continue
+        for found in texts.each:
             hit = look_alike(found.text)
             if hit is not None:
                 word, character = hit

@@ -30,7 +30,10 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _steered(tool: ToolSpec, pattern: re.Pattern[str]) -> Iterator[Finding]:
-    for found in definition_texts(tool):
+    texts = definition_texts(tool)
+    if not pattern.search(texts.joined):
+        return
+    for found in texts.each:
         for match in pattern.finditer(found.text):
             name = next(group for group in match.groups() if group)
             if name.casefold() != tool.name.casefold():

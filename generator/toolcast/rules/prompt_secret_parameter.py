@@ -52,7 +52,7 @@ SECRET_PARAMETERS: dict[str, str] = {
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds parameters that a model would fill with secrets."""
     for tool in toolset.tools:
-        for found in definition_texts(tool):
+        for found in definition_texts(tool).each:
             if not (found.is_key and _is_parameter(found.path)):
                 continue
             wanted = SECRET_PARAMETERS.get(_words(found.text))

@@ -148,6 +148,11 @@ class ToolSpec:
     document: Document | None = field(default=None, compare=False, repr=False)
 
     @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others compute from the spec and keep beside it, by a name of their own."""
+        return {}
+
+    @cached_property
     def properties(self) -> JsonObject:
         """The schemas of the parameters by name; empty when there are none."""
         properties = self.parameters.get("properties")

@@ -9,7 +9,7 @@ from typing import Any
 from ..reading.tree import Path
 from .model import ToolSpec
 
-__all__ = ["SurfaceText", "all_texts", "definition_texts"]
+__all__ = ["SurfaceText", "SurfaceTexts", "all_texts", "definition_texts"]
 
 _DEFINITION = (
     *("title", "summary", "description", "parameters", "returns"),
@@ -33,15 +33,36 @@ class SurfaceText:
     is_key: bool = False
 
 
-def definition_texts(tool: ToolSpec) -> Iterator[SurfaceText]:
+@dataclass(frozen=True, slots=True)
+class SurfaceTexts:
+    """Strings of a spec in their order.
+
+    Attributes:
+        each: the strings, one by one.
+        joined: all of them, a line or more each: what is not in it is in none of them.
+    """
+
+    each: tuple[SurfaceText, ...]
+    joined: str
+
+
+def definition_texts(tool: ToolSpec) -> SurfaceTexts:
     """Every string of the tool's definition: texts, names, enums, defaults, examples."""
-    yield from _texts(tool, _DEFINITION)
+    return _kept(tool, "definition texts", _DEFINITION)
 
 
-def all_texts(tool: ToolSpec) -> Iterator[SurfaceText]:
+def all_texts(tool: ToolSpec) -> SurfaceTexts:
     """Every string that any model reads: the definition's and the prompt docs'."""
-    yield from _texts(tool, _DEFINITION)
-    yield from _texts(tool, _PROSE)
+    return _kept(tool, "all texts", (*_DEFINITION, *_PROSE))
+
+
+def _kept(tool: ToolSpec, name: str, fields: tuple[str, ...]) -> SurfaceTexts:
+    """The texts of fields, collected once a tool: many rules ask for them."""
+    if name not in tool.kept:
+        each = tuple(_texts(tool, fields))
+        tool.kept[name] = SurfaceTexts(each, "\n".join(found.text for found in each))
+    texts: SurfaceTexts = tool.kept[name]
+    return texts
 
 
 def _texts(tool: ToolSpec, fields: tuple[str, ...]) -> Iterator[SurfaceText]:
