@@ -18,6 +18,8 @@ import jsonschema
 import pytest
 import yaml
 
+from tests.examples.kirishima.github_server import TOKEN, FakeGitHub
+
 SPECS = Path(__file__).parents[3] / "specs" / "kirishima"
 VARIABLES = (
     *("KIRISHIMA_DATA", "KIRISHIMA_TIMEZONE"),
@@ -158,3 +160,26 @@ def serve() -> Iterator[Serve]:
 def reply() -> type[Reply]:
     """The class of answers."""
     return Reply
+
+
+@pytest.fixture
+def configured(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    def configure(url: str) -> None:
+        monkeypatch.setenv("GITHUB_API_URL", url)
+        monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+        monkeypatch.setenv("GITHUB_REPOSITORY", "robin/kirishima")
+
+    return configure
+
+
+@pytest.fixture
+def github(reply: Any) -> FakeGitHub:
+    return FakeGitHub(reply)
+
+
+@pytest.fixture
+def server(serve: Any, github: FakeGitHub, configured: Any) -> Any:
+    running = serve(github)
+    github.url = running.url
+    configured(running.url)
+    return running
