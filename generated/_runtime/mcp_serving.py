@@ -210,7 +210,8 @@ def main(server: McpServer, arguments: list[str] | None = None) -> None:
     except UnknownClientError as error:
         parser.error(str(error))
     if options.list:
-        print("\n".join(names))
+        for name in names:
+            print(name)
     elif options.http:
         if options.host not in ("127.0.0.1", "localhost", "::1"):
             parser.error("--host must be a loopback address: the server asks no token")

@@ -8,7 +8,7 @@ import pytest
 from .._runtime.snapshot_checks import SnapshotChecks
 
 # The fixture of each tool that the specs define.
-FIXTURES = {
+FIXTURES: dict[str, str] = {
     "get_personality": "get_personality",
     "manage_prompt": "manage_prompt",
     "memory": "memory",

@@ -8,7 +8,7 @@ import pytest
 from .._runtime.snapshot_checks import SnapshotChecks
 
 # The fixture of each tool that the specs define.
-FIXTURES = {
+FIXTURES: dict[str, str] = {
     "delegate_task": "delegate_task",
     "delegate_task_async": "delegate_task_async",
     "check_task_status": "check_task_status",
