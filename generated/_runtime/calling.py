@@ -104,5 +104,5 @@ def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:
     incident = uuid.uuid4().hex[:8]
     _logger.error("tool %s %s (incident %s)", tool.name, what, incident, exc_info=error)
     return ToolResponse(
-        error=f"the tool {what}; the server's log has the details (incident {incident})"
+        error=f"the tool {what}; the log has the details (incident {incident})"
     )

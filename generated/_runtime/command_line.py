@@ -6,6 +6,7 @@ is for the registry's validation alone, as everywhere.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ class _Keywords(OrderedGroup):
         **settings: Any,
     ) -> None:
         super().__init__(context_settings={"max_content_width": 100}, **settings)
+        self.params.append(_log_option())
         self._registry = registry
         self._commands = commands
         self._client = client
@@ -108,6 +110,37 @@ class _Keywords(OrderedGroup):
         others = [b for b in commands if b.command.flag is not None]
         bound = chosen[0] if chosen else commands[0]
         return bound.build(keyword, others if flags else ())
+
+
+class _Kept(logging.Handler):
+    """Keeps details from the shell: who reads it is a caller, often an agent."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo("`--log FILE` before the command keeps the details", err=True)
+
+
+def _log_option() -> click.Option:
+    return click.Option(
+        ["--log"],
+        type=click.Path(dir_okay=False, writable=True),
+        metavar="FILE",
+        help="Append what goes wrong inside a tool to this file.",
+        expose_value=False,
+        callback=_log_to,
+    )
+
+
+def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> None:
+    logger = logging.getLogger("toolcast")
+    for handler in [h for h in logger.handlers if isinstance(h, _Kept)]:
+        logger.removeHandler(handler)
+    if file is None:
+        logger.addHandler(_Kept(logging.ERROR))
+        return
+    try:
+        logger.addHandler(logging.FileHandler(file, encoding="utf-8"))
+    except OSError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
 
 
 def _has_clients(registry: Registry) -> bool:

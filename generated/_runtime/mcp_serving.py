@@ -210,10 +210,15 @@ def main(server: McpServer, arguments: list[str] | None = None) -> None:
     except UnknownClientError as error:
         parser.error(str(error))
     if options.list:
-        print("\n".join(names))
+        for name in names:
+            print(name)
     elif options.http:
         if options.host not in ("127.0.0.1", "localhost", "::1"):
             parser.error("--host must be a loopback address: the server asks no token")
+        if not 0 <= options.port <= 65535:
+            parser.error("--port must be a number from 0 to 65535")
+        if not options.path.startswith("/"):
+            parser.error("--path must begin with /")
         _serve_http(server, client, options.host, options.port, options.path)
     else:
         _serve_stdio(server, client)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from .._runtime.registry import Registry
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
-MODULES = {
+MODULES: dict[str, str] = {
     "get_personality": "get_personality",
     "manage_prompt": "manage_prompt",
     "memory": "memory",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from .._runtime.langchain_wrapping import SpecTool, wrap
 from .registry import REGISTRY
 
-TOOLS = (
+TOOLS: tuple[str, ...] = (
     "delegate_task",
     "delegate_task_async",
     "check_task_status",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from .._runtime.registry import Registry
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
-MODULES = {
+MODULES: dict[str, str] = {
     "delegate_task": "delegate_task",
     "delegate_task_async": "delegate_task_async",
     "check_task_status": "check_task_status",

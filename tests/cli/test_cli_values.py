@@ -47,6 +47,8 @@ def echo(arguments, /):
     return {"got": arguments}
 
 def other(arguments, /):
+    if arguments["place"] == "nowhere":
+        raise ValueError("password=hunter2")
     return {"other": arguments}
 """
 OTHER = """
@@ -103,6 +105,27 @@ def give(project: Path) -> Run:
         return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 
     return run
+
+
+def test_the_text_of_an_exception_goes_to_the_log_alone(
+    project: Path, give: Run
+) -> None:
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "generated.toy.cli"]
+    for log in ([], ["--log", "toy.log"]):
+        done = subprocess.run(
+            [*command, *log, "give", "--async", "nowhere"],
+            cwd=project,
+            capture_output=True,
+            encoding="utf-8",
+        )
+        assert done.returncode == 1
+        assert "the tool failed" in done.stderr
+        assert "hunter2" not in done.stdout + done.stderr
+        assert ("--log FILE" in done.stderr) is not bool(log)
+    assert "hunter2" in (project / "toy.log").read_text(encoding="utf-8")
 
 
 def test_each_kind_of_option(give: Run) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 # The file of each section's block, in the declared order.
-SECTIONS = {
+SECTIONS: dict[str, str] = {
     "identity": "section_identity.md",
     "memory": "section_memory.md",
     "workspace": "section_workspace.md",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 # The file of each section's block, in the declared order.
-SECTIONS = {
+SECTIONS: dict[str, str] = {
     "a2a": "section_a2a.md",
     "memory": "section_memory.md",
     "display": "section_display.md",

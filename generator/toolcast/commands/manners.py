@@ -31,9 +31,13 @@ USAGE = 2
 def project_root(given: str | None) -> str:
     """The folder of toolcast.yaml: the given one, or the nearest at or above the current.
 
+    The file itself may be given, too.
+
     Ends the program with exit code 2 when there is none.
     """
     if given is not None:
+        if os.path.basename(given) == WORKSPACE_FILE and os.path.isfile(given):
+            return os.path.dirname(os.path.abspath(given))
         if os.path.isfile(os.path.join(given, WORKSPACE_FILE)):
             return os.path.abspath(given)
         fail(f"{given} has no {WORKSPACE_FILE}")

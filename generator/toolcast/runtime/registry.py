@@ -163,7 +163,7 @@ class Registry:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             return ToolResponse(
                 error=f"the tool `{tool.name}` is not available: its handler cannot be"
-                " loaded; the server's log has the details"
+                " loaded; the log has the details"
             )
         unknown = handler.not_taken(given)
         if unknown:

@@ -25,7 +25,7 @@ class WrappersView:
     shape: PythonShape = PythonShape(
         (
             *("docstring", "from __future__", "from .._runtime.langchain_wrapping"),
-            *("from .registry", "TOOLS ="),
+            *("from .registry", "TOOLS:"),
             *("def get_langchain_tool", "def get_langchain_tools"),
         ),
         frozenset(
@@ -40,7 +40,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     view = WrappersView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
-        code_of(names, 0, "TOOLS = "),
+        code_of(names, 0, "TOOLS: tuple[str, ...] = "),
     )
     template = "langchain/langchain_tools.py.jinja"
     return {"langchain_tools.py": context.render(template, view)}

@@ -38,7 +38,7 @@ class PromptsView:
     files: Code
     shape: PythonShape = PythonShape(
         (
-            *("docstring", "from __future__", "from pathlib", "SECTIONS ="),
+            *("docstring", "from __future__", "from pathlib", "SECTIONS:"),
             *("def section", "def preamble", "def cli_block", "def _read"),
         ),
         frozenset(["_read", "Path", "Call.read_text", "BinOp.read_text"]),
@@ -78,7 +78,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     view = PromptsView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
-        code_of(table, 0, "SECTIONS = "),
+        code_of(table, 0, "SECTIONS: dict[str, str] = "),
     )
     files["prompts/__init__.py"] = context.render("prompts/prompts.py.jinja", view)
     return files

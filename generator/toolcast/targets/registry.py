@@ -131,7 +131,7 @@ def _registry_view(
     return RegistryView(
         source,
         Code(toolset.name),
-        code_of(modules, 0, "MODULES = "),
+        code_of(modules, 0, "MODULES: dict[str, str] = "),
         bool(toolset.clients),
         code_of(clients, 0, "CLIENTS = "),
         code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
@@ -142,7 +142,7 @@ def _registry_view(
 def _registry_shape(has_clients: bool) -> PythonShape:
     return PythonShape(
         (
-            *("docstring", "from __future__", "from .._runtime.registry", "MODULES ="),
+            *("docstring", "from __future__", "from .._runtime.registry", "MODULES:"),
             *(["CLIENTS ="] if has_clients else []),
             *("FORMER_NAMES:", "REGISTRY ="),
             *(f"{name} =" for name in _REGISTRY_NAMES),

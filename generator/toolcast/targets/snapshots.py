@@ -42,7 +42,7 @@ class TestsView:
                 "from __future__",
                 "Import",
                 "from .._runtime.snapshot_checks",
-                "FIXTURES =",
+                "FIXTURES:",
                 "CLIENTS:",
             ),
             *("GONE_NAMES:", "SECTIONS:", "EXCLUDED:", "CHECKS =", "def test_*"),
@@ -80,7 +80,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     view = TestsView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
-        literal(fixtures, 0, "FIXTURES = "),
+        literal(fixtures, 0, "FIXTURES: dict[str, str] = "),
         _settings(toolset),
         "mcp" in context.targets,
         "langchain" in context.targets,

@@ -1,0 +1,39 @@
+"""A toolset that has no tools yet is cast into code that is as typed as any other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from toolcast.commands.entry import main
+
+
+def test_a_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
+    (tmp_path / "specs" / "bare").mkdir(parents=True)
+    (tmp_path / "specs" / "bare" / "toolset.yaml").write_text(
+        "name: bare\ntitle: Bare\n", encoding="utf-8"
+    )
+    (tmp_path / "toolcast.yaml").write_text(
+        "version: 1\ntoolsets: [specs/bare]\n", encoding="utf-8"
+    )
+    # A run may be pointed at the folder or at the file in it.
+    for project in (tmp_path, tmp_path / "toolcast.yaml"):
+        done = CliRunner().invoke(main, ["generate", "--project", str(project)])
+        assert done.exit_code == 0, done.output
+    checked = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"),
+            # Only the toolset's own modules; reading whole libraries takes long.
+            *("--no-site-packages", "--ignore-missing-imports"),
+            *("--follow-imports=silent", "--allow-untyped-decorators"),
+            *("--cache-dir", str(tmp_path / "cache"), "generated/bare"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
