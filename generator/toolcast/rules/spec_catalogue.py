@@ -159,7 +159,7 @@ title: Notes
     Rule(
         id="spec/output-over-input",
         severity=Severity.ERROR,
-        purpose="Checks that no folder of specs or templates is in the output folder.",
+        purpose="Checks that no specs, templates or handlers are in the output folder.",
         why="The generator owns its output folder: what else is in it is in its way.",
         bad="""\
 # toolcast.yaml

@@ -72,6 +72,7 @@ def load_workspace(root: str) -> LoadedWorkspace:
         if toolset is not None:
             toolsets.append(toolset)
     findings += _same_names(toolsets)
+    findings += _handlers_in_output(workspace, toolsets)
     return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
 
 
@@ -198,6 +199,29 @@ def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
                 f" {other.document.file}",
                 "rename one of the two",
             )
+
+
+def _handlers_in_output(
+    workspace: Workspace, toolsets: list[Toolset]
+) -> Iterator[Finding]:
+    """Packages of handlers within the folder that the generator owns."""
+    owned = f"{workspace.output}/".casefold()
+    for toolset in toolsets:
+        if toolset.handlers is None or toolset.document is None:
+            continue
+        package = toolset.handlers.replace(".", "/")
+        for source in workspace.sources:
+            folder = os.path.normpath(os.path.join(source, package)).replace(
+                os.sep, "/"
+            )
+            if f"{folder}/".casefold().startswith(owned):
+                yield toolset.document.finding(
+                    "spec/output-over-input",
+                    Severity.ERROR,
+                    ("handlers",),
+                    f"`{toolset.handlers}` is in the output folder `{workspace.output}`",
+                    "give the generator a folder of its own",
+                )
 
 
 def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
