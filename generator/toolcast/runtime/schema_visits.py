@@ -73,7 +73,8 @@ class _Counter:
             if isinstance(schema.get(keyword), str):
                 yield self._target(schema[keyword])
         for keyword in _SAME_PLACE:
-            yield schema.get(keyword)
+            if keyword in schema:
+                yield schema[keyword]
         for keyword in _SAME_PLACE_LISTS:
             listed = schema.get(keyword)
             yield from listed if isinstance(listed, (list, tuple)) else ()
