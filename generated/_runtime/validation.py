@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .json_bounds import Size, measure
+from .schema_visits import most_visits
 from .tool import Action, Tool
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ _logger = logging.getLogger("toolcast")
 
 _MOST_PROBLEMS = 10
 _MOST_EXPLAINED_VALUES = 1_000
-_MOST_EXPLAINED_LEVELS = 6
+_MOST_ERRORS = 10_000
+_MOST_VISITS = 500
 _MOST_BACKTRACKS = 100_000
 _DIALECTS = {
     "draft-04": "Draft4Validator",
@@ -150,13 +152,14 @@ def _explained(validator: Any, schema: Any, value: Any, size: Size) -> list[str]
     """What is wrong with a value that is not valid, in bounded time.
 
     The library finds all errors before it gives the first. In a large value that takes
-    long, and in nested alternatives it is exponential.
+    long, and where a schema leads to one place in several ways it is exponential.
     """
     import jsonschema_rs
 
-    if size.levels > _MOST_EXPLAINED_LEVELS and _has_nested_choice(schema):
+    visits = most_visits(schema, size.levels, _MOST_VISITS)
+    if visits is None:
         return ["the value does not match the schema"]
-    if size.values > _MOST_EXPLAINED_VALUES:
+    if size.values > _MOST_EXPLAINED_VALUES or size.values * visits > _MOST_ERRORS:
         try:
             validator.validate(value)
         except jsonschema_rs.ValidationError as first:
@@ -167,13 +170,6 @@ def _explained(validator: Any, schema: Any, value: Any, size: Size) -> list[str]
         if len(problems) >= _MOST_PROBLEMS:
             break
     return problems
-
-
-def _has_nested_choice(schema: Any) -> bool:
-    """Whether alternatives may hold further ones by way of references."""
-    text = json.dumps(schema, default=str)
-    has_choice = '"oneOf"' in text or '"anyOf"' in text or '"allOf"' in text
-    return has_choice and ('"$ref"' in text or '"$dynamicRef"' in text)
 
 
 def _worded(error: ValidationError) -> Iterator[str]:

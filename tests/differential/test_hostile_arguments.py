@@ -46,6 +46,62 @@ def problems(schema: Any, arguments: Any) -> tuple[list[str], float]:
     return found, time.perf_counter() - start
 
 
+def fan(keyword: str, ways: int = 60) -> dict[str, Any]:
+    """Each of many definitions leads to the next one twice: 2 ** n ways to one place."""
+
+    def twice(number: int) -> list[Any]:
+        return [{"$ref": f"#/$defs/d{number + 1}"}] * 2
+
+    definitions: dict[str, Any] = {f"d{i}": {keyword: twice(i)} for i in range(ways)}
+    return {
+        "properties": {"a": {"$ref": "#/$defs/d0"}},
+        "$defs": {**definitions, f"d{ways}": {"type": "string"}},
+    }
+
+
+def recursive(**node: Any) -> dict[str, Any]:
+    """An object whose `a` is a node, which refers to nodes as `#/$defs/node`."""
+    return {
+        "properties": {"a": NODE},
+        "$defs": {"node": {"type": "object", **node}, "other": {"properties": AS_A}},
+    }
+
+
+NODE = {"$ref": "#/$defs/node"}
+AS_A = {"a": NODE}
+MULTIPLYING = {
+    "allOf in a fan": (fan("allOf"), {"a": 7}),
+    "anyOf in a fan": (fan("anyOf", 16), {"a": 7}),
+    "oneOf in a fan": (fan("oneOf", 16), {"a": 7}),
+    "patterns": (
+        recursive(properties=AS_A, patternProperties={"^a": NODE}),
+        None,
+    ),
+    "two patterns": (recursive(patternProperties={"^a": NODE, "a$": NODE}), None),
+    "dependent": (
+        recursive(properties=AS_A, dependentSchemas={"a": {"properties": AS_A}}),
+        None,
+    ),
+    "both ways": (
+        {**recursive(properties=AS_A, **{"$ref": "#/$defs/other"})},
+        None,
+    ),
+    "conditions": (
+        recursive(properties=AS_A, **{"if": True, "then": {"properties": AS_A}}),
+        None,
+    ),
+    "anchors": (
+        recursive(
+            **{"$dynamicAnchor": "n"},
+            properties={"a": {"$dynamicRef": "#n"}},
+            additionalProperties=False,
+            patternProperties={"a": {"$dynamicRef": "#n"}},
+        ),
+        None,
+    ),
+}
+
+
 def takes(**schema: Any) -> dict[str, Any]:
     """An object with one parameter `a`."""
     return {
@@ -106,6 +162,22 @@ def test_large_arguments_are_refused_soon(what: str) -> None:
     assert found
     assert len("; ".join(found)) < 2_500
     assert seconds < 0.5
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("what", MULTIPLYING)
+def test_what_multiplies_is_refused_soon(what: str) -> None:
+    schema, arguments = MULTIPLYING[what]
+    arguments = nested(60, 7) if arguments is None else arguments
+    found, seconds = problems(schema, arguments)
+    assert found == ["the value does not match the schema"]
+    assert seconds < 0.5
+
+
+def test_one_way_to_each_place_is_explained() -> None:
+    found, _ = problems(TREE, nested(60, 7))
+    assert found == [f"`{'.'.join('a' * 60)}` must be an object"]
+    assert problems(CHOICE, nested(2, {"k": "bad"}))[0]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,135 @@
+"""How often a validator may look at one place of a value, by its schema alone.
+
+A validator decides in bounded time, but whoever asks it for all that is wrong gets an error
+for each way that leads to it. Alternatives, conditions and overlapping patterns lead to one
+place several times; with references these ways multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+__all__ = ["most_visits"]
+
+_MOST_STEPS = 20_000
+_SAME_PLACE = ("not", "if", "then", "else")
+_SAME_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
+_SAME_PLACE_MAPPINGS = ("dependentSchemas", "dependencies")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+# Of each row at most one schema applies to one place.
+_DISJOINT_PROPERTIES = ("properties", "additionalProperties")
+_DISJOINT_ITEMS = ("prefixItems", "items", "additionalItems")
+_OVERLAPPING = ("contains", "unevaluatedProperties", "unevaluatedItems")
+
+
+class _TooMany(Exception):
+    """More ways than anyone wants to follow."""
+
+
+def most_visits(schema: Any, levels: int, most: int) -> int | None:
+    """A bound on the ways to one place of a value of so many levels; None above `most`."""
+    try:
+        return _Counter(schema, most).visits(schema, levels)
+    except (_TooMany, RecursionError):
+        return None
+
+
+class _Counter:
+    def __init__(self, root: Any, most: int) -> None:
+        self._root = root
+        self._most = most
+        self._known: dict[tuple[int, int], int] = {}
+        self._anchors: dict[str, Any] | None = None
+
+    def visits(self, schema: Any, levels: int) -> int:
+        """The ways to the place that is reached most often, this place counted in."""
+        if not isinstance(schema, Mapping) or levels <= 0:
+            return 1
+        key = (id(schema), levels)
+        if key not in self._known:
+            if len(self._known) > _MOST_STEPS:
+                raise _TooMany
+            # A schema that comes back to itself at one place has no bound.
+            self._known[key] = self._most + 1
+            self._known[key] = self._counted(schema, levels)
+        if self._known[key] > self._most:
+            raise _TooMany
+        return self._known[key]
+
+    def _counted(self, schema: Mapping[str, Any], levels: int) -> int:
+        here = 1 + sum(self.visits(part, levels) for part in self._same_place(schema))
+        below = levels - 1
+        properties = max(self._all(schema, _DISJOINT_PROPERTIES, below), default=0)
+        matched = _mapping(schema.get("patternProperties")).values()
+        properties += sum(self.visits(part, below) for part in matched)
+        items = max(self._all(schema, _DISJOINT_ITEMS, below), default=0)
+        further = sum(self._all(schema, _OVERLAPPING, below))
+        return here + max(properties, items) + further
+
+    def _same_place(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        for keyword in _REFERENCES:
+            if isinstance(schema.get(keyword), str):
+                yield self._target(schema[keyword])
+        for keyword in _SAME_PLACE:
+            if keyword in schema:
+                yield schema[keyword]
+        for keyword in _SAME_PLACE_LISTS:
+            listed = schema.get(keyword)
+            yield from listed if isinstance(listed, (list, tuple)) else ()
+        for keyword in _SAME_PLACE_MAPPINGS:
+            yield from _mapping(schema.get(keyword)).values()
+
+    def _all(
+        self, schema: Mapping[str, Any], keywords: tuple[str, ...], levels: int
+    ) -> Iterator[int]:
+        for keyword in keywords:
+            value = schema.get(keyword)
+            if keyword == "properties":
+                yield from (self.visits(p, levels) for p in _mapping(value).values())
+            elif isinstance(value, (list, tuple)):
+                yield from (self.visits(part, levels) for part in value)
+            elif value is not None:
+                yield self.visits(value, levels)
+
+    def _target(self, reference: str) -> Any:
+        fragment = unquote(reference[1:])
+        if not reference.startswith("#"):
+            raise _TooMany
+        if fragment and not fragment.startswith("/"):
+            return self._anchored(fragment)
+        found = self._root
+        for step in fragment.split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, (list, tuple)) and name.isdecimal():
+                found = found[int(name)] if int(name) < len(found) else None
+            else:
+                found = _mapping(found).get(name)
+        if found is None:
+            raise _TooMany
+        return found
+
+    def _anchored(self, name: str) -> Any:
+        if self._anchors is None:
+            self._anchors = {}
+            waiting = [self._root]
+            while waiting:
+                part = waiting.pop()
+                if isinstance(part, (list, tuple)):
+                    waiting.extend(part)
+                    continue
+                for keyword in ("$anchor", "$dynamicAnchor"):
+                    anchor = _mapping(part).get(keyword)
+                    if isinstance(anchor, str):
+                        # One name in two places: which one is meant depends on the value.
+                        known = self._anchors.setdefault(anchor, part)
+                        self._anchors[anchor] = part if known is part else None
+                waiting.extend(_mapping(part).values())
+        if self._anchors.get(name) is None:
+            raise _TooMany
+        return self._anchors[name]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
