@@ -28,7 +28,15 @@ MAY_IMPORT = {
     "findings": set(),
     "spec": {"findings", "reading", "text"},
     "extensions": set(),
-    "rules": {"extensions", "findings", "reading", "spec", "targets", "text"},
+    "rules": {
+        "extensions",
+        "findings",
+        "reading",
+        "runtime",
+        "spec",
+        "targets",
+        "text",
+    },
     "targets": {
         "extensions",
         "findings",

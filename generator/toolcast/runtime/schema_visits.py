@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["most_visits"]
+__all__ = ["MOST_WAYS", "most_visits", "multiplies"]
+
+MOST_WAYS = 100_000
+"""More ways to one place than this, and deciding on a value may not end."""
 
 _MOST_STEPS = 20_000
 _SAME_PLACE = ("not", "if", "then", "else")
@@ -36,12 +39,50 @@ def most_visits(schema: Any, levels: int, most: int) -> int | None:
         return None
 
 
+def multiplies(schema: Any, most: int = MOST_WAYS) -> bool:
+    """Whether more than `most` ways lead to one place of a value, at one level.
+
+    References that alternatives share multiply: seventeen definitions that name the next
+    one twice make 131,072 ways, and a validator goes them all. Recursion through the levels
+    of a value is no such way, nor is a reference that leads nowhere.
+    """
+    counter = _Counter(schema, most)
+    waiting = [schema]
+    try:
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, (list, tuple)):
+                waiting.extend(part)
+            elif isinstance(part, Mapping):
+                if counter.ways(part) > most:
+                    return True
+                waiting.extend(part.values())
+    except RecursionError:
+        return True
+    return False
+
+
 class _Counter:
     def __init__(self, root: Any, most: int) -> None:
         self._root = root
         self._most = most
         self._known: dict[tuple[int, int], int] = {}
         self._anchors: dict[str, Any] | None = None
+        self._ways: dict[int, int] = {}
+
+    def ways(self, schema: Any) -> int:
+        """The ways to the place of a schema from itself; loops are not followed again."""
+        if not isinstance(schema, Mapping):
+            return 1
+        if id(schema) not in self._ways:
+            self._ways[id(schema)] = 0
+            try:
+                parts = list(self._same_place(schema))
+            except _TooMany:
+                parts = []
+            ways = 1 + sum(self.ways(part) for part in parts)
+            self._ways[id(schema)] = min(ways, self._most + 1)
+        return self._ways[id(schema)]
 
     def visits(self, schema: Any, levels: int) -> int:
         """The ways to the place that is reached most often, this place counted in."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .json_bounds import Size, measure
-from .schema_visits import most_visits
+from .schema_visits import most_visits, multiplies
 from .tool import Action, Tool
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def _not_taken(
 def _validator(schema: Any) -> Any:
     import jsonschema_rs
 
+    if multiplies(schema):
+        raise ValueError("its references multiply beyond what can be followed")
     named = schema.get("$schema", "") if isinstance(schema, Mapping) else ""
     dialect = next((d for d in _DIALECTS if d in str(named)), "")
     kind = getattr(jsonschema_rs, _DIALECTS.get(dialect, "Draft202012Validator"))

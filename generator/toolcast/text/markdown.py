@@ -8,7 +8,13 @@ from .code import Code
 
 __all__ = ["block", "fenced", "inline", "span"]
 
-_OPENS_BLOCK = re.compile(r"^( {0,3})(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)")
+# Behind the marks of list items and quotations a heading is one as well.
+_OPENS_BLOCK = re.compile(
+    r"^((?: {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]+|>[ \t]?))* {0,3})(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)"
+)
+# In a list, what is indented further belongs to an item instead of being code.
+_OPENS_BLOCK_IN_ITEM = re.compile(r"^([ \t>]*)(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)")
+_ITEM = re.compile(r"^[ \t>]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
 # What follows a fence of backticks has none; otherwise it is a span of code.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
@@ -68,7 +74,7 @@ def block(text: str) -> Code:
     """
     result: list[str] = []
     fence = ""
-    in_html = False
+    in_html = in_list = False
     for line in text.strip("\n").split("\n"):
         opens = _FENCE.match(line)
         if fence:
@@ -88,6 +94,9 @@ def block(text: str) -> Code:
             in_html = bool(line.strip()) and (in_html or bool(_TAG.match(line)))
             line = f"\\{line.lstrip()}" if opens else line
             line = _OPENS_BLOCK.sub(r"\1\\\2", line)
+            in_list = in_list or bool(_ITEM.match(line))
+            if in_list:
+                line = _OPENS_BLOCK_IN_ITEM.sub(r"\1\\\2", line)
             html = _OPENS_HTML.match(line)
             if html and not _ends(html, line):
                 line = line.replace("<", "\\<", 1)
