@@ -41,9 +41,9 @@ def problems(schema: Any, arguments: Any) -> tuple[list[str], float]:
     validators = Validators()
     tool = Tool("t", "", "", {"name": "t", "inputSchema": schema})
     validators.problems_with_arguments(tool, {})
-    start = time.perf_counter()
+    start = time.process_time()
     found = validators.problems_with_arguments(tool, arguments)
-    return found, time.perf_counter() - start
+    return found, time.process_time() - start
 
 
 def fan(keyword: str, ways: int = 60) -> dict[str, Any]:
@@ -138,7 +138,7 @@ PATTERNS = [
 def test_slow_patterns_end(pattern: str, text: str) -> None:
     found, seconds = problems(takes(type="string", pattern=pattern), {"a": text})
     assert found
-    assert seconds < 0.1
+    assert seconds < 0.5  # a pattern that backtracks without bound takes minutes
 
 
 DEEP = nested(10_000)
