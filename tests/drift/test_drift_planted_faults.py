@@ -53,8 +53,8 @@ FAULTS = [
     Fault(
         "server-lists-in-another-order",
         (f"{K}/registry.py",),
-        '"copilot": ("get_personality", "github_issue")',
-        '"copilot": ("get_personality",)',
+        '"copilot": Client(allow=("github_issue", "get_personality"))',
+        '"copilot": Client(allow=("get_personality",))',
         ("tools/list for copilot: names differs", '-  "github_issue"'),
         "tools_list and copilot and 2026",
     ),

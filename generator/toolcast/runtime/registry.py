@@ -50,6 +50,7 @@ class Registry:
         former_names: Mapping[str, str] | None = None,
         sources: Sequence[ToolSource] = (),
     ) -> None:
+        self.package = package
         self._own = OwnTools(package, modules, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
@@ -118,16 +119,22 @@ class Registry:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        access, listed = self.access(), self.tools(client)
-        names = {tool.name for tool in listed}
+        return [*self.tools(client), *await self.source_tools(client)]
+
+    async def source_tools(self, client: str | None = None) -> list[Tool]:
+        """The sources' tools that a client may have, each name once.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        access, listed = self.access(), dict[str, Tool]()
+        access.client(client)
         for source in self._sources:
             for tool in await source.list_tools():
-                if tool.name not in names | {*self._own.names} and access.may_have(
-                    client, tool.name
-                ):
-                    names.add(tool.name)
-                    listed.append(tool)
-        return listed
+                if tool.name not in self._own and access.may_have(client, tool.name):
+                    listed.setdefault(tool.name, tool)
+        return list(listed.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
         """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
