@@ -50,6 +50,8 @@ FORMER_NAMES: dict[str, str] = {
 REGISTRY = Registry(
     package=__package__,
     modules=MODULES,
+    # Of definitions.jsonl, which lists are answered from.
+    checksum="crc32:c0e4dc9b",
     former_names=FORMER_NAMES,
 )
 

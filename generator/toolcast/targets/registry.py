@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rendering.shape import PythonShape
+from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
@@ -22,6 +23,7 @@ from ..text.python import (
 )
 from .argument_types import ArgumentTypes, argument_types
 from .mcp_definition import mcp_definition
+from .prepared_lines import prepared_tools
 from .target import Context, Target, header
 
 __all__ = ["TARGET"]
@@ -61,6 +63,7 @@ class RegistryView:
     header: Code
     title: Code
     modules: Code
+    checksum: Code
     has_clients: bool
     clients: Code
     former_names: Code
@@ -80,13 +83,16 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     tools = toolset.tools_in("registry")
+    prepared = prepared_tools(tools)
     files = {
         "__init__.py": _package(
             context, source, f"The tools of the toolset {toolset.name}."
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
+        FILE: prepared,
         "registry.py": context.render(
-            "registry/registry.py.jinja", _registry_view(toolset, tools, source)
+            "registry/registry.py.jinja",
+            _registry_view(toolset, tools, source, checksum(prepared)),
         ),
     }
     for tool in tools:
@@ -102,7 +108,7 @@ def _package(context: Context, source: Code, docstring: str) -> bytes:
 
 
 def _registry_view(
-    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
+    toolset: Toolset, tools: Sequence[ToolSpec], source: Code, digest: str
 ) -> RegistryView:
     modules = Group(
         "{",
@@ -132,6 +138,7 @@ def _registry_view(
         source,
         Code(toolset.name),
         code_of(modules, 0, "MODULES: dict[str, str] = "),
+        Code(string(digest)),
         bool(toolset.clients),
         code_of(clients, 0, "CLIENTS = "),
         code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
@@ -264,7 +271,7 @@ def _action_arguments(actions: Actions) -> list[Expression]:
 
 TARGET = Target(
     name="registry",
-    runtime=("registry", "tool"),
+    runtime=("registry", "tool_calls", "tool"),
     purpose="A typed module a tool, look-up by client, and calls with validation.",
     cast=cast,
     reads=frozenset(
