@@ -18,6 +18,7 @@ __all__ = ["FILE", "ListedTool", "PreparedTools", "PreparedToolsError", "checksu
 
 FILE = "definitions.jsonl"
 
+_NAME = b'{"name":"'
 _DEFINITION = b',"definition":'
 
 
@@ -68,8 +69,11 @@ class PreparedTools:
 
     Args:
         package: the toolset's package, which the file stands in.
-        names: the tools that the file must have, in their order.
-        checksum: what `checksum` gives for the whole file.
+        names: the tools that the file must have.
+        checksum: what the function `checksum` gives for the whole file.
+
+    Attributes:
+        checksum: the same.
     """
 
     def __init__(
@@ -77,7 +81,7 @@ class PreparedTools:
     ) -> None:
         self._package = package or ""
         self._names = names
-        self._checksum = checksum
+        self.checksum = checksum
         self._lines: dict[str, bytes] | None = None
         self._tools: dict[str, ListedTool] = {}
 
@@ -110,25 +114,19 @@ class PreparedTools:
     def _read(self) -> dict[str, bytes]:
         if self._lines is None:
             data = _data(self._package)
-            if checksum(data) != self._checksum:
+            if checksum(data) != self.checksum:
                 raise PreparedToolsError(
                     f"{self._package}/{FILE} is not the file that the registry was"
                     " generated with: generate both again"
                 )
             lines = data.split(b"\n")[:-1]
-            names = list(self._names)
-            if len(lines) != len(names):
+            self._lines = {_name(line): line for line in lines}
+            missing = [name for name in self._names if name not in self._lines]
+            if missing:
                 raise PreparedToolsError(
-                    f"{self._package}/{FILE} has {len(lines)} tools, the registry has"
-                    f" {len(names)}: generate both again"
+                    f"{self._package}/{FILE} lacks {', '.join(missing[:5])}: generate"
+                    " both again"
                 )
-            for name, line in zip(names, lines, strict=True):
-                if not line.startswith(b'{"name":' + _text(name) + b","):
-                    raise PreparedToolsError(
-                        f"{self._package}/{FILE} lacks `{name}` where the registry has"
-                        " it: generate both again"
-                    )
-            self._lines = dict(zip(names, lines, strict=True))
         return self._lines
 
 
@@ -139,8 +137,9 @@ def checksum(data: bytes) -> str:
     return f"crc32:{zlib.crc32(data):08x}"
 
 
-def _text(name: str) -> bytes:
-    return json.dumps(name, ensure_ascii=False).encode("utf-8")
+def _name(line: bytes) -> str:
+    # The name of a tool is ASCII without anything that JSON would escape.
+    return line[len(_NAME) : line.index(b'"', len(_NAME))].decode("ascii")
 
 
 def _data(package: str) -> bytes:

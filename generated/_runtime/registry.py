@@ -1,5 +1,8 @@
 """A toolset's tools: who sees which, look-up, and calls.
 
+What may ask a tool source awaits; each such function has a `_sync` twin for callers
+without an event loop.
+
 Importing this module loads next to nothing. Lists come from what was prepared at generation;
 a tool's module is imported when the tool itself is asked for, and what calls need at the first
 call.
@@ -9,142 +12,210 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .prepared_tools import ListedTool, PreparedTools, PreparedToolsError
+from .access import Access, AccessError, Client, UnknownClientError
+from .background_loop import run_sync
+from .own_tools import OwnTools
+from .prepared_tools import ListedTool, PreparedTools
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .call_context import ReportProgress
     from .tool import Tool
     from .tool_calls import ToolCalls
     from .tool_response import ToolResponse
+    from .tool_source import ToolSource
 
-__all__ = ["Registry", "UnknownClientError", "UnknownToolError"]
+__all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
 
 
 class UnknownToolError(LookupError):
     """No tool of that name is offered to that client."""
 
 
-class UnknownClientError(LookupError):
-    """The toolset has no such client; nobody is let in by default."""
-
-
 class Registry:
-    """The tools of one toolset.
+    """The tools of one toolset, and those of its sources.
 
     Args:
         package: the toolset's package; its `tools` has one module a tool.
         modules: the module of each tool, by the tool's name, in the declared order.
-        checksum: that of the prepared file which belongs to these modules.
-        clients: the tools that each client may see and call; None when the toolset has no
-            clients and its one caller may have every tool.
+        clients: what each client may have; None when the toolset has no clients and its
+            one caller may have every tool.
+        tool_clients: the only clients that a tool is meant for, for tools that say so.
         former_names: the tool that each former name resolves to. Lists never show them.
-
-    Attributes:
-        prepared: what lists show of every tool, whoever may see it.
+        sources: where further tools come from; an own tool wins over one of the same name.
+        checksum: that of the prepared file which belongs to the modules.
     """
 
     def __init__(
         self,
         package: str | None,
         modules: Mapping[str, str],
-        checksum: str,
-        clients: Mapping[str, tuple[str, ...]] | None = None,
+        clients: Mapping[str, Client] | None = None,
+        tool_clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
+        sources: Sequence[ToolSource] = (),
+        *,
+        checksum: str,
     ) -> None:
-        self._package = package
-        self._modules = modules
-        self._clients = clients
-        self._former_names = former_names or {}
-        self.prepared = PreparedTools(package, modules, checksum)
-        self._offered: dict[str | None, frozenset[str]] = {}
-        self._tools: dict[str, Tool] = {}
+        self._own = OwnTools(package, modules, checksum, former_names or {})
+        self._access = Access(clients, tool_clients or {})
+        self._sources = tuple(sources)
         self._tool_calls: ToolCalls | None = None
 
+    @property
+    def prepared(self) -> PreparedTools:
+        """What lists show of every tool of the toolset's own, whoever may see it."""
+        return self._own.prepared
+
+    def access(self) -> Access:
+        """Who may have which tool.
+
+        Raises:
+            AccessError: it cannot be found out, so nobody has any.
+        """
+        return self._access
+
     def names(self, client: str | None = None) -> tuple[str, ...]:
-        """The names of a client's tools, in the declared order.
+        """The names of the toolset's own tools that a client may have, in their order.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
         """
-        if self._clients is None:
-            if client is not None:
-                raise UnknownClientError(f"the toolset has no client `{client}`")
-            return tuple(self._modules)
-        if client is None:
-            raise UnknownClientError("name the client that asks")
-        if client not in self._clients:
-            raise UnknownClientError(f"the toolset has no client `{client}`")
-        return self._clients[client]
+        access = self.access()
+        access.client(client)
+        return tuple(n for n in self._own.names if access.may_have(client, n))
 
     def resolve(self, name: str) -> str:
         """The present name of a tool that may be asked for by a former one."""
-        return self._former_names.get(name, name)
+        return self._own.resolve(name)
 
     def get_tool(self, name: str, client: str | None = None) -> Tool:
-        """A tool by its present or a former name.
+        """One of the toolset's own tools, by its present or a former name.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             UnknownToolError: the client has no such tool.
+            AccessError: who may have which tool cannot be found out.
         """
-        return self._load(self._present(name, client))
+        return self._own.load(self._present(name, client))
 
     def listed_tool(self, name: str, client: str | None = None) -> ListedTool:
-        """What lists show of a tool; the tool's module is not imported for it.
+        """What lists show of one of the toolset's own tools; its module is not imported.
+
+        Raises: as `get_tool`.
+        """
+        return self._own.listed(self._present(name, client))
+
+    def tools(self, client: str | None = None) -> list[Tool]:
+        """The toolset's own tools that a client may have, in the declared order.
+
+        Imports the module of each.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        return [self._own.load(name) for name in self.names(client)]
+
+    async def find_tool(self, name: str, client: str | None = None) -> Tool:
+        """A tool, the toolset's own or a source's, by its present or a former name.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             UnknownToolError: the client has no such tool.
+            AccessError: who may have which tool cannot be found out.
         """
-        return self.prepared.tool(self._present(name, client))
+        tool, _ = await self._found(name, client)
+        return tool
 
-    def tools(self, client: str | None = None) -> list[Tool]:
-        """A client's tools, in the declared order; imports the module of each.
+    async def list_tools(self, client: str | None = None) -> list[ListedTool | Tool]:
+        """A client's tools: the toolset's own in their order, then the sources'.
+
+        The own ones are as they were prepared: no module of a tool is imported.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
         """
-        return [self._load(name) for name in self.names(client)]
+        access = self.access()
+        listed: list[ListedTool | Tool] = [
+            self._own.listed(name) for name in self.names(client)
+        ]
+        if not self._sources:
+            return listed
+        names = {tool.name for tool in listed}
+        for source in self._sources:
+            for tool in await source.list_tools():
+                if tool.name not in names | {*self._own.names} and access.may_have(
+                    client, tool.name
+                ):
+                    names.add(tool.name)
+                    listed.append(tool)
+        return listed
 
-    def listed_tools(self, client: str | None = None) -> list[ListedTool]:
-        """What lists show of a client's tools, in the declared order."""
-        return [self.prepared.tool(name) for name in self.names(client)]
+    async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
+        """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
+        return [tool.definition for tool in await self.list_tools(client)]
 
-    def tools_json(self, names: Iterable[str]) -> bytes:
-        """The JSON array of tools as MCP's `tools/list` sends it, in the order of the names.
+    async def get_openai_tools(self, client: str | None = None) -> list[dict[str, Any]]:
+        """A client's tools in OpenAI's Chat Completions format; raises as `list_tools`."""
+        return [tool.openai() for tool in await self.list_tools(client)]
 
-        The names must be the registry's own: who may see them was decided before.
-        """
-        return self.prepared.tools_json(names)
-
-    def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """A client's tools as MCP's `tools/list` shows them."""
-        return [tool.definition for tool in self.listed_tools(client)]
-
-    def get_openai_tools(self, client: str | None = None) -> list[dict[str, Any]]:
-        """A client's tools in OpenAI's Chat Completions format."""
-        return [tool.openai() for tool in self.listed_tools(client)]
-
-    def get_openai_tools_by_names(
+    async def get_openai_tools_by_names(
         self, names: Iterable[str], client: str | None = None
     ) -> list[dict[str, Any]]:
         """The named tools in OpenAI's format, in the order of the names.
 
         Raises:
             UnknownToolError: the client has no tool of one of the names.
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
         """
-        return [self.listed_tool(name, client).openai() for name in names]
+        shown: list[dict[str, Any]] = []
+        for name in names:
+            present = self.resolve(name)
+            if present in self._own:
+                shown.append(self.listed_tool(present, client).openai())
+            else:
+                shown.append((await self.find_tool(name, client)).openai())
+        return shown
 
-    def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
+    async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
         """The client's tools that are offered in every turn, in OpenAI's format."""
-        return [tool.openai() for tool in self.listed_tools(client) if tool.always]
+        return [tool.openai() for tool in await self.list_tools(client) if tool.always]
 
-    def get_routed_tools_catalog(self, client: str | None = None) -> dict[str, str]:
+    async def get_routed_tools_catalog(
+        self, client: str | None = None
+    ) -> dict[str, str]:
         """Name and summary of the client's tools that are not offered in every turn."""
-        listed = self.listed_tools(client)
+        listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
+
+    def get_mcp_tools_sync(self, client: str | None = None) -> list[Mapping[str, Any]]:
+        """`get_mcp_tools` for callers without an event loop."""
+        return run_sync(self.get_mcp_tools(client))
+
+    def get_openai_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
+        """`get_openai_tools` for callers without an event loop."""
+        return run_sync(self.get_openai_tools(client))
+
+    def get_openai_tools_by_names_sync(
+        self, names: Iterable[str], client: str | None = None
+    ) -> list[dict[str, Any]]:
+        """`get_openai_tools_by_names` for callers without an event loop."""
+        return run_sync(self.get_openai_tools_by_names(names, client))
+
+    def get_always_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
+        """`get_always_tools` for callers without an event loop."""
+        return run_sync(self.get_always_tools(client))
+
+    def get_routed_tools_catalog_sync(
+        self, client: str | None = None
+    ) -> dict[str, str]:
+        """`get_routed_tools_catalog` for callers without an event loop."""
+        return run_sync(self.get_routed_tools_catalog(client))
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -152,9 +223,10 @@ class Registry:
         """What is wrong with the arguments of a call; empty when nothing is.
 
         Raises:
-            LookupError: the client has no such tool.
+            LookupError: the client has no such tool of the toolset's own.
         """
-        return self._calls.problems_with_arguments(name, arguments, client)
+        tool = self.get_tool(name, client)
+        return self._calls.validators.problems_with_arguments(tool, arguments)
 
     async def call_tool(
         self,
@@ -169,7 +241,10 @@ class Registry:
         The handler gets exactly the arguments that were given, once they are found valid:
         none is added and none is converted. Every failure is a response with an error.
         """
-        return await self._calls.call(name, arguments, client, report_progress)
+        found = self._found(name, client)
+        return await self._calls.find_and_call(
+            found, name, arguments, client, report_progress
+        )
 
     def call_tool_sync(
         self,
@@ -178,38 +253,39 @@ class Registry:
         client: str | None = None,
     ) -> ToolResponse:
         """`call_tool` for callers without an event loop."""
-        import asyncio
+        return run_sync(self.call_tool(name, arguments, client))
 
-        return asyncio.run(self.call_tool(name, arguments, client))
+    async def close(self) -> None:
+        """Ends what the sources hold open."""
+        for source in self._sources:
+            await source.close()
 
     @property
     def _calls(self) -> ToolCalls:
         if self._tool_calls is None:
             from .tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(self.get_tool)
+            self._tool_calls = ToolCalls(self._own)
         return self._tool_calls
 
     def _present(self, name: str, client: str | None) -> str:
-        offered = self._offered.get(client)
-        if offered is None:
-            offered = self._offered[client] = frozenset(self.names(client))
         present = self.resolve(name)
-        if present not in offered:
+        if not self.access().may_have(client, present) or present not in self._own:
             raise UnknownToolError(f"unknown tool `{name}`")
         return present
 
-    def _load(self, name: str) -> Tool:
-        tool = self._tools.get(name)
-        if tool is None:
-            import importlib
-
-            module = f"{self._package}.tools.{self._modules[name]}"
-            tool = importlib.import_module(module).TOOL
-            if tool.definition != self.prepared.tool(name).definition:
-                raise PreparedToolsError(
-                    f"{module} is of another generation than the prepared lists, which"
-                    f" show `{name}` otherwise: generate both again"
-                )
-            self._tools[name] = tool
-        return tool
+    async def _found(
+        self, name: str, client: str | None
+    ) -> tuple[Tool, ToolSource | None]:
+        present = self.resolve(name)
+        # Before any source is asked: what a client may not have costs no I/O.
+        if self.access().may_have(client, present):
+            if present in self._own:
+                return self._own.load(present), None
+            for source in self._sources:
+                if not source.may_own(present):
+                    continue
+                tool = await source.find_tool(present)
+                if tool is not None:
+                    return tool, source
+        raise UnknownToolError(f"unknown tool `{name}`")

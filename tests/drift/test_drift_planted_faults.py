@@ -19,7 +19,6 @@ from toolcast.output.plan import make_plan
 K = "generated/kirishima"
 M = "generated/molecule"
 QUICK = "not tools_list and not langchain"
-EXTERNAL = '    "external": ("memory",),\n'
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ FAULTS = [
     Fault(
         "server-lists-in-another-order",
         (f"{K}/registry.py",),
-        '"copilot": ("get_personality", "github_issue")',
-        '"copilot": ("get_personality",)',
+        '"copilot": Client(allow=("github_issue", "get_personality"))',
+        '"copilot": Client(allow=("get_personality",))',
         ("tools/list for copilot: names differs", '-  "github_issue"'),
         "tools_list and copilot and 2026",
     ),

@@ -15,8 +15,8 @@ from toolcast.runtime.prepared_tools import PreparedTools, PreparedToolsError, c
 LINES = (
     b'{"name":"a","summary":"S\\",\\"definition\\":1","definition":'
     b'{"name":"a","description":"D","inputSchema":{}}}\n'
-    b'{"name":"\xc3\xa9","summary":"S","description":"S","always":true,"definition":'
-    b'{"name":"\xc3\xa9","inputSchema":{"properties":{"definition":{}}}}}\n'
+    b'{"name":"b","summary":"S","description":"S","always":true,"definition":'
+    b'{"name":"b","inputSchema":{"properties":{"definition":{}}}}}\n'
 )
 Prepare = Callable[..., PreparedTools]
 
@@ -25,7 +25,7 @@ Prepare = Callable[..., PreparedTools]
 def prepare(monkeypatch: pytest.MonkeyPatch) -> Prepare:
     def made(
         data: bytes = LINES,
-        names: tuple[str, ...] = ("a", "é"),
+        names: tuple[str, ...] = ("a", "b"),
         whole: bytes | None = None,
     ) -> PreparedTools:
         monkeypatch.setattr(prepared_tools, "_data", lambda package: data)
@@ -37,8 +37,8 @@ def prepare(monkeypatch: pytest.MonkeyPatch) -> Prepare:
 def test_a_list_is_the_bytes_of_the_definitions(prepare: Prepare) -> None:
     lists = prepare()
     first = b'{"name":"a","description":"D","inputSchema":{}}'
-    second = '{"name":"é","inputSchema":{"properties":{"definition":{}}}}'.encode()
-    assert lists.tools_json(["é", "a"]) == b"[" + second + b"," + first + b"]"
+    second = b'{"name":"b","inputSchema":{"properties":{"definition":{}}}}'
+    assert lists.tools_json(["b", "a"]) == b"[" + second + b"," + first + b"]"
     assert lists.tools_json([]) == b"[]"
 
 
@@ -47,7 +47,7 @@ def test_a_tool_shows_its_own_description_where_the_definition_has_none(
 ) -> None:
     lists = prepare()
     assert (lists.tool("a").description, lists.tool("a").always) == ("D", False)
-    assert (lists.tool("é").description, lists.tool("é").always) == ("S", True)
+    assert (lists.tool("b").description, lists.tool("b").always) == ("S", True)
     assert lists.tool("a").openai()["function"]["parameters"] == {}
     assert lists.tool("a") is lists.tool("a")
 
@@ -63,10 +63,8 @@ def test_a_file_torn_anywhere_is_an_error(prepare: Prepare, size: int) -> None:
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (("a",), "has 2 tools, the registry has 1"),
-        (("a", "é", "c"), "has 2 tools, the registry has 3"),
-        (("é", "a"), "lacks `é`"),
-        (("a", "b"), "lacks `b`"),
+        (("a", "b", "c"), "lacks c"),
+        (("B", "a"), "lacks B"),
     ],
 )
 def test_a_file_of_another_registry_is_an_error(
@@ -89,11 +87,11 @@ print(json.dumps(own))
 @pytest.mark.parametrize(
     "code",
     [
-        "registry.get_mcp_tools('internal')",
-        "registry.get_openai_tools('internal')",
-        "registry.get_openai_tools_by_names(['memory'], 'internal')",
-        "registry.get_always_tools('internal')",
-        "registry.get_routed_tools_catalog('internal')",
+        "registry.get_mcp_tools_sync('internal')",
+        "registry.get_openai_tools_sync('internal')",
+        "registry.get_openai_tools_by_names_sync(['memory'], 'internal')",
+        "registry.get_always_tools_sync('internal')",
+        "registry.get_routed_tools_catalog_sync('internal')",
         "from generated.kirishima.mcp_server import SERVER\nSERVER.list_tools('copilot')",
         "from generated.kirishima import langchain_tools as wrapped\n"
         "wrapped.get_langchain_tools('internal')",

@@ -89,7 +89,7 @@ class McpServer:
 
         who = self.client if client is None else client
         names = frozenset(self.names(who))
-        shown: Any = None
+        shown: tuple[tuple[str, ...], Any] = ((), [])
 
         async def list_tools(
             context: ServerRequestContext[Any, Any],
@@ -156,11 +156,16 @@ class McpServer:
             result = await call_next(ctx)
             if ctx.method != "tools/list" or not isinstance(result, dict):
                 return result
-            if shown is None and takes_raw_json:
-                shown = RawJson(self.registry.tools_json(self.names(who)))
-            elif shown is None:
-                shown = self.list_tools(who)
-            return {**result, "tools": shown}
+            present = self.names(who)
+            if present != shown[0]:
+                prepared = self.registry.prepared
+                tools = (
+                    RawJson(prepared.tools_json(present))
+                    if takes_raw_json
+                    else [prepared.tool(name).definition for name in present]
+                )
+                shown = (present, tools)
+            return {**result, "tools": shown[1]}
 
         server.middleware.append(exact_tools)
         return server
