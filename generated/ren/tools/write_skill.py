@@ -103,7 +103,7 @@ TOOL = Tool(
             "title": "Keep how we shape",
             "arguments": {
                 "phase_slug": "shape",
-                "content": "# Shaping\n\nName the appetite before the solution.",
+                "content": "Shaping: name the appetite before the solution.",
             },
         },
     ],
