@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._runtime.access import Client
 from .._runtime.registry import Registry
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
@@ -50,83 +51,96 @@ MODULES: dict[str, str] = {
 
 # What each client may see and call. A client that is not here may have nothing.
 CLIENTS = {
-    "ren": (
-        "search_code",
-        "check_system_health",
-        "read_core_memory",
-        "write_core_memory",
-        "delete_archival_passage",
-        "update_open_threads",
-        "create_notecard",
-        "update_notecard",
-        "delete_notecard",
-        "list_notecards",
-        "get_skill",
-        "write_skill",
-        "list_skills",
-        "write_t4_entry",
-        "get_t4_entry",
-        "search_t4",
-        "append_t4_entry",
-        "search_transcripts",
+    "ren": Client(
+        allow=(
+            "search_code",
+            "check_system_health",
+            "read_core_memory",
+            "write_core_memory",
+            "delete_archival_passage",
+            "update_open_threads",
+            "create_notecard",
+            "update_notecard",
+            "delete_notecard",
+            "list_notecards",
+            "get_skill",
+            "write_skill",
+            "list_skills",
+            "write_t4_entry",
+            "get_t4_entry",
+            "search_t4",
+            "append_t4_entry",
+            "search_transcripts",
+        ),
+        restrict=(
+            "send_to_ren",
+            "get_session_brief",
+            "add_portrait_signal",
+            "search_signals",
+        ),
     ),
-    "claude": (
-        "send_to_ren",
-        "get_session_brief",
-        "write_pending_thoughts",
-        "check_memory_health",
-        "get_claude_plus_blocks",
-        "search_code",
-        "check_system_health",
-        "write_session_log",
-        "read_core_memory",
-        "write_core_memory",
-        "list_core_memory_blocks",
-        "log_memory_access",
-        "delete_archival_passage",
-        "update_open_threads",
-        "enrich_passage",
-        "create_notecard",
-        "update_notecard",
-        "delete_notecard",
-        "list_notecards",
-        "get_project_state",
-        "check_phase_gate",
-        "advance_phase",
-        "record_artifact",
-        "read_portrait",
-        "write_portrait",
-        "add_portrait_signal",
-        "read_all_portraits",
-        "write_signal",
-        "search_signals",
-        "write_session_summary",
-        "get_skill",
-        "write_skill",
-        "list_skills",
-        "write_t4_entry",
-        "get_t4_entry",
-        "search_t4",
-        "delete_t4_entry",
-        "append_t4_entry",
-        "search_transcripts",
+    "claude": Client(allow="*"),
+    "workspace": Client(
+        allow=(
+            "send_to_ren",
+            "write_pending_thoughts",
+            "check_system_health",
+            "create_notecard",
+            "update_notecard",
+            "delete_notecard",
+            "list_notecards",
+            "get_project_state",
+            "read_all_portraits",
+            "get_skill",
+            "list_skills",
+            "get_t4_entry",
+            "search_t4",
+            "search_transcripts",
+        ),
     ),
-    "workspace": (
-        "send_to_ren",
-        "write_pending_thoughts",
-        "check_system_health",
-        "create_notecard",
-        "update_notecard",
-        "delete_notecard",
-        "list_notecards",
-        "get_project_state",
-        "read_all_portraits",
-        "get_skill",
-        "list_skills",
-        "get_t4_entry",
-        "search_t4",
-        "search_transcripts",
-    ),
+}
+
+# The only clients that these tools are meant for, whatever a client's list says.
+TOOL_CLIENTS: dict[str, tuple[str, ...]] = {
+    "send_to_ren": ("claude", "workspace"),
+    "get_session_brief": ("claude",),
+    "write_pending_thoughts": ("claude", "workspace"),
+    "check_memory_health": ("claude",),
+    "get_claude_plus_blocks": ("claude",),
+    "search_code": ("ren", "claude"),
+    "check_system_health": ("ren", "claude", "workspace"),
+    "write_session_log": ("claude",),
+    "read_core_memory": ("ren", "claude"),
+    "write_core_memory": ("ren", "claude"),
+    "list_core_memory_blocks": ("claude",),
+    "log_memory_access": ("claude",),
+    "delete_archival_passage": ("ren", "claude"),
+    "update_open_threads": ("ren", "claude"),
+    "enrich_passage": ("claude",),
+    "create_notecard": ("ren", "claude", "workspace"),
+    "update_notecard": ("ren", "claude", "workspace"),
+    "delete_notecard": ("ren", "claude", "workspace"),
+    "list_notecards": ("ren", "claude", "workspace"),
+    "get_project_state": ("claude", "workspace"),
+    "check_phase_gate": ("claude",),
+    "advance_phase": ("claude",),
+    "record_artifact": ("claude",),
+    "read_portrait": ("claude",),
+    "write_portrait": ("claude",),
+    "add_portrait_signal": ("claude",),
+    "read_all_portraits": ("claude", "workspace"),
+    "write_signal": ("claude",),
+    "search_signals": ("claude",),
+    "write_session_summary": ("claude",),
+    "get_skill": ("ren", "claude", "workspace"),
+    "write_skill": ("ren", "claude"),
+    "list_skills": ("ren", "claude", "workspace"),
+    "write_t4_entry": ("ren", "claude"),
+    "get_t4_entry": ("ren", "claude", "workspace"),
+    "search_t4": ("ren", "claude", "workspace"),
+    "delete_t4_entry": ("claude",),
+    "append_t4_entry": ("ren", "claude"),
+    "search_transcripts": ("ren", "claude", "workspace"),
 }
 
 # Names that tools had before: calls by them resolve, lists do not show them.
@@ -136,14 +150,20 @@ REGISTRY = Registry(
     package=__package__,
     modules=MODULES,
     clients=CLIENTS,
+    tool_clients=TOOL_CLIENTS,
     former_names=FORMER_NAMES,
 )
 
 get_tool = REGISTRY.get_tool
 get_mcp_tools = REGISTRY.get_mcp_tools
+get_mcp_tools_sync = REGISTRY.get_mcp_tools_sync
 get_openai_tools = REGISTRY.get_openai_tools
+get_openai_tools_sync = REGISTRY.get_openai_tools_sync
 get_openai_tools_by_names = REGISTRY.get_openai_tools_by_names
+get_openai_tools_by_names_sync = REGISTRY.get_openai_tools_by_names_sync
 get_always_tools = REGISTRY.get_always_tools
+get_always_tools_sync = REGISTRY.get_always_tools_sync
 get_routed_tools_catalog = REGISTRY.get_routed_tools_catalog
+get_routed_tools_catalog_sync = REGISTRY.get_routed_tools_catalog_sync
 call_tool = REGISTRY.call_tool
 call_tool_sync = REGISTRY.call_tool_sync
