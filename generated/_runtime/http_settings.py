@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -127,6 +126,8 @@ def _same_tokens(tokens: Mapping[str, str]) -> list[str]:
 
 
 def _is_loopback(host: str) -> bool:
+    import ipaddress
+
     if host == "localhost":
         return True
     try:
@@ -136,6 +137,8 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_wildcard(host: str) -> bool:
+    import ipaddress
+
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:

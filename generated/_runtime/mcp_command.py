@@ -27,10 +27,10 @@ def main(server: McpServer, arguments: list[str] | None = None) -> None:
         elif options.http:
             _serve_http(server, options, parser)
         else:
-            from .mcp_serving import serve_stdio
+            from .mcp_serving import serve_over_stdio
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
-            serve_stdio(server, client)
+            serve_over_stdio(server, client)
     except (UnknownClientError, AccessError) as error:
         parser.error(str(error))
 

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .http_settings import HttpSettings
+from .mcp_lines import RawJson
 from .registry import Registry
-from .tool import Tool
 from .tool_response import ToolResponse
 
 if TYPE_CHECKING:
@@ -24,8 +23,11 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from .http_admin import AdminRoute
+    from .http_settings import HttpSettings
+    from .prepared_tools import ListedTool
+    from .tool import Tool
 
-__all__ = ["McpServer", "serve_stdio"]
+__all__ = ["McpServer", "serve_over_stdio"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -68,21 +70,34 @@ class McpServer:
 
     def list_tools(self, client: str | None) -> list[Mapping[str, Any]]:
         """The client's `tools/list`."""
-        load = self.registry.get_tool
-        return [load(name, client).definition for name in self.names(client)]
+        show = self.registry.listed_tool
+        return [show(name, client).definition for name in self.names(client)]
 
-    async def offered(self, client: str | None) -> list[Tool]:
+    async def offered(self, client: str | None) -> list[ListedTool | Tool]:
         """The client's tools, the toolset's own and then the sources'.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        own = [self.registry.get_tool(name, client) for name in self.names(client)]
+        show = self.registry.listed_tool
+        own = [show(name, client) for name in self.names(client)]
         return [*own, *await self.registry.source_tools(client)]
 
-    def build(self, client: str | None = None) -> Server[Any]:
+    def build(
+        self, client: str | None = None, *, takes_raw_json: bool = False
+    ) -> Server[Any]:
         """The SDK's server for one client.
+
+        What keeps it fast on every transport: a list comes from what was prepared at
+        generation, behind the SDK's models; `get_tool_input_schema` is given, without which
+        each HTTP call would list all tools; and a tool's module, its handler and its
+        validator come at its first call.
+
+        Args:
+            client: who is served.
+            takes_raw_json: the transport writes `RawJson` as it is, so that a list is
+                sent without one object being built for it.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -94,6 +109,7 @@ class McpServer:
 
         who = self.client if client is None else client
         names = frozenset(self.names(who))
+        shown: tuple[tuple[str, ...], Any] = ((), [])
 
         async def list_tools(
             context: ServerRequestContext[Any, Any],
@@ -156,10 +172,20 @@ class McpServer:
             The models drop unknown keys and nulls, change the order of keys, and refuse
             the whole list for one tool.
             """
+            nonlocal shown
             result = await call_next(ctx)
-            if ctx.method == "tools/list" and isinstance(result, dict):
-                return {**result, "tools": self.list_tools(who)}
-            return result
+            if ctx.method != "tools/list" or not isinstance(result, dict):
+                return result
+            present = self.names(who)
+            if present != shown[0]:
+                prepared = self.registry.prepared
+                tools = (
+                    RawJson(prepared.tools_json(present))
+                    if takes_raw_json
+                    else [prepared.tool(name).definition for name in present]
+                )
+                shown = (present, tools)
+            return {**result, "tools": shown[1]}
 
         server.middleware.append(exact_tools)
         return server
@@ -206,18 +232,16 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def serve_stdio(server: McpServer, client: str | None) -> None:
+def serve_over_stdio(server: McpServer, client: str | None) -> None:
     """Serves one client over standard input and output until the input ends."""
-    import anyio
-    from mcp.server.stdio import stdio_server
+    import asyncio
 
-    async def serve() -> None:
-        built = server.build(client)
-        async with stdio_server() as (read, write):
-            await built.run(read, write, built.create_initialization_options())
+    from .mcp_stdio import serve_stdio
 
     try:
-        anyio.run(serve)
+        asyncio.run(
+            serve_stdio(lambda is_lean: server.build(client, takes_raw_json=is_lean))
+        )
     except KeyboardInterrupt:
         # Ctrl-C is how a person ends it; a traceback would look like a failure.
         sys.exit(130)

@@ -19,7 +19,6 @@ from toolcast.output.plan import make_plan
 K = "generated/kirishima"
 M = "generated/molecule"
 QUICK = "not tools_list and not langchain"
-EXTERNAL = '    "external": ("memory",),\n'
 
 
 @dataclass(frozen=True)
@@ -96,11 +95,19 @@ FAULTS = [
         ("smarthome: the MCP inputSchema differs", '-    "user_request"'),
     ),
     Fault(
-        "wrapper-shows-another-schema",
-        (f"{K}/tools/smarthome.py",),
-        '                    "maxLength": 1000,\n',
+        "lists-show-another-schema",
+        (f"{K}/definitions.jsonl",),
+        '"required":["user_request"],',
         "",
-        ("smarthome: LangChain wrapper differs", '-        "maxLength": 1000,'),
+        ("smarthome: generated.kirishima/definitions.jsonl is not the file",),
+        "mcp_definition and smarthome",
+    ),
+    Fault(
+        "lists-are-torn",
+        (f"{K}/definitions.jsonl",),
+        '"openWorldHint":false}}}\n{"name":"stickynotes"',
+        '"openWorldHint":false}}}\n{"name":"sticky',
+        ("is not the file that the registry was generated with",),
         "langchain_wrapper and smarthome",
     ),
     Fault(
