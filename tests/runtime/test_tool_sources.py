@@ -13,7 +13,6 @@ from generated._runtime.call_context import CallContext, current_call
 from generated._runtime.registry import Registry, UnknownClientError, UnknownToolError
 from generated._runtime.tool import Tool
 from generated._runtime.tool_response import ToolError, ToolResponse
-from generated.kirishima.registry import REGISTRY
 from generated.kirishima.registry import REGISTRY as KIRISHIMA
 
 
@@ -74,7 +73,6 @@ def registry(*sources: Shelf) -> Registry:
         CLIENTS,
         {"memory": ("internal", "external"), "smarthome": ("internal",)},
         sources=sources,
-        checksum=REGISTRY.prepared.checksum,
         checksum=KIRISHIMA.prepared.checksum,
     )
 
