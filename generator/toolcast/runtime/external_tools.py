@@ -1,0 +1,128 @@
+"""The tools of a toolset's external MCP servers.
+
+Callers in any loop share the connections, which live in a thread of their own. Nothing is
+connected, and the MCP SDK is not imported, before a tool is asked for that could be a
+server's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .external_server import ExternalServer
+from .loop_thread import LoopThread
+from .tool import Tool
+from .tool_response import ToolResponse
+
+if TYPE_CHECKING:
+    from .call_context import CallContext
+    from .external_connection import Connection
+
+__all__ = ["ExternalTools"]
+
+_Result = TypeVar("_Result")
+
+
+class ExternalTools:
+    """The tools of several servers; of two with one name, the server declared first wins.
+
+    Args:
+        servers: the servers, in the declared order.
+        taken: names of the toolset's own tools, present and former: they win.
+    """
+
+    def __init__(
+        self, servers: Sequence[ExternalServer], taken: Collection[str] = ()
+    ) -> None:
+        self._servers = tuple(servers)
+        self._own = frozenset(taken)
+        self._thread = LoopThread("external tools", self._close)
+        self._connections: dict[str, Connection] = {}
+        # Replaced as a whole in the thread, read in any other.
+        self._offered: Mapping[str, tuple[Tool, Connection]] = {}
+
+    def may_own(self, name: str) -> bool:
+        """Whether a server could have a tool of this name, now or later. Does no I/O."""
+        return any(server.may_own(name) for server in self._servers)
+
+    async def list_tools(self) -> Sequence[Tool]:
+        """The tools that the servers offer now, in the servers' order.
+
+        The first time it waits for every server, each within its own deadlines. A server
+        that cannot be reached is left out, with a line in the log.
+        """
+        await self._settled(self._servers)
+        return tuple(tool for tool, _ in self._offered.values())
+
+    async def find_tool(self, name: str) -> Tool | None:
+        """The tool of this name; None when no server offers one."""
+        if name not in self._offered:
+            await self._settled([s for s in self._servers if s.may_own(name)])
+        found = self._offered.get(name)
+        return None if found is None else found[0]
+
+    async def call_tool(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: CallContext | None = None,
+    ) -> ToolResponse:
+        """Calls a tool that was given, once its arguments are valid by its schema."""
+        found = self._offered.get(tool.name)
+        if found is None:
+            return ToolResponse(
+                error=f"the external server of `{tool.name}` cannot be reached now"
+            )
+        return await self._in_thread(found[1].call(tool.name, arguments))
+
+    async def close(self) -> None:
+        """Ends the connections and their processes. What is called afterwards opens them."""
+        await asyncio.to_thread(self._thread.close)
+
+    def close_sync(self) -> None:
+        """`close` for callers without an event loop."""
+        self._thread.close()
+
+    async def _in_thread(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        return await self._thread.run(work)
+
+    async def _settled(self, servers: Sequence[ExternalServer]) -> None:
+        """Waits until each of the servers is connected or known to be down."""
+        known = [self._connections.get(server.name) for server in servers]
+        if servers and not all(one is not None and one.is_decided for one in known):
+            await self._in_thread(self._decide([server.name for server in servers]))
+
+    async def _decide(self, names: Sequence[str]) -> None:
+        from .external_connection import Connection
+
+        for server in self._servers:
+            if server.name not in self._connections:
+                self._connections[server.name] = Connection(
+                    server, self._taken_from, self._offer
+                )
+        connections = self._connections
+        await asyncio.gather(*(connections[name].decided() for name in names))
+
+    def _taken_from(self, server: ExternalServer) -> frozenset[str]:
+        """The names that a server cannot have: our own, and those of servers before it."""
+        taken = set(self._own)
+        for other in self._servers:
+            if other.name == server.name:
+                break
+            taken |= self._connections[other.name].names_seen
+        return frozenset(taken)
+
+    def _offer(self) -> None:
+        offered: dict[str, tuple[Tool, Connection]] = {}
+        for server in self._servers:
+            connection = self._connections[server.name]
+            for name, tool in connection.tools.items():
+                offered.setdefault(name, (tool, connection))
+        self._offered = offered
+
+    async def _close(self) -> None:
+        await asyncio.gather(*(one.close() for one in self._connections.values()))
+        self._connections = {}
+        self._offered = {}
