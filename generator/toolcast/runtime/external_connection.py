@@ -50,14 +50,14 @@ class Connection:
 
     Args:
         server: which, and what is taken from it.
-        taken: the names that belong to others, which may change.
+        taken: the names of the toolset's own tools.
         on_change: is called in the loop whenever the offered tools are others.
     """
 
     def __init__(
         self,
         server: ExternalServer,
-        taken: Callable[[ExternalServer], frozenset[str]],
+        taken: frozenset[str],
         on_change: Callable[[], None],
     ) -> None:
         self.server = server
@@ -70,6 +70,7 @@ class Connection:
         self._resolved = Resolved()
         self._seen: dict[str, Tool] = {}
         self._told: tuple[str, ...] = ()
+        self._count = 0
 
     @property
     def tools(self) -> Mapping[str, Tool]:
@@ -179,6 +180,7 @@ class Connection:
                         await asyncio.sleep(_BETWEEN_LISTS)
                 # Before the rest is cleared away, which may take a moment.
                 self._offer = self._session = None
+                self._on_change()
                 return session.why_lost()
         except (MissingVariableError, Refused) as error:
             return str(error)
@@ -193,13 +195,13 @@ class Connection:
     async def _up(self, session: Session) -> None:
         """Lists the tools and offers them."""
         definitions = await session.list_tools()
-        listing = take_tools(self.server, definitions, self._taken(self.server))
+        listing = take_tools(self.server, definitions, self._taken)
         before = self._offer
         self._offer = _Offer(listing, Validators())
+        self._count = len(listing.tools)
         self._session = session
         if before is None:
-            count = len(listing.tools)
-            self._log(logging.INFO, f"connected; it offers {count} tools")
+            self._log(logging.INFO, f"connected; it offers {self._count} tools")
         self._tell_what_is_left_out(listing)
         self._tell_what_is_other(listing)
         self._seen.update(listing.tools)
@@ -207,7 +209,7 @@ class Connection:
         self._on_change()
 
     def _down(self, reason: str, delay: float) -> None:
-        lost = len(self.tools)
+        lost, self._count = self._count, 0
         self._offer = self._session = None
         what = f"; its {lost} tools are not offered" if lost else ""
         text = escaped(self._cleaned(reason))

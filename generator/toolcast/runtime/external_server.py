@@ -1,7 +1,8 @@
 """An external MCP server as the toolset describes it, and what the environment adds.
 
 Texts may name environment variables: `${NAME}`, or `${NAME:-default}` for one that may be
-unset or empty. They are filled in when the connection is made, never before.
+unset or empty. They are filled in when the connection is made, never before. A header
+whose variables give nothing is not sent.
 """
 
 from __future__ import annotations
@@ -114,8 +115,20 @@ def resolve(server: ExternalServer, environment: Mapping[str, str]) -> Resolved:
     args = tuple(fill(argument, is_secret=False) for argument in server.args)
     cwd = None if server.cwd is None else fill(server.cwd, is_secret=False)
     env = {name: fill(text) for name, text in server.env.items()}
-    headers = {name: fill(text).strip() for name, text in server.headers.items()}
+    headers = {
+        name: fill(text).strip()
+        for name, text in server.headers.items()
+        if not _is_empty(text, environment)
+    }
     url = fill(server.url or "")
     # The longest first, so that a secret within another leaves no rest of it.
     ordered = tuple(sorted(secrets, key=len, reverse=True))
     return Resolved(command, args, env, cwd, url, headers, ordered)
+
+
+def _is_empty(text: str, environment: Mapping[str, str]) -> bool:
+    """Whether a text has references and none of them gives anything, by its default."""
+    found = list(_REFERENCE.finditer(text))
+    return bool(found) and not any(
+        environment.get(match[1]) or match[2] is None or match[2] for match in found
+    )

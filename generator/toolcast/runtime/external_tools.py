@@ -8,6 +8,7 @@ server's.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from .external_connection import Connection
 
 __all__ = ["ExternalTools"]
+
+_logger = logging.getLogger("toolcast")
 
 _Result = TypeVar("_Result")
 
@@ -40,12 +43,23 @@ class ExternalTools:
         self._own = frozenset(taken)
         self._thread = LoopThread("external tools", self._close)
         self._connections: dict[str, Connection] = {}
+        self._told: set[tuple[str, str]] = set()
         # Replaced as a whole in the thread, read in any other.
         self._offered: Mapping[str, tuple[Tool, Connection]] = {}
 
     def may_own(self, name: str) -> bool:
         """Whether a server could have a tool of this name, now or later. Does no I/O."""
         return any(server.may_own(name) for server in self._servers)
+
+    def is_meant_for(self, name: str, client: str | None) -> bool:
+        """Whether a server that could have the tool is for this client."""
+        found = self._offered.get(name)
+        servers = self._servers if found is None else (found[1].server,)
+        return any(
+            server.may_own(name)
+            and (server.clients is None or client in server.clients)
+            for server in servers
+        )
 
     async def list_tools(self) -> Sequence[Tool]:
         """The tools that the servers offer now, in the servers' order.
@@ -67,11 +81,12 @@ class ExternalTools:
         self,
         tool: Tool,
         arguments: Mapping[str, Any],
-        context: CallContext | None = None,
+        context: CallContext,
     ) -> ToolResponse:
         """Calls a tool that was given, once its arguments are valid by its schema."""
         found = self._offered.get(tool.name)
-        if found is None:
+        # Between the look-up and the call, the name may have become another server's.
+        if found is None or not self.is_meant_for(tool.name, context.client):
             return ToolResponse(
                 error=f"the external server of `{tool.name}` cannot be reached now"
             )
@@ -100,26 +115,31 @@ class ExternalTools:
         for server in self._servers:
             if server.name not in self._connections:
                 self._connections[server.name] = Connection(
-                    server, self._taken_from, self._offer
+                    server, self._own, self._offer
                 )
         connections = self._connections
         await asyncio.gather(*(connections[name].decided() for name in names))
 
-    def _taken_from(self, server: ExternalServer) -> frozenset[str]:
-        """The names that a server cannot have: our own, and those of servers before it."""
-        taken = set(self._own)
-        for other in self._servers:
-            if other.name == server.name:
-                break
-            taken |= self._connections[other.name].names_seen
-        return frozenset(taken)
-
     def _offer(self) -> None:
+        """Offers each name by its owner alone: the first server that ever had it.
+
+        Another one does not get it when the owner is down: it would answer in its name.
+        """
+        owners: dict[str, Connection] = {}
         offered: dict[str, tuple[Tool, Connection]] = {}
         for server in self._servers:
             connection = self._connections[server.name]
+            for name in connection.names_seen:
+                owner = owners.setdefault(name, connection)
+                if owner is not connection and (server.name, name) not in self._told:
+                    self._told.add((server.name, name))
+                    clash = (
+                        "external server %s: its `%s` is not offered: %s has one, too"
+                    )
+                    _logger.warning(clash, server.name, name, owner.server.name)
             for name, tool in connection.tools.items():
-                offered.setdefault(name, (tool, connection))
+                if owners[name] is connection:
+                    offered[name] = (tool, connection)
         self._offered = offered
 
     async def _close(self) -> None:

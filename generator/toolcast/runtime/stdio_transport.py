@@ -98,6 +98,7 @@ async def stdio_transport(
     finally:
         # Also when the shield was broken: nothing that was started is left behind.
         _kill(process)
+        _close_pipes(process)
         for each in (into_session, out_of_session):
             each.close()
 
@@ -203,7 +204,6 @@ async def _stop(process: anyio.abc.Process, grace: float) -> None:
         if stream is not None:
             with suppress(OSError, anyio.BrokenResourceError):
                 await stream.aclose()
-    _close_pipes(process)
 
 
 def _close_pipes(process: anyio.abc.Process) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rendering.shape import PythonShape
-from ..spec.external import McpServer, ToolRouter
+from ..spec.external import McpServer
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Expression, Group
