@@ -166,9 +166,9 @@ class Connection:
         """Connects and stays so; gives the reason why it is over."""
         # The SDK is imported here: a second of work, in this thread, at the first use.
         from .external_session import Refused, opened_session
-        from .sdk_logging import quieten
+        from .sdk_logging import quieten_thread
 
-        quieten(self._cleaned)
+        quieten_thread()
         try:
             self._resolved = resolve(self.server, os.environ)
             async with opened_session(self.server, self._resolved) as session:
@@ -187,7 +187,6 @@ class Connection:
         except TimeoutError as error:
             return str(error) or "it took too long"
         except Exception as error:
-            _logger.debug("external server %s", self.server.name, exc_info=error)
             return f"{type(error).__name__}: {error}"
         finally:
             self._session = None

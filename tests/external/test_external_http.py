@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from generated._runtime.external_server import ExternalServer
+from generated._runtime.sdk_logging import quieten_thread
 from generated.kirishima import registry
 from tests.external.conftest import HttpServer, Open, call, until
 
@@ -128,6 +129,23 @@ async def test_a_secret_in_the_address_reaches_no_log(
     await call(tools, "lists", action="list_lists")
     await until(lambda: "not connected" in caplog.text)
     assert TOKEN not in caplog.text
+
+
+def test_the_sdk_is_silenced_for_our_threads_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def speak(words: str) -> None:
+        logging.getLogger("mcp.client.stdio").warning(words)
+
+    def ours() -> None:
+        quieten_thread()
+        speak("in ours")
+
+    for work in (ours, lambda: speak("in another")):
+        thread = Thread(target=work)
+        thread.start()
+        thread.join()
+    assert [record.message for record in caplog.records] == ["in another"]
 
 
 class Answers(BaseHTTPRequestHandler):
