@@ -58,7 +58,11 @@ class _Plain:
         """The value of a stream of one document without directives."""
         self._next()
         start = self._next()
-        if start.__class__ is not yaml.DocumentStartEvent or start.version or start.tags:
+        if (
+            start.__class__ is not yaml.DocumentStartEvent
+            or start.version
+            or start.tags
+        ):
             raise NotPlain
         value = self._node(self._next(), 0)
         self._next()
@@ -111,7 +115,9 @@ class _Plain:
             raise NotPlain
         if not event.implicit[0]:
             return text
-        return _known_scalar(text) if len(text) <= _LONGEST_KEPT else resolve_plain(text)
+        return (
+            _known_scalar(text) if len(text) <= _LONGEST_KEPT else resolve_plain(text)
+        )
 
 
 def _is_shown(text: str) -> bool:
