@@ -48,7 +48,9 @@ class Steering:
         for name in names:
             self._by_fold.setdefault(folded(name), []).append(name)
 
-    def finditer(self, text: str, clues: Clues | None = None) -> Iterator[re.Match[str]]:
+    def finditer(
+        self, text: str, clues: Clues | None = None
+    ) -> Iterator[re.Match[str]]:
         """The matches in a text, each with the name in one of its groups.
 
         `clues` are those of the text, for a caller who has them.
