@@ -210,10 +210,11 @@ class SnapshotChecks:
         return tool
 
     def _client_of(self, tool: str) -> str | None:
-        clients = getattr(self._module("registry"), "CLIENTS", None)
-        if clients is None:
+        if not self._has_clients:
             return None
-        return next((c for c, names in clients.items() if tool in names), None)
+        registry = self._module("registry")
+        access = registry.REGISTRY.access()
+        return next((c for c in registry.CLIENTS if access.may_have(c, tool)), None)
 
     @property
     def _has_clients(self) -> bool:

@@ -6,16 +6,14 @@ validated by the registry, whatever their names.
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import json
-from collections.abc import Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from .background_loop import run_sync
 from .registry import Registry
 from .tool import Tool
 from .tool_response import ToolResponse
@@ -40,7 +38,7 @@ class SpecTool(BaseTool):
         return self.schema_model
 
     def _run(self, /, **arguments: Any) -> str:
-        return _content(_run_in_loop(self._call(arguments)))
+        return _content(run_sync(self._call(arguments)))
 
     async def _arun(self, /, **arguments: Any) -> str:
         return _content(await self._call(arguments))
@@ -100,14 +98,3 @@ def _content(response: ToolResponse) -> str:
             [dict(block) for block in response.content], ensure_ascii=False
         )
     return response.text()
-
-
-def _run_in_loop(call: Coroutine[Any, Any, ToolResponse]) -> ToolResponse:
-    """Runs a call to its end, also when the caller's thread already runs a loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(call)
-    copied = contextvars.copy_context()
-    with ThreadPoolExecutor(max_workers=1) as executor:
-        return executor.submit(copied.run, asyncio.run, call).result()

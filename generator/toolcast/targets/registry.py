@@ -22,20 +22,10 @@ from ..text.python import (
 )
 from .argument_types import ArgumentTypes, argument_types
 from .mcp_definition import mcp_definition
+from .registry_module import registry_view
 from .target import Context, Target, header
 
 __all__ = ["TARGET"]
-
-_REGISTRY_NAMES = (
-    "get_tool",
-    "get_mcp_tools",
-    "get_openai_tools",
-    "get_openai_tools_by_names",
-    "get_always_tools",
-    "get_routed_tools_catalog",
-    "call_tool",
-    "call_tool_sync",
-)
 
 
 @dataclass(frozen=True)
@@ -51,19 +41,6 @@ class ToolView:
     handler_import: Code
     handler_function: Code
     tool: Code
-    shape: PythonShape
-
-
-@dataclass(frozen=True)
-class RegistryView:
-    """The registry's module."""
-
-    header: Code
-    title: Code
-    modules: Code
-    has_clients: bool
-    clients: Code
-    former_names: Code
     shape: PythonShape
 
 
@@ -86,7 +63,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
         "registry.py": context.render(
-            "registry/registry.py.jinja", _registry_view(toolset, tools, source)
+            "registry/registry.py.jinja", registry_view(toolset, tools, source)
         ),
     }
     for tool in tools:
@@ -99,56 +76,6 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def _package(context: Context, source: Code, docstring: str) -> bytes:
     view = PackageView(source, Code(docstring))
     return context.render("registry/package.py.jinja", view)
-
-
-def _registry_view(
-    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
-) -> RegistryView:
-    modules = Group(
-        "{",
-        [
-            Entry(f"{string(tool.name)}: ", Text(string(module_name(tool.name))))
-            for tool in tools
-        ],
-        "}",
-    )
-    clients = Group(
-        "{",
-        [
-            Entry(
-                f"{string(client.name)}: ",
-                tuple_of(
-                    Text(string(tool.name))
-                    for tool in tools
-                    if toolset.is_offered(tool, client)
-                ),
-            )
-            for client in toolset.clients
-        ],
-        "}",
-    )
-    former = {name: tool.name for tool in tools for name in tool.renamed_from}
-    return RegistryView(
-        source,
-        Code(toolset.name),
-        code_of(modules, 0, "MODULES: dict[str, str] = "),
-        bool(toolset.clients),
-        code_of(clients, 0, "CLIENTS = "),
-        code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
-        _registry_shape(bool(toolset.clients)),
-    )
-
-
-def _registry_shape(has_clients: bool) -> PythonShape:
-    return PythonShape(
-        (
-            *("docstring", "from __future__", "from .._runtime.registry", "MODULES:"),
-            *(["CLIENTS ="] if has_clients else []),
-            *("FORMER_NAMES:", "REGISTRY ="),
-            *(f"{name} =" for name in _REGISTRY_NAMES),
-        ),
-        frozenset(["Registry"]),
-    )
 
 
 def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:

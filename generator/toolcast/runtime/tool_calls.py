@@ -1,0 +1,86 @@
+"""Calls of tools that the caller may have: checked arguments, the handler, the answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from .call_context import CallContext
+from .calling import Invoke, awaited, invoke_handler, run_call
+from .own_tools import OwnTools
+from .tool import Tool
+from .tool_response import ToolResponse
+from .tool_source import ToolSource
+from .validation import Validators
+
+__all__ = ["ToolCalls"]
+
+_logger = logging.getLogger("toolcast")
+
+
+class ToolCalls:
+    """Runs the calls of one registry."""
+
+    def __init__(self, own: OwnTools) -> None:
+        self._own = own
+        self.validators = Validators()
+
+    async def call(
+        self,
+        tool: Tool,
+        source: ToolSource | None,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> ToolResponse:
+        """The answer of a tool, its own or its source's. Every failure is an answer, too."""
+        if source is not None:
+            invoke = _invoke_source(source, tool)
+            return await run_call(tool, invoke, arguments, context, _no_problems)
+        own = self._invoke_own(tool, arguments)
+        if isinstance(own, ToolResponse):
+            return own
+        check = self.validators.problems_with_result
+        return await run_call(tool, own, arguments, context, check)
+
+    def _invoke_own(
+        self, tool: Tool, arguments: Mapping[str, Any]
+    ) -> Invoke | ToolResponse:
+        """What does the work of an own tool's call, or why it is refused."""
+        problems = self.validators.problems_with_arguments(tool, arguments)
+        if problems:
+            return ToolResponse(error=_invalid(tool, problems))
+        if tool.handler is None:
+            return ToolResponse(
+                error=f"the tool `{tool.name}` is not implemented: its spec names no handler"
+            )
+        try:
+            handler = self._own.handler(tool)
+        except Exception:
+            _logger.exception("the handler of %s cannot be loaded", tool.name)
+            return ToolResponse(
+                error=f"the tool `{tool.name}` is not available: its handler cannot be"
+                " loaded; the log has the details"
+            )
+        unknown = handler.not_taken(arguments)
+        if unknown:
+            problems = [f"`{argument}` is not a parameter" for argument in unknown]
+            return ToolResponse(error=_invalid(tool, problems))
+        return invoke_handler(handler)
+
+
+def _invoke_source(source: ToolSource, tool: Tool) -> Invoke:
+    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Any:
+        return await awaited(lambda: source.call_tool(tool, arguments, context))
+
+    return invoke
+
+
+def _no_problems(tool: Tool, result: Any) -> list[str]:
+    """A source's results are checked by the source, if anybody does."""
+    return []
+
+
+def _invalid(tool: Tool, problems: list[str]) -> str:
+    lines = "".join(f"\n- {problem}" for problem in problems)
+    return f"the arguments of `{tool.name}` are not valid:{lines}"

@@ -1,0 +1,38 @@
+"""A real Letta server for the tests that ask for one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.letta.real.cleaning import clean
+from tests.letta.real.server import letta_server
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first of them waits for the server, which imports for half a minute."""
+    for item in items:
+        if item.get_closest_marker("letta") is not None:
+            item.add_marker(pytest.mark.timeout(400))
+
+
+@pytest.fixture(scope="session")
+def real_letta() -> Iterator[str]:
+    """The base URL of a real server: that of $TOOLCAST_TEST_LETTA, or a new one."""
+    wanted = os.environ.get("TOOLCAST_TEST_LETTA", "")
+    if not wanted:
+        pytest.skip("make test-letta runs the tests against a real Letta server")
+    if wanted.startswith("http"):
+        yield wanted
+        return
+    with letta_server() as base_url:
+        yield base_url
+
+
+@pytest.fixture
+def clean_letta(real_letta: str) -> str:
+    """The base URL of a real server without agents, MCP servers and tools of others."""
+    clean(real_letta)
+    return real_letta

@@ -1,0 +1,202 @@
+"""The HTTP side of the fake: routes, answers, and faults."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, cast
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from .faults import Fault, FaultPlan
+from .routes import ROUTES
+from .turns import Script
+from .world import Refused, World
+
+__all__ = ["FakeLetta", "Request"]
+
+_SLASHED = frozenset(["/v1/agents", "/v1/tools", "/v1/mcp-servers"])
+
+
+class Request:
+    """One request, read."""
+
+    def __init__(
+        self, server: FakeLetta, method: str, target: str, headers: Mapping[str, str]
+    ) -> None:
+        parts = urlsplit(target)
+        self.fake = server
+        self.world = server.world
+        self.method = method
+        self.path = parts.path
+        self.query = parse_qs(parts.query)
+        self.headers = {key.lower(): value for key, value in headers.items()}
+        self.body: Any = None
+
+    @property
+    def is_sdk(self) -> bool:
+        """Whether Letta takes the caller for its SDK of version 1 or later."""
+        agent = self.headers.get("user-agent", "")
+        named = re.search(r"letta-client/(\d+)", agent)
+        stainless = "x-stainless-package-version" in self.headers
+        return stainless or (named is not None and int(named[1]) >= 1)
+
+    def one(self, name: str, default: str | None = None) -> str | None:
+        """The first value of a query parameter."""
+        return self.query.get(name, [default])[0]
+
+    def number(self, name: str, default: int | None) -> int | None:
+        """A query parameter that is a number."""
+        text = self.one(name)
+        return default if text is None else int(text)
+
+    def many(self, name: str) -> list[str] | None:
+        """Every value of a query parameter; the SDK repeats it or joins with commas."""
+        values = [*self.query.get(name, []), *self.query.get(f"{name}[]", [])]
+        return [v for value in values for v in value.split(",")] or None
+
+
+class FakeLetta:
+    """A running server; use it in a `with`.
+
+    Attributes:
+        world: its database.
+        faults: what goes wrong with which request.
+        script: what the model does in the next turns.
+    """
+
+    def __init__(self, world: World | None = None) -> None:
+        self.world = world or World()
+        self.faults = FaultPlan()
+        self.script: Script = []
+        self.released = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def _serve(self) -> None:
+        self._server.serve_forever(poll_interval=0.02)
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> FakeLetta:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.released.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, request: Request) -> tuple[int, Any]:
+        """Status and body of a request, without faults."""
+        if request.path in _SLASHED:
+            return 307, None
+        open_to_all = request.path == "/v1/health/"
+        if self.world.password is not None and not open_to_all:
+            given = request.headers.get("authorization", "")
+            bare = request.headers.get("x-bare-password", "")
+            if (
+                given != f"Bearer {self.world.password}"
+                and bare != f"password {self.world.password}"
+            ):
+                return 401, {"detail": "Unauthorized"}
+        path_is_known = False
+        for method, pattern, handle in ROUTES:
+            match = re.fullmatch(pattern, request.path)
+            if match is None:
+                continue
+            path_is_known = True
+            if method != request.method:
+                continue
+            try:
+                with self.world.lock:
+                    return 200, handle(request, *map(unquote, match.groups()))
+            except Refused as refused:
+                return refused.status, refused.body
+        if path_is_known:
+            return 405, {"detail": "Method Not Allowed"}
+        return 404, {"detail": "Not Found"}
+
+
+def _handler(fake: FakeLetta) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Keeps quiet."""
+
+        def _do(self) -> None:
+            headers = cast("Mapping[str, str]", self.headers)
+            request = Request(fake, self.command, self.path, headers)
+            length = int(self.headers.get("content-length") or 0)
+            raw = self.rfile.read(length)
+            fault = fake.faults.next(request.method, request.path)
+            try:
+                request.body = json.loads(raw) if raw else None
+            except ValueError:
+                self._send(422, {"detail": "[{'type': 'json_invalid'}]"})
+                return
+            if fault is not None and self._fails(fault, request):
+                return
+            status, body = fake.answer(request)
+            self._send(status, body)
+
+        def _fails(self, fault: Fault, request: Request) -> bool:
+            if fault.has_effect:
+                fake.answer(request)
+            kind = fault.name.partition("_")[0]
+            if kind == "ERROR":
+                self._send(500, {"detail": "An unknown error occurred"})
+            elif kind == "CONFLICT":
+                self._send(409, {"detail": "The resource was modified by another"})
+            elif kind == "LOCKED":
+                text = "The operation could not be completed due to a conflict"
+                self._send(409, {"detail": text}, {"Retry-After": "1"})
+            elif kind == "HANG":
+                # Until the caller gives up, or the test is over.
+                fake.released.wait(30)
+                self._cut()
+            else:
+                self._cut()
+            return True
+
+        def _cut(self) -> None:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+        def _send(
+            self, status: int, body: Any, more: Mapping[str, str] | None = None
+        ) -> None:
+            data = b"" if status == 307 else json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            if status == 307:
+                self.send_header("location", f"{fake.url}{self.path}/")
+            if status == 500:
+                # As uvicorn does: the connection is gone after it.
+                self.close_connection = True
+            for key, value in (more or {}).items():
+                self.send_header(key, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _do
+
+    return Handler
+
+
+Handle = Callable[..., Any]
