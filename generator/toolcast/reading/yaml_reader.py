@@ -14,6 +14,7 @@ import yaml
 
 from ..findings import Finding, Place, Severity
 from ..text.characters import describe, forbidden, invisible
+from .decoding import decode, whole_file
 from .plain_yaml import MAX_DEPTH, MAX_NODES, Loader, NotPlain, read_plain
 from .scalars import AmbiguousScalar, resolve_plain
 from .tree import Document, Path, Positions, Span
@@ -34,8 +35,8 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     """
     if len(data) > MAX_BYTES:
         message = f"the file has more than {MAX_BYTES:,} bytes; no more are read"
-        return None, [_whole(file, "yaml/too-large", message)]
-    text, findings = _decode(file, data)
+        return None, [whole_file(file, "yaml/too-large", message)]
+    text, findings = decode(file, data)
     if text is None:
         return None, findings
     try:
@@ -53,40 +54,6 @@ def _positions(text: str) -> Positions:
     reader = _Reader("", text)
     reader.run()
     return Positions(reader.keys, reader.values)
-
-
-def _whole(file: str, rule: str, message: str, help: str = "") -> Finding:
-    return Finding(rule, Severity.ERROR, Place(file), message, help)
-
-
-def _decode(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"the file is not UTF-8: byte {error.start} cannot be decoded"
-        help_ = "save the file as UTF-8"
-        return None, [_whole(file, "yaml/encoding", message, help_)]
-    text = text.replace("\r\n", "\n")
-    if forbidden(text) is None:
-        return text, []
-    for number, line in enumerate(text.split("\n"), 1):
-        bad = forbidden(line)
-        if bad:
-            column = line.index(bad) + 1
-            place = Place(file, number, column, column + 1)
-            message = f"the character {describe(bad)} is not allowed"
-            help_ = "remove it; no output can show it safely"
-            return None, [
-                Finding(
-                    "yaml/forbidden-character",
-                    Severity.ERROR,
-                    place,
-                    message,
-                    help_,
-                    line,
-                )
-            ]
-    return text, []
 
 
 class _Reader:
