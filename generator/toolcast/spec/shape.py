@@ -87,12 +87,17 @@ def _spelled_out(value: Any) -> Any:
 
 @cache
 def _validator(kind: str) -> Any:
-    from jsonschema import Draft202012Validator, validators
     from referencing import Registry
 
+    return _exact_class()(schema(kind), registry=Registry())
+
+
+@cache
+def _exact_class() -> Any:
+    from jsonschema import Draft202012Validator, validators
+
     extend: Any = validators.extend  # its stub has no types
-    exact = extend(Draft202012Validator, {"pattern": _pattern})
-    return exact(schema(kind), registry=Registry())
+    return extend(Draft202012Validator, {"pattern": _pattern})
 
 
 def _pattern(validator: Any, pattern: str, value: Any, schema_: Any) -> Iterator[Any]:
