@@ -155,7 +155,11 @@ class Registry:
         listed: dict[str, Tool] = {}
         for source in self._sources:
             for tool in await source.list_tools():
-                if tool.name not in self._own and access.may_have(client, tool.name):
+                if (
+                    tool.name not in self._own
+                    and access.may_have(client, tool.name)
+                    and source.is_meant_for(tool.name, client)
+                ):
                     listed.setdefault(tool.name, tool)
         return list(listed.values())
 
@@ -288,6 +292,8 @@ class Registry:
                 return self._own.load(present), None
             for source in self._sources:
                 if not source.may_own(present):
+                    continue
+                if not source.is_meant_for(present, client):
                     continue
                 tool = await source.find_tool(present)
                 if tool is not None:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..reading.tree import Document
+from .external import McpServer, ToolRouter
 from .json_schema import JsonSchema
 
 __all__ = [
@@ -241,6 +242,8 @@ class Toolset:
     ledger: JsonObject = field(default_factory=dict)
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mcp_servers: tuple[McpServer, ...] = ()
+    router: ToolRouter | None = None
     reserved_names: Mapping[str, str] = field(default_factory=dict)
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
@@ -286,3 +289,8 @@ class Workspace:
     templates: str | None = None
     toolsets: tuple[Toolset, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others find out once a run and keep, by a name of their own."""
+        return {}
