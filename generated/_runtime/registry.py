@@ -58,6 +58,7 @@ class Registry:
         *,
         checksum: str,
     ) -> None:
+        self.package = package
         self._own = OwnTools(package, modules, checksum, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
@@ -139,23 +140,28 @@ class Registry:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
+        own = [self._own.listed(name) for name in self.names(client)]
+        return [*own, *await self.source_tools(client)]
+
+    async def source_tools(self, client: str | None = None) -> list[Tool]:
+        """The sources' tools that a client may have, each name once.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
         access = self.access()
-        listed: list[ListedTool | Tool] = [
-            self._own.listed(name) for name in self.names(client)
-        ]
-        if not self._sources:
-            return listed
-        names = {tool.name for tool in listed}
+        access.client(client)
+        listed: dict[str, Tool] = {}
         for source in self._sources:
             for tool in await source.list_tools():
                 if (
-                    tool.name not in names | {*self._own.names}
+                    tool.name not in self._own
                     and access.may_have(client, tool.name)
                     and source.is_meant_for(tool.name, client)
                 ):
-                    names.add(tool.name)
-                    listed.append(tool)
-        return listed
+                    listed.setdefault(tool.name, tool)
+        return list(listed.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
         """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
