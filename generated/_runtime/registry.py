@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Client, UnknownClientError
-from .background_loop import run_sync
+from .background_loop import sync
 from .own_tools import OwnTools
 from .prepared_tools import ListedTool, PreparedTools
 
@@ -201,29 +201,11 @@ class Registry:
         listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
 
-    def get_mcp_tools_sync(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """`get_mcp_tools` for callers without an event loop."""
-        return run_sync(self.get_mcp_tools(client))
-
-    def get_openai_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
-        """`get_openai_tools` for callers without an event loop."""
-        return run_sync(self.get_openai_tools(client))
-
-    def get_openai_tools_by_names_sync(
-        self, names: Iterable[str], client: str | None = None
-    ) -> list[dict[str, Any]]:
-        """`get_openai_tools_by_names` for callers without an event loop."""
-        return run_sync(self.get_openai_tools_by_names(names, client))
-
-    def get_always_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
-        """`get_always_tools` for callers without an event loop."""
-        return run_sync(self.get_always_tools(client))
-
-    def get_routed_tools_catalog_sync(
-        self, client: str | None = None
-    ) -> dict[str, str]:
-        """`get_routed_tools_catalog` for callers without an event loop."""
-        return run_sync(self.get_routed_tools_catalog(client))
+    get_mcp_tools_sync = sync(get_mcp_tools)
+    get_openai_tools_sync = sync(get_openai_tools)
+    get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
+    get_always_tools_sync = sync(get_always_tools)
+    get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -254,14 +236,7 @@ class Registry:
             found, name, arguments, client, report_progress
         )
 
-    def call_tool_sync(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        client: str | None = None,
-    ) -> ToolResponse:
-        """`call_tool` for callers without an event loop."""
-        return run_sync(self.call_tool(name, arguments, client))
+    call_tool_sync = sync(call_tool)
 
     async def close(self) -> None:
         """Ends what the sources hold open."""
