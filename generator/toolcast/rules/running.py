@@ -4,25 +4,49 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from ..findings import Finding, Severity
 from ..reading.tree import Document
 from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
+from .rule import Rule
 from .table import rules
 
-__all__ = ["check_workspace", "next_end", "without_suppressed"]
+__all__ = ["Earlier", "check_workspace", "next_end", "without_suppressed"]
 
 
-def check_workspace(workspace: Workspace) -> list[Finding]:
+class Earlier(Protocol):
+    """What earlier runs of rules found, where that still holds."""
+
+    def findings(
+        self, rule: Rule, toolset: Toolset, workspace: Workspace
+    ) -> list[Finding] | None:
+        """The findings of a rule over a toolset, as a new run would give them; None when
+        only a new run can tell.
+        """
+
+    def learn(self, rule: Rule, toolset: Toolset, findings: list[Finding]) -> None:
+        """Keeps what a rule has found."""
+
+
+def check_workspace(
+    workspace: Workspace, earlier: Earlier | None = None
+) -> list[Finding]:
     """The findings of every rule over every toolset, before suppression."""
-    return [
-        finding
-        for toolset in workspace.toolsets
-        for rule in rules().values()
-        if rule.check is not None
-        for finding in rule.check(toolset, workspace)
-    ]
+    found: list[Finding] = []
+    for toolset in workspace.toolsets:
+        for rule in rules().values():
+            if rule.check is None:
+                continue
+            known = None
+            if earlier is not None:
+                known = earlier.findings(rule, toolset, workspace)
+            findings = list(rule.check(toolset, workspace)) if known is None else known
+            if earlier is not None:
+                earlier.learn(rule, toolset, findings)
+            found += findings
+    return found
 
 
 def without_suppressed(
