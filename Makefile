@@ -37,7 +37,7 @@ test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or l
 fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five minutes
 	@mkdir -p .toolcast/fuzz
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3,<4'
-	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300 -max_len=6000 -timeout=10 $(CURDIR)/.toolcast/fuzz $(CURDIR)/specs/molecule $(CURDIR)/specs/kirishima
+	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300 -max_len=6000 -timeout=10 $(CURDIR)/.toolcast/fuzz $(CURDIR)/specs/molecule $(CURDIR)/specs/kirishima $(CURDIR)/specs/ren
 
 bench: $(STAMP) ## Print ratios of paired runs: generation, checks, imports
 	@$(BIN)/python benchmarks/bench.py
