@@ -73,4 +73,6 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

@@ -48,4 +48,5 @@ clients: {external: {allow: "*"}}
 targets: {registry: {}}
 """,
     check=check,
+    each_tool=True,
 )

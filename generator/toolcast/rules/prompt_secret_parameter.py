@@ -99,4 +99,5 @@ parameters:
   properties: {page_token: {type: string, description: Of the last page.}}
 """,
     check=check,
+    each_tool=True,
 )

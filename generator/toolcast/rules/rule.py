@@ -9,7 +9,7 @@ from ..findings import Finding, Severity
 from ..reading.tree import Path
 from ..spec.model import Toolset, ToolSpec, Workspace
 
-__all__ = ["Check", "Rule", "at_tool", "at_toolset"]
+__all__ = ["Check", "Rule", "at_tool", "at_toolset", "whole"]
 
 Check = Callable[[Toolset, Workspace], Iterator[Finding]]
 
@@ -51,6 +51,12 @@ class Rule:
         if self.reads is None and self.each_tool:
             return frozenset()
         return self.reads
+
+
+def whole(toolset: Toolset, workspace: Workspace) -> Toolset:
+    """The toolset with all its tools, of which a check may have been given a few."""
+    same = (one for one in workspace.toolsets if one.name == toolset.name)
+    return next(same, toolset)
 
 
 def at_tool(

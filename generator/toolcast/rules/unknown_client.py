@@ -46,4 +46,5 @@ clients: {internal: {allow: "*"}}
 targets: {registry: {}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from ..output.manifest import Output
 from ..rendering.shape import PythonShape
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
@@ -53,24 +55,32 @@ class PackageView:
     shape: PythonShape = PythonShape(("docstring",))
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     tools = toolset.tools_in("registry")
-    files = {
+    files: dict[str, Output] = {
         "__init__.py": _package(
             context, source, f"The tools of the toolset {toolset.name}."
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
-        "registry.py": context.render(
-            "registry/registry.py.jinja", registry_view(toolset, tools, source)
+        "registry.py": context.results.file(
+            "registry.py",
+            [[tool.name, tool.clients, tool.renamed_from] for tool in tools],
+            lambda: context.render(
+                "registry/registry.py.jinja", registry_view(toolset, tools, source)
+            ),
         ),
     }
     for tool in tools:
-        view = _tool_view(toolset, tool)
         path = f"tools/{module_name(tool.name)}.py"
-        files[path] = context.render("registry/tool.py.jinja", view)
+        draw = partial(_tool, toolset, tool, context)
+        files[path] = context.results.tool_file(tool, path, draw)
     return files
+
+
+def _tool(toolset: Toolset, tool: ToolSpec, context: Context) -> bytes:
+    return context.render("registry/tool.py.jinja", _tool_view(toolset, tool))
 
 
 def _package(context: Context, source: Code, docstring: str) -> bytes:
