@@ -53,6 +53,7 @@ MAY_IMPORT = {
         "output",
         "reading",
         "rendering",
+        "runtime",
         "spec",
         "text",
     },

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..output.manifest import Output
 from ..rendering.shape import PythonShape
+from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
@@ -24,6 +25,7 @@ from ..text.python import (
 )
 from .argument_types import ArgumentTypes, argument_types
 from .mcp_definition import mcp_definition
+from .prepared_lines import prepared_line, prepared_tools
 from .registry_module import registry_view
 from .target import Context, Target, header
 
@@ -59,16 +61,24 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     tools = toolset.tools_in("registry")
+    lines = [
+        context.results.of_tool(tool, "prepared line", partial(prepared_line, tool))
+        for tool in tools
+    ]
+    prepared = prepared_tools(lines)
+    sum_ = checksum(prepared)
     files: dict[str, Output] = {
         "__init__.py": _package(
             context, source, f"The tools of the toolset {toolset.name}."
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
+        FILE: prepared,
         "registry.py": context.results.file(
             "registry.py",
-            [[tool.name, tool.clients, tool.renamed_from] for tool in tools],
+            [[tool.name, tool.clients, tool.renamed_from] for tool in tools] + [sum_],
             lambda: context.render(
-                "registry/registry.py.jinja", registry_view(toolset, tools, source)
+                "registry/registry.py.jinja",
+                registry_view(toolset, tools, source, sum_),
             ),
         ),
     }
