@@ -98,7 +98,7 @@ def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
     for toolset in workspace.toolsets:
         owners: list[Toolset | ToolSpec] = [toolset, *toolset.tools]
         for owner in owners:
-            if owner.document is not None and owner.suppress:
+            if owner.suppress and owner.document is not None:
                 yield owner.document.file, (owner.document, owner.suppress)
 
 
