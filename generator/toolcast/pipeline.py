@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .findings import Finding, Place, Severity, has_errors, in_order
-from .output.manifest import Output
+from .output.kept import Output
 from .project import WORKSPACE_FILE
 from .rules.running import check_workspace, next_end, without_suppressed
 from .spec.loading import load_workspace

@@ -16,7 +16,7 @@ import yaml
 from toolcast.cache.memory import Memory
 from toolcast.cache.pack import open_pack
 from toolcast.findings import Finding
-from toolcast.output.manifest import Kept, digest
+from toolcast.output.kept import Kept, digest
 from toolcast.pipeline import Generated, generate
 from toolcast.reading import yaml_reader
 

@@ -14,7 +14,7 @@ __all__ = ["OUTLINE", "deferred", "is_deferred", "outline_of"]
 OUTLINE = frozenset(
     [
         *("name", "section", "order", "clients", "always", "persistent", "cli"),
-        *("actions", "handler", "renamed_from", "deprecated"),
+        *("actions", "handler", "renamed_from", "deprecated", "suppress"),
     ]
 )
 """The fields of a spec that are kept for rules and outputs that look across tools."""

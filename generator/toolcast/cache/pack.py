@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ..output.manifest import Output, digest
+from ..output.kept import Output, digest
 from ..project import WORKSPACE_FILE
 from .index import CACHE_FOLDER, is_current, read_index, replace
 from .look import Watched, look_at

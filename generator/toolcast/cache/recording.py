@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..extensions import loaded_from
-from ..output.manifest import Output
+from ..output.kept import Output
 from ..project import WORKSPACE_FILE
 from ..reading.python_module import looked_for
 from ..spec.model import Workspace

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..runtime.surface_digest import digest_of
 from ..spec.model import Toolset, ToolSpec, Workspace
+from .kept import Output, digest
 
 __all__ = [
     "MANIFEST",
-    "Kept",
-    "Output",
-    "digest",
     "entry_text",
     "manifest",
     "read_digests",
@@ -23,24 +19,6 @@ __all__ = [
 ]
 
 MANIFEST = "MANIFEST.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A file that an earlier run wrote, and that is the same now; only its digest is known."""
-
-    digest: str
-
-
-Output = bytes | Kept
-"""What a run gives for a file."""
-
-
-def digest(data: Output) -> str:
-    """`sha256:` and the hexadecimal digest."""
-    if isinstance(data, Kept):
-        return data.digest
-    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def surface(tool: ToolSpec) -> dict[str, Any]:

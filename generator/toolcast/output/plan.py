@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from ..findings import Finding, Place, Severity
 from .disk import JOURNAL, OnDisk, link_above, read_file, scan
-from .manifest import MANIFEST, Output, digest, read_digests
+from .kept import Output, digest
+from .manifest import MANIFEST, read_digests
 
 __all__ = ["Plan", "make_plan", "plan_since"]
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
-from .manifest import MANIFEST, Kept, Output, digest
+from .kept import Kept, Output, digest
+from .manifest import MANIFEST
 from .plan import Plan
 
 __all__ = ["AnotherRun", "Written", "exclusive", "write"]

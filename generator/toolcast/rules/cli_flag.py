@@ -22,7 +22,10 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         decision = tool.cli
         if decision is not None and decision.keyword is not None and not tool.actions:
             keyword, _, flag = decision.keyword.partition(" ")
-            flags.setdefault(keyword, set()).add(flag)
+            if flag:
+                flags.setdefault(keyword, set()).add(flag)
+    if not flags:
+        return
     for command in cli_commands(toolset, toolset.tools_in("cli")):
         placed = {place.parameter for place in command.positionals}
         for name in command.tool.properties:

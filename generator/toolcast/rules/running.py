@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from ..findings import Finding, Severity
-from ..reading.tree import Document
 from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
 from .rule import Rule
@@ -67,13 +66,13 @@ def without_suppressed(
             kept.append(finding)
         else:
             used.add((finding.place.file, match))
-    for file, (document, entries) in suppressions.items():
+    for file, (owner, entries) in suppressions.items():
         for index, entry in enumerate(entries):
             problem = _problem(entry, (file, index) in used, today)
-            if problem is not None:
+            if problem is not None and owner.document is not None:
                 rule, severity, message, help_ = problem
                 kept.append(
-                    document.finding(
+                    owner.document.finding(
                         rule, severity, ("suppress", index, "rule"), message, help_
                     )
                 )
@@ -91,15 +90,16 @@ def next_end(workspace: Workspace, today: datetime.date) -> str | None:
     return min(days, default=None)
 
 
-Entries = tuple[Document, tuple[Suppression, ...]]
+Entries = tuple[Toolset | ToolSpec, tuple[Suppression, ...]]
 
 
 def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
     for toolset in workspace.toolsets:
-        owners: list[Toolset | ToolSpec] = [toolset, *toolset.tools]
-        for owner in owners:
-            if owner.suppress and owner.document is not None:
-                yield owner.document.file, (owner.document, owner.suppress)
+        if toolset.suppress:
+            yield f"{toolset.folder}/toolset.yaml", (toolset, toolset.suppress)
+        for tool in toolset.tools:
+            if tool.suppress:
+                yield f"{toolset.folder}/{tool.name}.yaml", (tool, tool.suppress)
 
 
 def _match(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import resources
 
-from ..output.manifest import MANIFEST, Output, entry_text, manifest
+from ..output.kept import Output, runtime_imports
+from ..output.manifest import MANIFEST, entry_text, manifest
 from ..rendering.environment import TemplateFailure, is_built_in, render
 from ..rendering.formatting import formatted
 from ..rendering.shape import verify_shape
@@ -39,12 +40,14 @@ def cast_workspace(
         toolset.name: AllNew() if earlier is None else earlier(toolset.folder)
         for toolset in workspace.toolsets
     }
-    files: dict[str, Output] = {"__init__.py": _PACKAGE, **dict(_runtime(workspace))}
+    cast: dict[str, Output] = {}
     for toolset in workspace.toolsets:
         for path, data in _cast_toolset(workspace, toolset, results[toolset.name]):
-            if path in files:
+            if path in cast:
                 raise TemplateFailure(f"two targets give the file {path}")
-            files[path] = data
+            cast[path] = data
+    runtime = dict(_runtime(workspace, cast))
+    files: dict[str, Output] = {"__init__.py": _PACKAGE, **runtime, **cast}
 
     def entry(toolset: Toolset, tool: ToolSpec) -> str:
         return results[toolset.name].of_tool(
@@ -55,7 +58,9 @@ def cast_workspace(
     return files
 
 
-def _runtime(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
+def _runtime(
+    workspace: Workspace, cast: Mapping[str, Output]
+) -> Iterator[tuple[str, bytes]]:
     """The modules that the enabled targets' outputs import, and those that they import."""
     folder = resources.files("toolcast") / "runtime"
     waiting = [
@@ -64,6 +69,8 @@ def _runtime(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
         for target in enabled(tuple(toolset.targets))
         for name in target.runtime
     ]
+    for path, data in cast.items():
+        waiting += runtime_imports(path, data)
     modules: dict[str, bytes] = {}
     while waiting:
         name = waiting.pop()

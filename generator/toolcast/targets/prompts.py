@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ..output.manifest import Output
+from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..output.manifest import Output
+from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
-from ..text.names import module_name
+from ..text.names import class_name, module_name
 from ..text.python import (
     call,
     code_of,
@@ -24,6 +24,7 @@ from ..text.python import (
     tuple_of,
 )
 from .argument_types import ArgumentTypes, argument_types
+from .external import external_view
 from .mcp_definition import mcp_definition
 from .prepared_lines import prepared_line, prepared_tools
 from .registry_module import registry_view
@@ -82,6 +83,9 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
             ),
         ),
     }
+    external = external_view(toolset, tools, source)
+    if external is not None:
+        files["external.py"] = context.render("registry/external.py.jinja", external)
     for tool in tools:
         path = f"tools/{module_name(tool.name)}.py"
         draw = partial(_tool, toolset, tool, context)
@@ -113,7 +117,7 @@ def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
         _handler_import(handler) if handler else Code(""),
         identifier(handler.function) if handler else Code(""),
         code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
-        _tool_shape(types, handler is not None),
+        _tool_shape(tool, types, handler is not None),
     )
 
 
@@ -126,7 +130,7 @@ def _handler_import(handler: HandlerReference) -> Code:
     return Code(f"from {module} import (\n        {function},\n    )")
 
 
-def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
+def _tool_shape(tool: ToolSpec, types: ArgumentTypes, has_handler: bool) -> PythonShape:
     name = types.arguments
     arguments = [f"class {name}"] if types.is_class else [f"{name} =", "docstring"]
     return PythonShape(
@@ -137,6 +141,7 @@ def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
             *("TOOL =", *(["if TYPE_CHECKING"] if has_handler else [])),
         ),
         frozenset(["Tool", "Action", "TypedDict"]),
+        class_name(tool.name),
     )
 
 

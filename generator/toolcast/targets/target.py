@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..output.manifest import Output
+from ..output.kept import Output
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
 from ..text.python import comment
