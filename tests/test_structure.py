@@ -45,6 +45,7 @@ MAY_IMPORT = {
         "output",
         "reading",
         "rendering",
+        "runtime",
         "spec",
         "text",
     },

@@ -13,6 +13,7 @@ from generated._runtime.call_context import CallContext, current_call
 from generated._runtime.registry import Registry, UnknownClientError, UnknownToolError
 from generated._runtime.tool import Tool
 from generated._runtime.tool_response import ToolError, ToolResponse
+from generated.kirishima.registry import REGISTRY as KIRISHIMA
 
 
 def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
@@ -72,6 +73,7 @@ def registry(*sources: Shelf) -> Registry:
         CLIENTS,
         {"memory": ("internal", "external"), "smarthome": ("internal",)},
         sources=sources,
+        checksum=KIRISHIMA.prepared.checksum,
     )
 
 

@@ -5,11 +5,13 @@ One loop for all of them, so that connections which belong to a loop outlive a c
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Coroutine
 
 __all__ = ["run_sync"]
 
@@ -29,6 +31,8 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         RuntimeError: the caller is in the background loop itself, which would wait for
             itself for ever; there, await.
     """
+    import asyncio
+
     loop = _running_loop()
     try:
         current: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
@@ -46,6 +50,8 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
+    import asyncio
+
     global _loop
     with _lock:
         if _loop is None:

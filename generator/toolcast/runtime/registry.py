@@ -2,26 +2,31 @@
 
 What may ask a tool source awaits; each such function has a `_sync` twin for callers
 without an event loop.
+
+Importing this module loads next to nothing. Lists come from what was prepared at generation;
+a tool's module is imported when the tool itself is asked for, and what calls need at the first
+call.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Client, UnknownClientError
 from .background_loop import run_sync
-from .call_context import CallContext, ReportProgress
 from .own_tools import OwnTools
-from .tool import Tool
-from .tool_calls import ToolCalls
-from .tool_response import ToolResponse
-from .tool_source import ToolSource
+from .prepared_tools import ListedTool, PreparedTools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .call_context import ReportProgress
+    from .tool import Tool
+    from .tool_calls import ToolCalls
+    from .tool_response import ToolResponse
+    from .tool_source import ToolSource
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
-
-_logger = logging.getLogger("toolcast")
 
 
 class UnknownToolError(LookupError):
@@ -39,6 +44,7 @@ class Registry:
         tool_clients: the only clients that a tool is meant for, for tools that say so.
         former_names: the tool that each former name resolves to. Lists never show them.
         sources: where further tools come from; an own tool wins over one of the same name.
+        checksum: that of the prepared file which belongs to the modules.
     """
 
     def __init__(
@@ -49,11 +55,18 @@ class Registry:
         tool_clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
         sources: Sequence[ToolSource] = (),
+        *,
+        checksum: str,
     ) -> None:
-        self._own = OwnTools(package, modules, former_names or {})
+        self._own = OwnTools(package, modules, checksum, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
-        self._calls = ToolCalls(self._own)
+        self._tool_calls: ToolCalls | None = None
+
+    @property
+    def prepared(self) -> PreparedTools:
+        """What lists show of every tool of the toolset's own, whoever may see it."""
+        return self._own.prepared
 
     def access(self) -> Access:
         """Who may have which tool.
@@ -86,13 +99,19 @@ class Registry:
             UnknownToolError: the client has no such tool.
             AccessError: who may have which tool cannot be found out.
         """
-        present = self.resolve(name)
-        if not self.access().may_have(client, present) or present not in self._own:
-            raise UnknownToolError(f"unknown tool `{name}`")
-        return self._own.load(present)
+        return self._own.load(self._present(name, client))
+
+    def listed_tool(self, name: str, client: str | None = None) -> ListedTool:
+        """What lists show of one of the toolset's own tools; its module is not imported.
+
+        Raises: as `get_tool`.
+        """
+        return self._own.listed(self._present(name, client))
 
     def tools(self, client: str | None = None) -> list[Tool]:
         """The toolset's own tools that a client may have, in the declared order.
+
+        Imports the module of each.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -111,14 +130,21 @@ class Registry:
         tool, _ = await self._found(name, client)
         return tool
 
-    async def list_tools(self, client: str | None = None) -> list[Tool]:
+    async def list_tools(self, client: str | None = None) -> list[ListedTool | Tool]:
         """A client's tools: the toolset's own in their order, then the sources'.
+
+        The own ones are as they were prepared: no module of a tool is imported.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        access, listed = self.access(), self.tools(client)
+        access = self.access()
+        listed: list[ListedTool | Tool] = [
+            self._own.listed(name) for name in self.names(client)
+        ]
+        if not self._sources:
+            return listed
         names = {tool.name for tool in listed}
         for source in self._sources:
             for tool in await source.list_tools():
@@ -147,7 +173,14 @@ class Registry:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        return [(await self.find_tool(name, client)).openai() for name in names]
+        shown: list[dict[str, Any]] = []
+        for name in names:
+            present = self.resolve(name)
+            if present in self._own:
+                shown.append(self.listed_tool(present, client).openai())
+            else:
+                shown.append((await self.find_tool(name, client)).openai())
+        return shown
 
     async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
         """The client's tools that are offered in every turn, in OpenAI's format."""
@@ -208,19 +241,10 @@ class Registry:
         The handler gets exactly the arguments that were given, once they are found valid:
         none is added and none is converted. Every failure is a response with an error.
         """
-        try:
-            tool, source = await self._found(name, client)
-        except LookupError as error:
-            return ToolResponse(error=str(error))
-        except AccessError:
-            _logger.exception("the call of a tool is refused")
-            return ToolResponse(
-                error="no tool can be called: who may have which cannot be found out;"
-                " the log says why"
-            )
-        given: Mapping[str, Any] = {} if arguments is None else arguments
-        context = CallContext(tool.name, client, report_progress)
-        return await self._calls.call(tool, source, given, context)
+        found = self._found(name, client)
+        return await self._calls.find_and_call(
+            found, name, arguments, client, report_progress
+        )
 
     def call_tool_sync(
         self,
@@ -235,6 +259,20 @@ class Registry:
         """Ends what the sources hold open."""
         for source in self._sources:
             await source.close()
+
+    @property
+    def _calls(self) -> ToolCalls:
+        if self._tool_calls is None:
+            from .tool_calls import ToolCalls
+
+            self._tool_calls = ToolCalls(self._own)
+        return self._tool_calls
+
+    def _present(self, name: str, client: str | None) -> str:
+        present = self.resolve(name)
+        if not self.access().may_have(client, present) or present not in self._own:
+            raise UnknownToolError(f"unknown tool `{name}`")
+        return present
 
     async def _found(
         self, name: str, client: str | None

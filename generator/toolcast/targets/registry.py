@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rendering.shape import PythonShape
+from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
@@ -22,6 +23,7 @@ from ..text.python import (
 )
 from .argument_types import ArgumentTypes, argument_types
 from .mcp_definition import mcp_definition
+from .prepared_lines import prepared_tools
 from .registry_module import registry_view
 from .target import Context, Target, header
 
@@ -57,13 +59,16 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     tools = toolset.tools_in("registry")
+    prepared = prepared_tools(tools)
     files = {
         "__init__.py": _package(
             context, source, f"The tools of the toolset {toolset.name}."
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
+        FILE: prepared,
         "registry.py": context.render(
-            "registry/registry.py.jinja", registry_view(toolset, tools, source)
+            "registry/registry.py.jinja",
+            registry_view(toolset, tools, source, checksum(prepared)),
         ),
     }
     for tool in tools:

@@ -38,6 +38,7 @@ class RegistryView:
     header: Code
     title: Code
     modules: Code
+    checksum: Code
     has_clients: bool
     clients: Code
     tool_clients: Code
@@ -46,8 +47,9 @@ class RegistryView:
 
 
 def registry_view(
-    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
+    toolset: Toolset, tools: Sequence[ToolSpec], source: Code, checksum: str
 ) -> RegistryView:
+    """The view; `checksum` is the prepared file's."""
     modules = Group(
         "{",
         [
@@ -75,6 +77,7 @@ def registry_view(
         source,
         Code(toolset.name),
         code_of(modules, 0, "MODULES: dict[str, str] = "),
+        Code(string(checksum)),
         bool(toolset.clients),
         code_of(clients, 0, "CLIENTS = "),
         code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
