@@ -11,7 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Member", "NotJson", "appended", "elements", "loaded", "members", "with_member"]
+__all__ = [
+    "Member",
+    "NotJson",
+    "appended",
+    "elements",
+    "loaded",
+    "members",
+    "with_member",
+]
 
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
