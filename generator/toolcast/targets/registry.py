@@ -11,7 +11,7 @@ from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
-from ..text.names import module_name
+from ..text.names import class_name, module_name
 from ..text.python import (
     call,
     code_of,
@@ -98,7 +98,7 @@ def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
         _handler_import(handler) if handler else Code(""),
         identifier(handler.function) if handler else Code(""),
         code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
-        _tool_shape(types, handler is not None),
+        _tool_shape(tool, types, handler is not None),
     )
 
 
@@ -111,7 +111,7 @@ def _handler_import(handler: HandlerReference) -> Code:
     return Code(f"from {module} import (\n        {function},\n    )")
 
 
-def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
+def _tool_shape(tool: ToolSpec, types: ArgumentTypes, has_handler: bool) -> PythonShape:
     name = types.arguments
     arguments = [f"class {name}"] if types.is_class else [f"{name} =", "docstring"]
     return PythonShape(
@@ -122,6 +122,7 @@ def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
             *("TOOL =", *(["if TYPE_CHECKING"] if has_handler else [])),
         ),
         frozenset(["Tool", "Action", "TypedDict"]),
+        class_name(tool.name),
     )
 
 
