@@ -43,6 +43,7 @@ MAY_IMPORT = {
         "output",
         "reading",
         "rendering",
+        "runtime",
         "spec",
         "text",
     },
