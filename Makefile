@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test lint format test-display test-node test-kill fuzz bench clean
+.PHONY: help generate check test lint format test-display test-node test-letta letta-server test-kill fuzz bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,13 +25,19 @@ test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
 	@$(BIN)/python tests/mcp/node_setup.py && $(BIN)/python -m pytest -q -m node tests/mcp
 
+test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up once, 900 MB)
+	@$(BIN)/python tests/letta/real/install.py && TOOLCAST_TEST_LETTA=1 $(BIN)/python -m pytest -q -m letta tests/letta
+
+letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C
+	@$(BIN)/python -m tests.letta.real
+
 test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or lost
 	@TOOLCAST_KILLS=200 $(BIN)/python -m pytest -q tests/output/test_killed_runs.py
 
 fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five minutes
 	@mkdir -p .toolcast/fuzz
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3,<4'
-	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300 -max_len=6000 -timeout=10 $(CURDIR)/.toolcast/fuzz $(CURDIR)/specs/molecule $(CURDIR)/specs/kirishima
+	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300 -max_len=6000 -timeout=10 $(CURDIR)/.toolcast/fuzz $(CURDIR)/specs/molecule $(CURDIR)/specs/kirishima $(CURDIR)/specs/ren
 
 bench: $(STAMP) ## Print ratios of paired runs: generation, checks, imports
 	@$(BIN)/python benchmarks/bench.py

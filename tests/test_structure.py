@@ -26,7 +26,9 @@ MAY_IMPORT = {
     "text": set(),
     "reading": {"findings", "text"},
     "findings": set(),
-    "spec": {"findings", "reading", "text"},
+    "project": set(),
+    "spec": {"findings", "project", "reading", "text"},
+    "cache": {"extensions", "findings", "project", "reading", "spec"},
     "extensions": set(),
     "rules": {
         "extensions",

@@ -14,27 +14,28 @@ from .handlers import BoundHandler
 from .threads import Outcome, in_thread
 from .tool import Tool
 from .tool_response import ToolError, ToolResponse
-from .validation import Validators
 
-__all__ = ["run_handler"]
+__all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
 
 _logger = logging.getLogger("toolcast")
 
+Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
+"""Does the work of a call: what it gave, and what was raised."""
 
-async def run_handler(
+
+async def run_call(
     tool: Tool,
-    handler: BoundHandler,
+    invoke: Invoke,
     arguments: Mapping[str, Any],
     context: CallContext,
-    validators: Validators,
+    problems_with_result: Callable[[Tool, Any], list[str]],
 ) -> ToolResponse:
-    """Runs a handler within the tool's timeout and checks what it gives.
+    """Runs a call within the tool's timeout and checks what it gives.
 
-    Sync handlers run in a thread of their own. A call that is given up is cancelled; a
-    thread cannot be stopped, so its late result is dropped. Cancellation of the caller
-    passes through.
+    A call that is given up is cancelled; a thread cannot be stopped, so its late result is
+    dropped. Cancellation of the caller passes through.
     """
-    task = asyncio.ensure_future(_invoke(handler, arguments, context))
+    task = asyncio.ensure_future(_in_context(invoke, arguments, context))
     try:
         done, _ = await asyncio.wait({task}, timeout=tool.timeout)
     except asyncio.CancelledError:
@@ -53,24 +54,33 @@ async def run_handler(
         return ToolResponse(error="the call was cancelled")
     if error is not None:
         return _internal(tool, "failed", error)
-    return _checked(tool, result, validators)
+    return _checked(tool, result, problems_with_result)
 
 
-async def _invoke(
-    handler: BoundHandler, arguments: Mapping[str, Any], context: CallContext
+async def _in_context(
+    invoke: Invoke, arguments: Mapping[str, Any], context: CallContext
 ) -> Outcome:
-    """What the handler gave or raised, `sys.exit` and its like included."""
     CURRENT_CALL.set(context)
-    if handler.is_async:
-        return await _awaited(lambda: handler(arguments))
-    result, error = await in_thread(lambda: handler(arguments))
-    # A plain function may still hand back a coroutine, as a wrapped async one does.
-    if asyncio.iscoroutine(result):
-        return await _awaited(lambda: result)
-    return result, error
+    return await invoke(arguments, context)
 
 
-async def _awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
+def invoke_handler(handler: BoundHandler) -> Invoke:
+    """A handler's work; a sync one runs in a thread of its own."""
+
+    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        if handler.is_async:
+            return await awaited(lambda: handler(arguments))
+        result, error = await in_thread(lambda: handler(arguments))
+        # A plain function may still hand back a coroutine, as a wrapped async one does.
+        if asyncio.iscoroutine(result):
+            return await awaited(lambda: result)
+        return result, error
+
+    return invoke
+
+
+async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
+    """What an awaitable gave or raised, `sys.exit` and its like included."""
     try:
         return await start(), None
     except BaseException as error:
@@ -80,7 +90,9 @@ async def _awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
         return None, error
 
 
-def _checked(tool: Tool, result: Any, validators: Validators) -> ToolResponse:
+def _checked(
+    tool: Tool, result: Any, problems_with_result: Callable[[Tool, Any], list[str]]
+) -> ToolResponse:
     response = result if isinstance(result, ToolResponse) else ToolResponse(result)
     if response.error is not None:
         return response
@@ -90,7 +102,7 @@ def _checked(tool: Tool, result: Any, validators: Validators) -> ToolResponse:
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         return _internal(tool, "gave a result that is not JSON", error)
-    problems = validators.problems_with_result(tool, response.result)
+    problems = problems_with_result(tool, response.result)
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._runtime.access import Client
 from .._runtime.registry import Registry
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
@@ -17,16 +18,22 @@ MODULES: dict[str, str] = {
 
 # What each client may see and call. A client that is not here may have nothing.
 CLIENTS = {
-    "internal": (
-        "get_personality",
-        "manage_prompt",
-        "memory",
-        "stickynotes",
-        "github_issue",
-        "smarthome",
+    "internal": Client(allow="*"),
+    "copilot": Client(allow=("github_issue", "get_personality")),
+    "external": Client(
+        allow=("memory",),
+        restrict=("github_issue", "manage_prompt", "stickynotes"),
     ),
-    "copilot": ("get_personality", "github_issue"),
-    "external": ("memory",),
+}
+
+# The only clients that these tools are meant for, whatever a client's list says.
+TOOL_CLIENTS: dict[str, tuple[str, ...]] = {
+    "get_personality": ("internal", "copilot"),
+    "manage_prompt": ("internal",),
+    "memory": ("internal", "external"),
+    "stickynotes": ("internal",),
+    "github_issue": ("internal", "copilot"),
+    "smarthome": ("internal",),
 }
 
 # Names that tools had before: calls by them resolve, lists do not show them.
@@ -36,14 +43,22 @@ REGISTRY = Registry(
     package=__package__,
     modules=MODULES,
     clients=CLIENTS,
+    tool_clients=TOOL_CLIENTS,
     former_names=FORMER_NAMES,
+    # Of definitions.jsonl, which lists are answered from.
+    checksum="crc32:7cbf4d6d",
 )
 
 get_tool = REGISTRY.get_tool
 get_mcp_tools = REGISTRY.get_mcp_tools
+get_mcp_tools_sync = REGISTRY.get_mcp_tools_sync
 get_openai_tools = REGISTRY.get_openai_tools
+get_openai_tools_sync = REGISTRY.get_openai_tools_sync
 get_openai_tools_by_names = REGISTRY.get_openai_tools_by_names
+get_openai_tools_by_names_sync = REGISTRY.get_openai_tools_by_names_sync
 get_always_tools = REGISTRY.get_always_tools
+get_always_tools_sync = REGISTRY.get_always_tools_sync
 get_routed_tools_catalog = REGISTRY.get_routed_tools_catalog
+get_routed_tools_catalog_sync = REGISTRY.get_routed_tools_catalog_sync
 call_tool = REGISTRY.call_tool
 call_tool_sync = REGISTRY.call_tool_sync

@@ -51,13 +51,20 @@ REGISTRY = Registry(
     package=__package__,
     modules=MODULES,
     former_names=FORMER_NAMES,
+    # Of definitions.jsonl, which lists are answered from.
+    checksum="crc32:c0e4dc9b",
 )
 
 get_tool = REGISTRY.get_tool
 get_mcp_tools = REGISTRY.get_mcp_tools
+get_mcp_tools_sync = REGISTRY.get_mcp_tools_sync
 get_openai_tools = REGISTRY.get_openai_tools
+get_openai_tools_sync = REGISTRY.get_openai_tools_sync
 get_openai_tools_by_names = REGISTRY.get_openai_tools_by_names
+get_openai_tools_by_names_sync = REGISTRY.get_openai_tools_by_names_sync
 get_always_tools = REGISTRY.get_always_tools
+get_always_tools_sync = REGISTRY.get_always_tools_sync
 get_routed_tools_catalog = REGISTRY.get_routed_tools_catalog
+get_routed_tools_catalog_sync = REGISTRY.get_routed_tools_catalog_sync
 call_tool = REGISTRY.call_tool
 call_tool_sync = REGISTRY.call_tool_sync

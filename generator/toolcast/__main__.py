@@ -1,6 +1,6 @@
 """`python -m toolcast`."""
 
-from .commands.entry import main
+from .commands.start import main
 
 if __name__ == "__main__":
     main()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from typing import TypeVar
 
-__all__ = ["ExtensionFailure", "extensions"]
+__all__ = ["ExtensionFailure", "extensions", "loaded_from"]
 
 Kind = TypeVar("Kind")
+
+
+_LOADED: dict[str, None] = {}
 
 
 class ExtensionFailure(Exception):
@@ -32,6 +37,17 @@ def extensions(group: str, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
+        _LOADED[entry.module.partition(".")[0]] = None
         if not isinstance(value, kind):
             raise ExtensionFailure(f"{where} is not a toolcast {kind.__name__}")
         yield entry.value, value
+
+
+def loaded_from() -> list[str]:
+    """The files and folders of the packages that extensions came from."""
+    files = [sys.modules[name].__file__ for name in _LOADED if name in sys.modules]
+    return [
+        os.path.dirname(file) if os.path.basename(file) == "__init__.py" else file
+        for file in files
+        if file is not None
+    ]

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .findings import Finding, Place, Severity, has_errors, in_order
-from .rules.running import check_workspace, without_suppressed
-from .spec.loading import WORKSPACE_FILE, load_workspace
+from .project import WORKSPACE_FILE
+from .rules.running import check_workspace, next_end, without_suppressed
+from .spec.loading import load_workspace
 from .spec.model import Workspace
 
 __all__ = ["Generated", "generate"]
@@ -26,11 +27,13 @@ class Generated:
         workspace: what the specs say; None when toolcast.yaml could not be read.
         files: `{path below the output folder: bytes}`; empty when there are errors.
         findings: in order.
+        until: the day from which on the findings are others; None when none is.
     """
 
     workspace: Workspace | None
     files: Mapping[str, bytes] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    until: str | None = None
 
 
 def generate(root: str, today: datetime.date | None = None) -> Generated:
@@ -62,4 +65,4 @@ def generate(root: str, today: datetime.date | None = None) -> Generated:
             f"target/{rule}", Severity.ERROR, Place(WORKSPACE_FILE), str(failure)
         )
         return Generated(workspace, {}, in_order([*findings, problem]))
-    return Generated(workspace, files, findings)
+    return Generated(workspace, files, findings, next_end(workspace, day))

@@ -44,7 +44,7 @@ def test_a_missing_argument_is_refused_and_never_filled(
 ) -> None:
     registry = importlib.import_module(f"generated.{toolset}.registry")
     called: list[Any] = []
-    monkeypatch.setattr(registry.REGISTRY, "_handler", called.append)
+    monkeypatch.setattr(registry.REGISTRY._own, "handler", called.append)
     for name in tool.required:
         example = dict(tool.examples[0].arguments) if tool.examples else {}
         example.pop(name, None)
@@ -52,7 +52,11 @@ def test_a_missing_argument_is_refused_and_never_filled(
         assert f"`{name}` is required" in (response.error or "")
     for action in tool.actions.values if tool.actions else ():
         if action.requires:
-            arguments = {tool.actions.parameter: action.name}
+            example = tool.examples[0].arguments if tool.examples else {}
+            always = {n: example[n] for n in tool.required if n in example}
+            arguments = {**always, tool.actions.parameter: action.name}
+            for name in action.requires:
+                arguments.pop(name, None)
             response = asyncio.run(registry.call_tool(tool.name, arguments, client))
             for name in action.requires:
                 assert f"`{name}` is required" in (response.error or "")

@@ -81,7 +81,7 @@ def test_applying_again_does_nothing(toy: Any) -> None:
 def test_a_letta_v1_agent_gets_no_rule_that_it_does_not_need(
     make_toy: Callable[..., Any],
 ) -> None:
-    from tests.letta.conftest import TOOLSET
+    from tests.letta.toy import TOOLSET
 
     text = TOOLSET.replace("memgpt_v2_agent", "letta_v1_agent")
     toy = make_toy(toolset=text, agent_type="letta_v1_agent")

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import pytest
 
-from tests.letta.conftest import HANDLERS, TOOLS, TOOLSET
+from tests.letta.toy import HANDLERS, TOOLS, TOOLSET
 
 ROOT = Path(__file__).parents[2]
 

@@ -25,18 +25,28 @@ MODES = ("legacy", "2026-07-28")
 # Tools that work with nothing but a folder to keep their data in.
 WORKS_ALONE = {
     "kirishima": {"memory", "stickynotes", "manage_prompt", "get_personality"},
+    "ren": {"create_notecard", "write_session_log", "get_project_state", "search_t4"},
     "molecule": {"goal_set", "goal_get", "task_add", "task_list", "commit_memory"},
 }
 # Instead of an example that waits for a minute.
 QUICK = {"wait_for_message": {"timeout_secs": 0}}
-_PRIVATE = ("KIRISHIMA_", "MOLECULE_", "GITHUB_", "HOME_ASSISTANT_", "DISPLAY", "XDG_")
+_PRIVATE = (
+    "KIRISHIMA_",
+    "MOLECULE_",
+    "REN_",
+    "LETTA_",
+    "GITHUB_",
+    "HOME_ASSISTANT_",
+    "DISPLAY",
+    "XDG_",
+)
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """Nothing of the machine's own data and services; state goes below tmp_path."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(_PRIVATE)}
-    folders = ("HOME", "KIRISHIMA_DATA", "MOLECULE_HOME", "XDG_DATA_HOME")
+    folders = ("HOME", "KIRISHIMA_DATA", "MOLECULE_HOME", "REN_DATA", "XDG_DATA_HOME")
     mine = {name: str(tmp_path / name.lower()) for name in folders}
     # Whatever wants to leave the machine finds nobody there.
     nobody = {"GITHUB_API_URL": "http://127.0.0.1:9", "GITHUB_REPOSITORY": "a/b"}

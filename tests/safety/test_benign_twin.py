@@ -46,7 +46,7 @@ def test_any_text_changes_constants_only(
     twin_of(toolset_with(text))
 
 
-@pytest.mark.parametrize("toolset", ["molecule", "kirishima"])
+@pytest.mark.parametrize("toolset", ["molecule", "kirishima", "ren"])
 def test_own_specs_hold(toolset: str, twin_of: Callable[[Any], None]) -> None:
     specs = {
         path.stem: yaml.safe_load(path.read_text("utf-8"))

@@ -19,7 +19,7 @@ from toolcast.pipeline import generate
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("toolset", ["molecule", "kirishima"])
+@pytest.mark.parametrize("toolset", ["molecule", "kirishima", "ren"])
 def test_own_specs(toolset: str, tmp_path: Path) -> None:
     workspace = generate(str(ROOT)).workspace
     assert workspace is not None

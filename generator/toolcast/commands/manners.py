@@ -10,8 +10,8 @@ from typing import NoReturn
 import click
 
 from ..findings import Finding, Severity, to_show
+from ..project import WORKSPACE_FILE, find_root
 from ..reports.formats import FORMATS, printable, summary
-from ..spec.loading import WORKSPACE_FILE, find_root
 
 __all__ = [
     "CLEAN",
@@ -21,6 +21,7 @@ __all__ = [
     "fail",
     "print_findings",
     "project_root",
+    "report",
 ]
 
 CLEAN = 0
@@ -77,14 +78,23 @@ def print_findings(
     to_stderr = format_ == "text"
     stream = sys.stderr if to_stderr else sys.stdout
     colour = to_stderr and stream.isatty() and not os.environ.get("NO_COLOR")
-    shown = findings
-    if to_stderr and not with_notes:
-        shown = [f for f in findings if f.severity > Severity.NOTE]
-    text = FORMATS[format_](to_show(shown), colour=colour)
+    text = report(findings, format_, with_notes=with_notes, colour=colour)
     if text:
         click.echo(text, nl=False, err=to_stderr, color=colour)
-    if to_stderr and findings:
-        hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
-        click.echo(summary(findings) + hidden, err=True)
     worst = max((finding.severity for finding in findings), default=Severity.NOTE)
     return FINDINGS if findings and worst >= fail_on else CLEAN
+
+
+def report(
+    findings: Sequence[Finding], format_: str, *, with_notes: bool, colour: bool
+) -> str:
+    """What is printed of findings; as text with their number as last line."""
+    is_text = format_ == "text"
+    shown = findings
+    if is_text and not with_notes:
+        shown = [f for f in findings if f.severity > Severity.NOTE]
+    text = FORMATS[format_](to_show(shown), colour=colour)
+    if is_text and findings:
+        hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
+        text += f"{summary(findings)}{hidden}\n"
+    return text

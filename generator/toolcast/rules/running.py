@@ -11,7 +11,7 @@ from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
 from .table import rules
 
-__all__ = ["check_workspace", "without_suppressed"]
+__all__ = ["check_workspace", "next_end", "without_suppressed"]
 
 
 def check_workspace(workspace: Workspace) -> list[Finding]:
@@ -54,6 +54,17 @@ def without_suppressed(
                     )
                 )
     return kept
+
+
+def next_end(workspace: Workspace, today: datetime.date) -> str | None:
+    """The next day on which a suppression ends, as ISO 8601; None when none will."""
+    days = [
+        entry.until
+        for _, (_, entries) in _suppressions(workspace)
+        for entry in entries
+        if entry.until is not None and entry.until > today.isoformat()
+    ]
+    return min(days, default=None)
 
 
 Entries = tuple[Document, tuple[Suppression, ...]]

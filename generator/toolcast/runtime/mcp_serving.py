@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .mcp_lines import RawJson
 from .registry import Registry, UnknownClientError
 from .tool_response import ToolResponse
 
@@ -60,11 +61,23 @@ class McpServer:
 
     def list_tools(self, client: str | None) -> list[Mapping[str, Any]]:
         """The client's `tools/list`."""
-        load = self.registry.get_tool
-        return [load(name, client).definition for name in self.names(client)]
+        show = self.registry.listed_tool
+        return [show(name, client).definition for name in self.names(client)]
 
-    def build(self, client: str | None = None) -> Server[Any]:
+    def build(
+        self, client: str | None = None, *, takes_raw_json: bool = False
+    ) -> Server[Any]:
         """The SDK's server for one client.
+
+        What keeps it fast on every transport: a list comes from what was prepared at
+        generation, behind the SDK's models; `get_tool_input_schema` is given, without which
+        each HTTP call would list all tools; and a tool's module, its handler and its
+        validator come at its first call.
+
+        Args:
+            client: who is served.
+            takes_raw_json: the transport writes `RawJson` as it is, so that a list is
+                sent without one object being built for it.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -76,6 +89,7 @@ class McpServer:
 
         who = self.client if client is None else client
         names = frozenset(self.names(who))
+        shown: tuple[tuple[str, ...], Any] = ((), [])
 
         async def list_tools(
             context: ServerRequestContext[Any, Any],
@@ -138,10 +152,20 @@ class McpServer:
             The models drop unknown keys and nulls, change the order of keys, and refuse
             the whole list for one tool.
             """
+            nonlocal shown
             result = await call_next(ctx)
-            if ctx.method == "tools/list" and isinstance(result, dict):
-                return {**result, "tools": self.list_tools(who)}
-            return result
+            if ctx.method != "tools/list" or not isinstance(result, dict):
+                return result
+            present = self.names(who)
+            if present != shown[0]:
+                prepared = self.registry.prepared
+                tools = (
+                    RawJson(prepared.tools_json(present))
+                    if takes_raw_json
+                    else [prepared.tool(name).definition for name in present]
+                )
+                shown = (present, tools)
+            return {**result, "tools": shown[1]}
 
         server.middleware.append(exact_tools)
         return server
@@ -225,16 +249,14 @@ def main(server: McpServer, arguments: list[str] | None = None) -> None:
 
 
 def _serve_stdio(server: McpServer, client: str | None) -> None:
-    import anyio
-    from mcp.server.stdio import stdio_server
+    import asyncio
 
-    async def serve() -> None:
-        built = server.build(client)
-        async with stdio_server() as (read, write):
-            await built.run(read, write, built.create_initialization_options())
+    from .mcp_stdio import serve_stdio
 
     try:
-        anyio.run(serve)
+        asyncio.run(
+            serve_stdio(lambda is_lean: server.build(client, takes_raw_json=is_lean))
+        )
     except KeyboardInterrupt:
         # Ctrl-C is how a person ends it; a traceback would look like a failure.
         sys.exit(130)

@@ -1,125 +1,221 @@
-"""A toolset's tools: who sees which, look-up, and calls."""
+"""A toolset's tools: who sees which, look-up, and calls.
+
+What may ask a tool source awaits; each such function has a `_sync` twin for callers
+without an event loop.
+
+Importing this module loads next to nothing. Lists come from what was prepared at generation;
+a tool's module is imported when the tool itself is asked for, and what calls need at the first
+call.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import importlib
-import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .call_context import CallContext, ReportProgress
-from .calling import run_handler
-from .handlers import BoundHandler, bind_handler
-from .tool import Tool
-from .tool_response import ToolResponse
-from .validation import Validators
+from .access import Access, AccessError, Client, UnknownClientError
+from .background_loop import run_sync
+from .own_tools import OwnTools
+from .prepared_tools import ListedTool, PreparedTools
 
-__all__ = ["Registry", "UnknownClientError", "UnknownToolError"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
-_logger = logging.getLogger("toolcast")
+    from .call_context import ReportProgress
+    from .tool import Tool
+    from .tool_calls import ToolCalls
+    from .tool_response import ToolResponse
+    from .tool_source import ToolSource
+
+__all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
 
 
 class UnknownToolError(LookupError):
     """No tool of that name is offered to that client."""
 
 
-class UnknownClientError(LookupError):
-    """The toolset has no such client; nobody is let in by default."""
-
-
 class Registry:
-    """The tools of one toolset.
+    """The tools of one toolset, and those of its sources.
 
     Args:
         package: the toolset's package; its `tools` has one module a tool.
         modules: the module of each tool, by the tool's name, in the declared order.
-        clients: the tools that each client may see and call; None when the toolset has no
-            clients and its one caller may have every tool.
+        clients: what each client may have; None when the toolset has no clients and its
+            one caller may have every tool.
+        tool_clients: the only clients that a tool is meant for, for tools that say so.
         former_names: the tool that each former name resolves to. Lists never show them.
+        sources: where further tools come from; an own tool wins over one of the same name.
+        checksum: that of the prepared file which belongs to the modules.
     """
 
     def __init__(
         self,
         package: str | None,
         modules: Mapping[str, str],
-        clients: Mapping[str, tuple[str, ...]] | None = None,
+        clients: Mapping[str, Client] | None = None,
+        tool_clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
+        sources: Sequence[ToolSource] = (),
+        *,
+        checksum: str,
     ) -> None:
-        self._package = package
-        self._modules = modules
-        self._clients = clients
-        self._former_names = former_names or {}
-        self._handlers: dict[str, BoundHandler] = {}
-        self._validators = Validators()
+        self._own = OwnTools(package, modules, checksum, former_names or {})
+        self._access = Access(clients, tool_clients or {})
+        self._sources = tuple(sources)
+        self._tool_calls: ToolCalls | None = None
+
+    @property
+    def prepared(self) -> PreparedTools:
+        """What lists show of every tool of the toolset's own, whoever may see it."""
+        return self._own.prepared
+
+    def access(self) -> Access:
+        """Who may have which tool.
+
+        Raises:
+            AccessError: it cannot be found out, so nobody has any.
+        """
+        return self._access
 
     def names(self, client: str | None = None) -> tuple[str, ...]:
-        """The names of a client's tools, in the declared order.
+        """The names of the toolset's own tools that a client may have, in their order.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
         """
-        if self._clients is None:
-            if client is not None:
-                raise UnknownClientError(f"the toolset has no client `{client}`")
-            return tuple(self._modules)
-        if client is None:
-            raise UnknownClientError("name the client that asks")
-        if client not in self._clients:
-            raise UnknownClientError(f"the toolset has no client `{client}`")
-        return self._clients[client]
+        access = self.access()
+        access.client(client)
+        return tuple(n for n in self._own.names if access.may_have(client, n))
 
     def resolve(self, name: str) -> str:
         """The present name of a tool that may be asked for by a former one."""
-        return self._former_names.get(name, name)
+        return self._own.resolve(name)
 
     def get_tool(self, name: str, client: str | None = None) -> Tool:
-        """A tool by its present or a former name.
+        """One of the toolset's own tools, by its present or a former name.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             UnknownToolError: the client has no such tool.
+            AccessError: who may have which tool cannot be found out.
         """
-        present = self.resolve(name)
-        if present not in self.names(client):
-            raise UnknownToolError(f"unknown tool `{name}`")
-        return self._load(present)
+        return self._own.load(self._present(name, client))
+
+    def listed_tool(self, name: str, client: str | None = None) -> ListedTool:
+        """What lists show of one of the toolset's own tools; its module is not imported.
+
+        Raises: as `get_tool`.
+        """
+        return self._own.listed(self._present(name, client))
 
     def tools(self, client: str | None = None) -> list[Tool]:
-        """A client's tools, in the declared order.
+        """The toolset's own tools that a client may have, in the declared order.
+
+        Imports the module of each.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
         """
-        return [self._load(name) for name in self.names(client)]
+        return [self._own.load(name) for name in self.names(client)]
 
-    def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """A client's tools as MCP's `tools/list` shows them."""
-        return [tool.definition for tool in self.tools(client)]
+    async def find_tool(self, name: str, client: str | None = None) -> Tool:
+        """A tool, the toolset's own or a source's, by its present or a former name.
 
-    def get_openai_tools(self, client: str | None = None) -> list[dict[str, Any]]:
-        """A client's tools in OpenAI's Chat Completions format."""
-        return [tool.openai() for tool in self.tools(client)]
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            UnknownToolError: the client has no such tool.
+            AccessError: who may have which tool cannot be found out.
+        """
+        tool, _ = await self._found(name, client)
+        return tool
 
-    def get_openai_tools_by_names(
+    async def list_tools(self, client: str | None = None) -> list[ListedTool | Tool]:
+        """A client's tools: the toolset's own in their order, then the sources'.
+
+        The own ones are as they were prepared: no module of a tool is imported.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        access = self.access()
+        listed: list[ListedTool | Tool] = [
+            self._own.listed(name) for name in self.names(client)
+        ]
+        if not self._sources:
+            return listed
+        names = {tool.name for tool in listed}
+        for source in self._sources:
+            for tool in await source.list_tools():
+                if tool.name not in names | {*self._own.names} and access.may_have(
+                    client, tool.name
+                ):
+                    names.add(tool.name)
+                    listed.append(tool)
+        return listed
+
+    async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
+        """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
+        return [tool.definition for tool in await self.list_tools(client)]
+
+    async def get_openai_tools(self, client: str | None = None) -> list[dict[str, Any]]:
+        """A client's tools in OpenAI's Chat Completions format; raises as `list_tools`."""
+        return [tool.openai() for tool in await self.list_tools(client)]
+
+    async def get_openai_tools_by_names(
         self, names: Iterable[str], client: str | None = None
     ) -> list[dict[str, Any]]:
         """The named tools in OpenAI's format, in the order of the names.
 
         Raises:
             UnknownToolError: the client has no tool of one of the names.
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
         """
-        return [self.get_tool(name, client).openai() for name in names]
+        shown: list[dict[str, Any]] = []
+        for name in names:
+            present = self.resolve(name)
+            if present in self._own:
+                shown.append(self.listed_tool(present, client).openai())
+            else:
+                shown.append((await self.find_tool(name, client)).openai())
+        return shown
 
-    def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
+    async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
         """The client's tools that are offered in every turn, in OpenAI's format."""
-        return [tool.openai() for tool in self.tools(client) if tool.always]
+        return [tool.openai() for tool in await self.list_tools(client) if tool.always]
 
-    def get_routed_tools_catalog(self, client: str | None = None) -> dict[str, str]:
+    async def get_routed_tools_catalog(
+        self, client: str | None = None
+    ) -> dict[str, str]:
         """Name and summary of the client's tools that are not offered in every turn."""
-        return {
-            tool.name: tool.summary for tool in self.tools(client) if not tool.always
-        }
+        listed = await self.list_tools(client)
+        return {tool.name: tool.summary for tool in listed if not tool.always}
+
+    def get_mcp_tools_sync(self, client: str | None = None) -> list[Mapping[str, Any]]:
+        """`get_mcp_tools` for callers without an event loop."""
+        return run_sync(self.get_mcp_tools(client))
+
+    def get_openai_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
+        """`get_openai_tools` for callers without an event loop."""
+        return run_sync(self.get_openai_tools(client))
+
+    def get_openai_tools_by_names_sync(
+        self, names: Iterable[str], client: str | None = None
+    ) -> list[dict[str, Any]]:
+        """`get_openai_tools_by_names` for callers without an event loop."""
+        return run_sync(self.get_openai_tools_by_names(names, client))
+
+    def get_always_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
+        """`get_always_tools` for callers without an event loop."""
+        return run_sync(self.get_always_tools(client))
+
+    def get_routed_tools_catalog_sync(
+        self, client: str | None = None
+    ) -> dict[str, str]:
+        """`get_routed_tools_catalog` for callers without an event loop."""
+        return run_sync(self.get_routed_tools_catalog(client))
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -127,10 +223,10 @@ class Registry:
         """What is wrong with the arguments of a call; empty when nothing is.
 
         Raises:
-            LookupError: the client has no such tool.
+            LookupError: the client has no such tool of the toolset's own.
         """
         tool = self.get_tool(name, client)
-        return self._validators.problems_with_arguments(tool, arguments)
+        return self._calls.validators.problems_with_arguments(tool, arguments)
 
     async def call_tool(
         self,
@@ -145,32 +241,10 @@ class Registry:
         The handler gets exactly the arguments that were given, once they are found valid:
         none is added and none is converted. Every failure is a response with an error.
         """
-        try:
-            tool = self.get_tool(name, client)
-        except LookupError as error:
-            return ToolResponse(error=str(error))
-        given: Mapping[str, Any] = {} if arguments is None else arguments
-        problems = self._validators.problems_with_arguments(tool, given)
-        if problems:
-            return ToolResponse(error=_invalid(tool, problems))
-        if tool.handler is None:
-            return ToolResponse(
-                error=f"the tool `{tool.name}` is not implemented: its spec names no handler"
-            )
-        try:
-            handler = self._handler(tool)
-        except Exception:
-            _logger.exception("the handler of %s cannot be loaded", tool.name)
-            return ToolResponse(
-                error=f"the tool `{tool.name}` is not available: its handler cannot be"
-                " loaded; the log has the details"
-            )
-        unknown = handler.not_taken(given)
-        if unknown:
-            problems = [f"`{argument}` is not a parameter" for argument in unknown]
-            return ToolResponse(error=_invalid(tool, problems))
-        context = CallContext(tool.name, client, report_progress)
-        return await run_handler(tool, handler, given, context, self._validators)
+        found = self._found(name, client)
+        return await self._calls.find_and_call(
+            found, name, arguments, client, report_progress
+        )
 
     def call_tool_sync(
         self,
@@ -179,22 +253,39 @@ class Registry:
         client: str | None = None,
     ) -> ToolResponse:
         """`call_tool` for callers without an event loop."""
-        return asyncio.run(self.call_tool(name, arguments, client))
+        return run_sync(self.call_tool(name, arguments, client))
 
-    def _load(self, name: str) -> Tool:
-        module = importlib.import_module(f"{self._package}.tools.{self._modules[name]}")
-        tool: Tool = module.TOOL
-        return tool
+    async def close(self) -> None:
+        """Ends what the sources hold open."""
+        for source in self._sources:
+            await source.close()
 
-    def _handler(self, tool: Tool) -> BoundHandler:
-        handler = self._handlers.get(tool.name)
-        if handler is None:
-            properties = frozenset(tool.parameters.get("properties", {}))
-            handler = bind_handler(tool.handler or "", properties)
-            self._handlers[tool.name] = handler
-        return handler
+    @property
+    def _calls(self) -> ToolCalls:
+        if self._tool_calls is None:
+            from .tool_calls import ToolCalls
 
+            self._tool_calls = ToolCalls(self._own)
+        return self._tool_calls
 
-def _invalid(tool: Tool, problems: list[str]) -> str:
-    lines = "".join(f"\n- {problem}" for problem in problems)
-    return f"the arguments of `{tool.name}` are not valid:{lines}"
+    def _present(self, name: str, client: str | None) -> str:
+        present = self.resolve(name)
+        if not self.access().may_have(client, present) or present not in self._own:
+            raise UnknownToolError(f"unknown tool `{name}`")
+        return present
+
+    async def _found(
+        self, name: str, client: str | None
+    ) -> tuple[Tool, ToolSource | None]:
+        present = self.resolve(name)
+        # Before any source is asked: what a client may not have costs no I/O.
+        if self.access().may_have(client, present):
+            if present in self._own:
+                return self._own.load(present), None
+            for source in self._sources:
+                if not source.may_own(present):
+                    continue
+                tool = await source.find_tool(present)
+                if tool is not None:
+                    return tool, source
+        raise UnknownToolError(f"unknown tool `{name}`")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
+from ..project import WORKSPACE_FILE
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from .binding import bind_tool, bind_toolset
@@ -16,9 +17,8 @@ from .model import Toolset, ToolSpec, Workspace
 from .reserved import reserved_names
 from .shape import check_shape, quoted_list
 
-__all__ = ["WORKSPACE_FILE", "LoadedWorkspace", "find_root", "load_workspace"]
+__all__ = ["LoadedWorkspace", "load_workspace"]
 
-WORKSPACE_FILE = "toolcast.yaml"
 TOOLSET_FILE = "toolset.yaml"
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
@@ -29,18 +29,6 @@ class LoadedWorkspace:
 
     workspace: Workspace | None
     findings: list[Finding]
-
-
-def find_root(start: str) -> str | None:
-    """The nearest folder at or above `start` that has a toolcast.yaml; None if none has."""
-    folder = os.path.abspath(start)
-    while True:
-        if os.path.isfile(os.path.join(folder, WORKSPACE_FILE)):
-            return folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
 
 
 def load_workspace(root: str) -> LoadedWorkspace:

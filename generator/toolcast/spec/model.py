@@ -284,3 +284,8 @@ class Workspace:
     templates: str | None = None
     toolsets: tuple[Toolset, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others find out once a run and keep, by a name of their own."""
+        return {}

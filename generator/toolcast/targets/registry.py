@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rendering.shape import PythonShape
+from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
-from ..text.names import module_name
+from ..text.names import class_name, module_name
 from ..text.python import (
     call,
     code_of,
@@ -22,20 +23,11 @@ from ..text.python import (
 )
 from .argument_types import ArgumentTypes, argument_types
 from .mcp_definition import mcp_definition
+from .prepared_lines import prepared_tools
+from .registry_module import registry_view
 from .target import Context, Target, header
 
 __all__ = ["TARGET"]
-
-_REGISTRY_NAMES = (
-    "get_tool",
-    "get_mcp_tools",
-    "get_openai_tools",
-    "get_openai_tools_by_names",
-    "get_always_tools",
-    "get_routed_tools_catalog",
-    "call_tool",
-    "call_tool_sync",
-)
 
 
 @dataclass(frozen=True)
@@ -55,19 +47,6 @@ class ToolView:
 
 
 @dataclass(frozen=True)
-class RegistryView:
-    """The registry's module."""
-
-    header: Code
-    title: Code
-    modules: Code
-    has_clients: bool
-    clients: Code
-    former_names: Code
-    shape: PythonShape
-
-
-@dataclass(frozen=True)
 class PackageView:
     """A package's `__init__.py`."""
 
@@ -80,13 +59,16 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     tools = toolset.tools_in("registry")
+    prepared = prepared_tools(tools)
     files = {
         "__init__.py": _package(
             context, source, f"The tools of the toolset {toolset.name}."
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
+        FILE: prepared,
         "registry.py": context.render(
-            "registry/registry.py.jinja", _registry_view(toolset, tools, source)
+            "registry/registry.py.jinja",
+            registry_view(toolset, tools, source, checksum(prepared)),
         ),
     }
     for tool in tools:
@@ -99,56 +81,6 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def _package(context: Context, source: Code, docstring: str) -> bytes:
     view = PackageView(source, Code(docstring))
     return context.render("registry/package.py.jinja", view)
-
-
-def _registry_view(
-    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
-) -> RegistryView:
-    modules = Group(
-        "{",
-        [
-            Entry(f"{string(tool.name)}: ", Text(string(module_name(tool.name))))
-            for tool in tools
-        ],
-        "}",
-    )
-    clients = Group(
-        "{",
-        [
-            Entry(
-                f"{string(client.name)}: ",
-                tuple_of(
-                    Text(string(tool.name))
-                    for tool in tools
-                    if toolset.is_offered(tool, client)
-                ),
-            )
-            for client in toolset.clients
-        ],
-        "}",
-    )
-    former = {name: tool.name for tool in tools for name in tool.renamed_from}
-    return RegistryView(
-        source,
-        Code(toolset.name),
-        code_of(modules, 0, "MODULES: dict[str, str] = "),
-        bool(toolset.clients),
-        code_of(clients, 0, "CLIENTS = "),
-        code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
-        _registry_shape(bool(toolset.clients)),
-    )
-
-
-def _registry_shape(has_clients: bool) -> PythonShape:
-    return PythonShape(
-        (
-            *("docstring", "from __future__", "from .._runtime.registry", "MODULES:"),
-            *(["CLIENTS ="] if has_clients else []),
-            *("FORMER_NAMES:", "REGISTRY ="),
-            *(f"{name} =" for name in _REGISTRY_NAMES),
-        ),
-        frozenset(["Registry"]),
-    )
 
 
 def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
@@ -166,7 +98,7 @@ def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
         _handler_import(handler) if handler else Code(""),
         identifier(handler.function) if handler else Code(""),
         code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
-        _tool_shape(types, handler is not None),
+        _tool_shape(tool, types, handler is not None),
     )
 
 
@@ -179,7 +111,7 @@ def _handler_import(handler: HandlerReference) -> Code:
     return Code(f"from {module} import (\n        {function},\n    )")
 
 
-def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
+def _tool_shape(tool: ToolSpec, types: ArgumentTypes, has_handler: bool) -> PythonShape:
     name = types.arguments
     arguments = [f"class {name}"] if types.is_class else [f"{name} =", "docstring"]
     return PythonShape(
@@ -190,6 +122,7 @@ def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
             *("TOOL =", *(["if TYPE_CHECKING"] if has_handler else [])),
         ),
         frozenset(["Tool", "Action", "TypedDict"]),
+        class_name(tool.name),
     )
 
 

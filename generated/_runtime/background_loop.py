@@ -1,0 +1,72 @@
+"""An event loop in a thread of its own, for callers that have none.
+
+One loop for all of them, so that connections which belong to a loop outlive a call.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Coroutine
+
+__all__ = ["run_sync"]
+
+_Result = TypeVar("_Result")
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
+    """What a coroutine gives, awaited in the background in the caller's context.
+
+    The calling thread waits, also when it runs a loop itself. An interruption of the wait
+    cancels the coroutine.
+
+    Raises:
+        RuntimeError: the caller is in the background loop itself, which would wait for
+            itself for ever; there, await.
+    """
+    import asyncio
+
+    loop = _running_loop()
+    try:
+        current: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+    except RuntimeError:
+        current = None
+    if current is loop:
+        coroutine.close()
+        raise RuntimeError("this is the loop that would have to answer: await instead")
+    future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    import asyncio
+
+    global _loop
+    with _lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(
+                target=_loop.run_forever, name="tool calls", daemon=True
+            ).start()
+        return _loop
+
+
+def _forget() -> None:
+    """A forked child has the loop, and not the thread that runs it."""
+    global _loop, _lock
+    _loop, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,116 @@
+"""Calls of tools that the caller may have: checked arguments, the handler, the answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from .access import AccessError
+from .call_context import CallContext, ReportProgress
+from .calling import Invoke, awaited, invoke_handler, run_call
+from .own_tools import OwnTools
+from .tool import Tool
+from .tool_response import ToolResponse
+from .tool_source import ToolSource
+from .validation import Validators
+
+__all__ = ["ToolCalls"]
+
+_logger = logging.getLogger("toolcast")
+
+
+class ToolCalls:
+    """Runs the calls of one registry."""
+
+    def __init__(self, own: OwnTools) -> None:
+        self._own = own
+        self.validators = Validators()
+
+    async def find_and_call(
+        self,
+        found: Awaitable[tuple[Tool, ToolSource | None]],
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        client: str | None,
+        report_progress: ReportProgress | None,
+    ) -> ToolResponse:
+        """The answer of the tool that is found. Every failure is an answer, too."""
+        try:
+            tool, source = await found
+        except LookupError as error:
+            return ToolResponse(error=str(error))
+        except AccessError:
+            return _refused(
+                "no tool can be called: who may have which cannot be found out"
+            )
+        except Exception:
+            return _refused(f"the tool `{name}` is not available: it cannot be loaded")
+        given: Mapping[str, Any] = {} if arguments is None else arguments
+        context = CallContext(tool.name, client, report_progress)
+        return await self.call(tool, source, given, context)
+
+    async def call(
+        self,
+        tool: Tool,
+        source: ToolSource | None,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> ToolResponse:
+        """The answer of a tool, its own or its source's. Every failure is an answer, too."""
+        if source is not None:
+            invoke = _invoke_source(source, tool)
+            return await run_call(tool, invoke, arguments, context, _no_problems)
+        own = self._invoke_own(tool, arguments)
+        if isinstance(own, ToolResponse):
+            return own
+        check = self.validators.problems_with_result
+        return await run_call(tool, own, arguments, context, check)
+
+    def _invoke_own(
+        self, tool: Tool, arguments: Mapping[str, Any]
+    ) -> Invoke | ToolResponse:
+        """What does the work of an own tool's call, or why it is refused."""
+        problems = self.validators.problems_with_arguments(tool, arguments)
+        if problems:
+            return ToolResponse(error=_invalid(tool, problems))
+        if tool.handler is None:
+            return ToolResponse(
+                error=f"the tool `{tool.name}` is not implemented: its spec names no handler"
+            )
+        try:
+            handler = self._own.handler(tool)
+        except Exception:
+            _logger.exception("the handler of %s cannot be loaded", tool.name)
+            return ToolResponse(
+                error=f"the tool `{tool.name}` is not available: its handler cannot be"
+                " loaded; the log has the details"
+            )
+        unknown = handler.not_taken(arguments)
+        if unknown:
+            problems = [f"`{argument}` is not a parameter" for argument in unknown]
+            return ToolResponse(error=_invalid(tool, problems))
+        return invoke_handler(handler)
+
+
+def _refused(why: str) -> ToolResponse:
+    """The answer when something is wrong here, with the present exception in the log."""
+    _logger.exception("a call is refused: %s", why)
+    return ToolResponse(error=f"{why}; the log says why")
+
+
+def _invoke_source(source: ToolSource, tool: Tool) -> Invoke:
+    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Any:
+        return await awaited(lambda: source.call_tool(tool, arguments, context))
+
+    return invoke
+
+
+def _no_problems(tool: Tool, result: Any) -> list[str]:
+    """A source's results are checked by the source, if anybody does."""
+    return []
+
+
+def _invalid(tool: Tool, problems: list[str]) -> str:
+    lines = "".join(f"\n- {problem}" for problem in problems)
+    return f"the arguments of `{tool.name}` are not valid:{lines}"

@@ -1,0 +1,1 @@
+"""What earlier runs found out, kept in `.toolcast/cache/`; it may vanish at any time."""

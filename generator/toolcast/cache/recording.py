@@ -1,0 +1,69 @@
+"""Makes the index of a run that has just ended well."""
+
+from __future__ import annotations
+
+from ..extensions import loaded_from
+from ..project import WORKSPACE_FILE
+from ..reading.python_module import looked_for
+from ..spec.model import Workspace
+from .index import (
+    TICK,
+    Index,
+    Said,
+    environment,
+    generator_watched,
+    write_index,
+)
+from .look import Watched, look_at
+
+__all__ = ["record"]
+
+
+def record(
+    workspace: Workspace, started: int, until: str | None, said: Said, pack: str
+) -> bool:
+    """Writes the index of a run, so that the next one can tell whether anything changed.
+
+    Args:
+        workspace: what was cast.
+        started: when the run began to read, in nanoseconds since 1970.
+        until: the day from which on the findings are others.
+        said: what a run without changes is to say.
+        pack: which pack of results belongs to it.
+
+    Returns:
+        Whether it was written: not when an input has changed since the run began.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    root = workspace.root
+    generator = generator_watched()
+    generator.trees.extend(loaded_from())
+    inputs = inputs_of(workspace)
+    outputs = Watched([], [], [workspace.output])
+    looks = [look_at(root, watched) for watched in (generator, inputs, outputs)]
+    if looks[1].newest() > started - TICK:
+        # What was read may be older than what was seen: the next run does its work.
+        return False
+    index = Index(
+        environment(),
+        generator,
+        inputs,
+        outputs,
+        until,
+        pack,
+        said,
+        (looks[0].to_bytes(), looks[1].to_bytes(), looks[2].to_bytes()),
+    )
+    write_index(root, index, looks[2])
+    return True
+
+
+def inputs_of(workspace: Workspace) -> Watched:
+    """What a run reads of a project, or looks for."""
+    return Watched(
+        [WORKSPACE_FILE, *looked_for(workspace.root)],
+        list(workspace.toolset_folders),
+        [workspace.templates] if workspace.templates else [],
+    )

@@ -1,0 +1,110 @@
+"""Who may have which tool: one function decides, and what it does not know is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = [
+    "Access",
+    "AccessError",
+    "Client",
+    "Override",
+    "UnknownClientError",
+]
+
+
+class UnknownClientError(LookupError):
+    """The toolset has no such client; nobody is let in by default."""
+
+
+class AccessError(Exception):
+    """Who may have which tool cannot be found out, so nobody has any.
+
+    The text names the file and what to do; it is for the operator, not for a caller.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What the toolset says of a client.
+
+    Attributes:
+        allow: the tools that it may have, or "*" for all of them.
+        restrict: the tools that it may not have, whatever `allow` says.
+    """
+
+    allow: tuple[str, ...] | Literal["*"] = ()
+    restrict: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What an administrator says of a client.
+
+    Attributes:
+        allow: replaces the client's own `allow`; None leaves it as it is.
+        restrict: further tools that the client may not have.
+    """
+
+    allow: tuple[str, ...] | Literal["*"] | None = None
+    restrict: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may have which tool.
+
+    Attributes:
+        clients: the toolset's clients; None when it has none and its one caller may have
+            every tool.
+        tool_clients: the only clients that a tool is meant for, for tools that say so.
+        overrides: what an administrator changed, by client. It can take any tool away, and
+            replace `allow`; it never gives a tool that the client's `restrict` or the
+            tool's own clients keep from it.
+    """
+
+    clients: Mapping[str, Client] | None = None
+    tool_clients: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    overrides: Mapping[str, Override] = field(default_factory=dict)
+
+    def may_have(self, client: str | None, tool: str) -> bool:
+        """Whether a client may see and call the tool of this present name.
+
+        Every list, look-up, call, prompt and endpoint asks here.
+
+        Raises:
+            UnknownClientError: the toolset has no such client, or has clients and none is
+                named.
+        """
+        own = self.client(client)
+        if own is None or client is None:
+            return True
+        if tool in own.restrict:
+            return False
+        if tool in self.tool_clients and client not in self.tool_clients[tool]:
+            return False
+        allow, override = own.allow, self.overrides.get(client)
+        if override is not None:
+            if tool in override.restrict:
+                return False
+            allow = own.allow if override.allow is None else override.allow
+        return allow == "*" or tool in allow
+
+    def client(self, name: str | None) -> Client | None:
+        """The client of a name; None for the one caller of a toolset without clients.
+
+        Raises:
+            UnknownClientError: the toolset has no such client, or has clients and none is
+                named.
+        """
+        if self.clients is None:
+            if name is not None:
+                raise UnknownClientError(f"the toolset has no client `{name}`")
+            return None
+        if name is None:
+            raise UnknownClientError("name the client that asks")
+        if name not in self.clients:
+            raise UnknownClientError(f"the toolset has no client `{name}`")
+        return self.clients[name]

@@ -1,0 +1,115 @@
+"""`registry.py` of a toolset: who may have which tool, look-up and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..rendering.shape import PythonShape
+from ..spec.model import Client, Toolset, ToolSpec
+from ..text.code import Code
+from ..text.layout import Entry, Expression, Group, Text
+from ..text.names import module_name
+from ..text.python import call, code_of, encode, keyword_argument, string, tuple_of
+
+__all__ = ["RegistryView", "registry_view"]
+
+_FUNCTIONS = (
+    "get_tool",
+    *(
+        name + ending
+        for name in (
+            "get_mcp_tools",
+            "get_openai_tools",
+            "get_openai_tools_by_names",
+            "get_always_tools",
+            "get_routed_tools_catalog",
+            "call_tool",
+        )
+        for ending in ("", "_sync")
+    ),
+)
+
+
+@dataclass(frozen=True)
+class RegistryView:
+    """The registry's module."""
+
+    header: Code
+    title: Code
+    modules: Code
+    checksum: Code
+    has_clients: bool
+    clients: Code
+    tool_clients: Code
+    former_names: Code
+    shape: PythonShape
+
+
+def registry_view(
+    toolset: Toolset, tools: Sequence[ToolSpec], source: Code, checksum: str
+) -> RegistryView:
+    """The view; `checksum` is the prepared file's."""
+    modules = Group(
+        "{",
+        [
+            Entry(f"{string(tool.name)}: ", Text(string(module_name(tool.name))))
+            for tool in tools
+        ],
+        "}",
+    )
+    clients = Group(
+        "{",
+        [Entry(f"{string(c.name)}: ", _client(c)) for c in toolset.clients],
+        "}",
+    )
+    meant = Group(
+        "{",
+        [
+            Entry(f"{string(tool.name)}: ", _names(tool.clients))
+            for tool in tools
+            if tool.clients is not None
+        ],
+        "}",
+    )
+    former = {name: tool.name for tool in tools for name in tool.renamed_from}
+    return RegistryView(
+        source,
+        Code(toolset.name),
+        code_of(modules, 0, "MODULES: dict[str, str] = "),
+        Code(string(checksum)),
+        bool(toolset.clients),
+        code_of(clients, 0, "CLIENTS = "),
+        code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
+        code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
+        _registry_shape(bool(toolset.clients)),
+    )
+
+
+def _client(client: Client) -> Expression:
+    given: list[Expression] = []
+    if client.allow is None:
+        given.append(keyword_argument("allow", encode("*")))
+    elif client.allow:
+        given.append(keyword_argument("allow", _names(client.allow)))
+    if client.restrict:
+        given.append(keyword_argument("restrict", _names(client.restrict)))
+    return call("Client", given)
+
+
+def _names(names: Sequence[str]) -> Expression:
+    return tuple_of(Text(string(name)) for name in names)
+
+
+def _registry_shape(has_clients: bool) -> PythonShape:
+    return PythonShape(
+        (
+            *("docstring", "from __future__"),
+            *(["from .._runtime.access"] if has_clients else []),
+            *("from .._runtime.registry", "MODULES:"),
+            *(["CLIENTS =", "TOOL_CLIENTS:"] if has_clients else []),
+            *("FORMER_NAMES:", "REGISTRY ="),
+            *(f"{name} =" for name in _FUNCTIONS),
+        ),
+        frozenset(["Client", "Registry"]),
+    )

@@ -1,0 +1,190 @@
+"""A run after which nothing changed ends at once; whatever changes, it does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast.cache.index import read_index
+
+SPEC = """
+summary: Greet somebody.
+parameters:
+  type: object
+  properties: {name: {type: string, description: Who is greeted.}}
+handler: handlers.toy:greet
+"""
+LONG = "parameters: {type: object}\nsummary: " + "Greet somebody, " * 30 + "or not.\n"
+TOOLSET = "targets: {registry: {}, prompts: {}}\n"
+MODULES = """
+import sys
+from toolcast.commands.start import main
+sys.argv = ["toolcast", "generate"]
+try:
+    main()
+finally:
+    print("MODULES", *sorted(sys.modules))
+"""
+ALLOWED = {"toolcast", "toolcast.cache", "toolcast.cache.index", "toolcast.cache.look"}
+ALLOWED |= {"toolcast.commands", "toolcast.commands.start", "toolcast.project"}
+
+
+@pytest.fixture
+def settled(make_project: Callable[..., Any]) -> Any:
+    """A project after a run that left its index."""
+    project = make_project({"greet": SPEC}, toolset=TOOLSET)
+    project.write("handlers/toy.py", "def greet(name='you'): return name\n")
+    time.sleep(0.05)  # what changes within a tick of the clock is looked at again
+    run = project.toolcast("generate")
+    assert run.returncode == 0, run.stderr
+    assert read_index(str(project.root)) is not None
+    return project
+
+
+def modules(project: Any) -> tuple[set[str], str]:
+    run = project.run("-c", MODULES)
+    said, _, names = run.stdout.partition("MODULES")
+    return set(names.split()), said
+
+
+def is_done(project: Any) -> bool:
+    """Whether a run would end at once."""
+    loaded, _ = modules(project)
+    return "click" not in loaded
+
+
+def test_nothing_but_the_standard_library_is_imported(settled: Any) -> None:
+    loaded, said = modules(settled)
+    assert {name for name in loaded if name.startswith("toolcast")} == ALLOWED
+    assert not loaded & {
+        "yaml",
+        "jinja2",
+        "jsonschema",
+        "black",
+        "click",
+        "dataclasses",
+    }
+    assert said.startswith("1 tool in 1 toolset -> ")
+    assert said.endswith(" unchanged, 0 removed)\n")
+
+
+def test_no_file_but_the_index_is_opened(settled: Any) -> None:
+    script = f"""
+import sys
+opened = []
+sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+{MODULES}
+print("OPENED", *(path for path in opened if path.startswith({str(settled.root)!r})))
+"""
+    run = settled.run("-c", script)
+    _, _, opened = run.stdout.partition("OPENED")
+    assert opened.split() == [str(settled.root / ".toolcast" / "cache" / "index")]
+
+
+def test_warnings_are_said_again(make_project: Callable[..., Any]) -> None:
+    project = make_project({"greet": LONG}, toolset=TOOLSET)
+    time.sleep(0.05)
+    first = project.toolcast("generate")
+    second = project.toolcast("generate")
+    assert is_done(project)
+    assert "warning" in first.stderr
+    assert second.stderr == first.stderr
+
+
+def in_place(path: Path, old: str, new: str) -> None:
+    """A change that keeps the size and the time of the file."""
+    before = path.stat()
+    text = path.read_text("utf-8")
+    assert old in text and len(old) == len(new)
+    path.write_text(text.replace(old, new), "utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a spec": lambda root: in_place(root / "specs/toy/greet.yaml", "Greet", "Great"),
+    "the toolset": lambda root: in_place(root / "specs/toy/toolset.yaml", "Toy", "Tox"),
+    "a new spec": lambda root: shutil.copy(
+        root / "specs/toy/greet.yaml", root / "specs/toy/other.yaml"
+    ),
+    "a spec gone": lambda root: (root / "specs/toy/greet.yaml").unlink(),
+    "a spec replaced": lambda root: os.replace(
+        shutil.copy2(root / "specs/toy/greet.yaml", root / "copy"),
+        root / "specs/toy/greet.yaml",
+    ),
+    "the workspace": lambda root: (root / "toolcast.yaml").touch(),
+    "a handler": lambda root: in_place(root / "handlers/toy.py", "greet", "great"),
+    "a package over the handler": lambda root: (root / "handlers/toy").mkdir()
+    or (root / "handlers/toy/__init__.py").write_text(""),
+    "an output": lambda root: in_place(
+        root / "generated/toy/registry.py", "Toolcast", "Tollcast"
+    ),
+    "an output gone": lambda root: (root / "generated/MANIFEST.json").unlink(),
+    "a foreign file": lambda root: (root / "generated/toy/mine.py").write_text("x"),
+    "a foreign folder": lambda root: (root / "generated/toy/mine").mkdir(),
+    "a link": lambda root: (root / "generated/toy/mine").symlink_to(root),
+    "an output that is a link now": lambda root: (
+        (root / "generated/__init__.py").rename(root / "kept"),
+        (root / "generated/__init__.py").symlink_to(root / "kept"),
+    ),
+    "the outputs behind a link": lambda root: (
+        (root / "generated").rename(root / "kept"),
+        (root / "generated").symlink_to(root / "kept"),
+    ),
+    "no cache": lambda root: shutil.rmtree(root / ".toolcast"),
+    "an empty index": lambda root: (root / ".toolcast/cache/index").write_bytes(b""),
+    "a torn index": lambda root: os.truncate(root / ".toolcast/cache/index", 300),
+    "another index": lambda root: (root / ".toolcast/cache/index").write_bytes(
+        b"toolcast index 1\n" + json.dumps([["\x1b[2J"] * 9]).encode() + b"\n\0\xff"
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_changes_is_seen(
+    change: Callable[[Path], object], settled: Any
+) -> None:
+    assert is_done(settled)
+    change(settled.root)
+    assert not is_done(settled)
+
+
+def test_caches_of_tools_are_no_change(settled: Any) -> None:
+    caches = settled.root / "generated" / "toy" / "__pycache__"
+    caches.mkdir()
+    (caches / "registry.cpython-311.pyc").write_bytes(b"compiled")
+    assert is_done(settled)
+
+
+def test_a_suppression_that_ends_is_seen(make_project: Callable[..., Any]) -> None:
+    spec = LONG + (
+        "suppress:\n  - {rule: prompt/summary-long, reason: later, until: '2999-01-01'}\n"
+    )
+    project = make_project({"greet": spec}, toolset=TOOLSET)
+    time.sleep(0.05)
+    assert project.toolcast("generate").returncode == 0
+    index = read_index(str(project.root))
+    assert index is not None and index.until == "2999-01-01"
+    file = project.root / ".toolcast/cache/index"
+    data = file.read_bytes()
+    file.write_bytes(data.replace(b"2999-01-01", b"2001-01-01"))
+    assert not is_done(project)
+
+
+def test_without_a_cache_nothing_is_kept(make_project: Callable[..., Any]) -> None:
+    project = make_project({"greet": SPEC}, toolset=TOOLSET)
+    project.write("handlers/toy.py", "def greet(name='you'): return name\n")
+    assert project.toolcast("generate", "--no-cache").returncode == 0
+    assert not (project.root / ".toolcast" / "cache").exists()
+
+
+def test_check_keeps_and_uses_nothing(settled: Any) -> None:
+    shutil.rmtree(settled.root / ".toolcast")
+    assert settled.toolcast("check").returncode == 0
+    assert not (settled.root / ".toolcast").exists()

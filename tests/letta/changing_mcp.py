@@ -1,0 +1,155 @@
+"""A real MCP server over streamable HTTP whose tools a test changes while it runs."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from starlette.types import Receive, Scope, Send
+
+__all__ = ["Call", "ChangingMcp", "changing_mcp", "tool"]
+
+Answer = Callable[[Mapping[str, Any]], Any]
+
+
+def tool(name: str, description: str = "", **properties: Any) -> dict[str, Any]:
+    """A tool of `tools/list` whose properties are all required."""
+    return {
+        "name": name,
+        "description": description or f"Does {name}.",
+        "inputSchema": {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        },
+    }
+
+
+@dataclass(frozen=True)
+class Call:
+    """One `tools/call` that came, with the headers of its request in lower case."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+
+@dataclass
+class ChangingMcp:
+    """What the server shows and does from now on.
+
+    Attributes:
+        url: where it listens.
+        tools: what `tools/list` gives, byte for byte.
+        answers: what a call of a tool gives; a tool without one gives its arguments.
+        page: the size of its pages; None for one page.
+        is_down: requests are answered with 503.
+        calls: every call that came.
+        headers: those of every request, in lower case.
+    """
+
+    url: str = ""
+    tools: Sequence[Mapping[str, Any]] = ()
+    answers: dict[str, Answer] = field(default_factory=dict)
+    page: int | None = None
+    is_down: bool = False
+    calls: list[Call] = field(default_factory=list)
+    headers: list[Mapping[str, str]] = field(default_factory=list)
+
+    def called(self, name: str) -> list[Call]:
+        """The calls of one tool."""
+        return [call for call in self.calls if call.name == name]
+
+
+@contextmanager
+def changing_mcp(*tools: Mapping[str, Any]) -> Iterator[ChangingMcp]:
+    """Serves on a free loopback port, in a thread."""
+    import uvicorn
+
+    world = ChangingMcp(tools=tools)
+    config = uvicorn.Config(
+        _application(world), host="127.0.0.1", port=0, log_level="error"
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the MCP server did not start"
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    world.url = f"http://127.0.0.1:{port}/mcp"
+    try:
+        yield world
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+def _application(world: ChangingMcp) -> Callable[..., Any]:
+    import mcp_types as types
+    from mcp.server import Server
+
+    async def list_tools(
+        context: ServerRequestContext[Any, Any],
+        params: types.PaginatedRequestParams | None,
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[])
+
+    async def call_tool(
+        context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        arguments = params.arguments or {}
+        headers = dict(context.request.headers) if context.request else {}
+        world.calls.append(Call(params.name, arguments, headers))
+        try:
+            result = world.answers.get(params.name, dict)(arguments)
+        except Exception as error:
+            return _text(str(error), is_error=True)
+        return _text(result if isinstance(result, str) else json.dumps(result))
+
+    def _text(text: str, is_error: bool = False) -> types.CallToolResult:
+        block = types.TextContent(type="text", text=text)
+        return types.CallToolResult(content=[block], is_error=is_error)
+
+    server: Server[Any] = Server(
+        "changing", on_list_tools=list_tools, on_call_tool=call_tool
+    )
+
+    async def listed(
+        ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """The tools behind the SDK's models, which would refuse odd ones."""
+        result = await call_next(ctx)
+        if ctx.method != "tools/list" or not isinstance(result, dict):
+            return result
+        if world.page is None:
+            return {**result, "tools": list(world.tools)}
+        start = int((ctx.params or {}).get("cursor") or 0)
+        end = start + world.page
+        more = {"nextCursor": str(end)} if end < len(world.tools) else {}
+        return {**result, "tools": list(world.tools[start:end]), **more}
+
+    server.middleware.append(listed)
+    application = server.streamable_http_app(stateless_http=True, host="127.0.0.1")
+
+    async def outer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            raw = scope["headers"]
+            world.headers.append({k.decode().lower(): v.decode() for k, v in raw})
+            if world.is_down:
+                from starlette.responses import PlainTextResponse
+
+                down = PlainTextResponse("down", status_code=503)
+                await down(scope, receive, send)
+                return
+        await application(scope, receive, send)
+
+    return outer

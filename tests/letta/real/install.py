@@ -1,0 +1,82 @@
+"""Installs the Letta server and a PostgreSQL with pgvector, once, outside of the repository.
+
+    python tests/letta/real/install.py
+
+Both come from the package index into one virtual environment of about 900 MB, in the folder
+$TOOLCAST_LETTA or toolcast-letta in the user's cache, which may be deleted at any time. The
+server is not an extra of the project: it pins old versions of what the project uses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["SERVER", "folder", "installed", "packages", "python"]
+
+SERVER = "letta[server,postgres,redis]"
+"""What is installed, at the version of pins.txt; without the extras it does not start."""
+
+_PINS = Path(__file__).parent / "pins.txt"
+# It resolves 450 packages in seconds; pip takes minutes, and old pips fail.
+_INSTALLER = "uv>=0.9,<1"
+
+
+def folder() -> Path:
+    """Where everything is installed."""
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(os.environ.get("TOOLCAST_LETTA") or Path(cache) / "toolcast-letta")
+
+
+def python() -> Path:
+    """The interpreter that has the server's packages."""
+    return folder() / "venv" / "bin" / "python"
+
+
+def packages() -> Path:
+    """Where the interpreter's packages are."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return folder() / "venv" / "lib" / version / "site-packages"
+
+
+def installed() -> bool:
+    """Whether the folder holds what pins.txt asks for, whole."""
+    stamp = folder() / "installed"
+    return stamp.is_file() and stamp.read_text(encoding="utf-8") == _wanted()
+
+
+def _wanted() -> str:
+    text = f"{sys.version_info[:2]} {SERVER} {_PINS.read_text(encoding='utf-8')}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def main() -> int:
+    """Installs what is missing; 1 when the index cannot be reached or the result is broken."""
+    if installed():
+        return 0
+    print(f"Setting up {folder()} (once; about 900 MB)", flush=True)
+    folder().mkdir(parents=True, exist_ok=True)
+    (folder() / "installed").unlink(missing_ok=True)
+    pip = [str(python()), "-m", "pip", "install", "--quiet"]
+    uv = [str(python()), "-m", "uv", "pip", "install", "--quiet"]
+    uv += ["--python", str(python()), "--constraint", str(_PINS)]
+    for command in (
+        [sys.executable, "-m", "venv", "--clear", str(folder() / "venv")],
+        [*pip, "--disable-pip-version-check", _INSTALLER],
+        [*uv, SERVER, "pgserver"],
+    ):
+        if subprocess.run(command).returncode:
+            print("That failed; nothing is set up.", file=sys.stderr)
+            return 1
+    if not (packages() / "pgserver" / "pginstall" / "bin" / "initdb").is_file():
+        print(f"There is no PostgreSQL in {packages()}", file=sys.stderr)
+        return 1
+    (folder() / "installed").write_text(_wanted(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""A model that says what a test wrote: an OpenAI-compatible server on loopback."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+__all__ = ["ScriptedModel", "scripted_model"]
+
+
+@dataclass
+class ScriptedModel:
+    """What the model will say, and what it was asked.
+
+    Attributes:
+        url: its base URL, which ends with /v1.
+        script: the next answers, first to last: `{"text": ...}` or
+            `{"tool": ..., "arguments": {...}}`.
+        requests: the body of every chat completion that was asked for.
+    """
+
+    url: str = ""
+    script: list[Mapping[str, Any]] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def llm_config(self) -> dict[str, Any]:
+        """What makes a Letta agent use it."""
+        return {
+            "model": "scripted",
+            "model_endpoint_type": "openai",
+            "model_endpoint": self.url,
+            "context_window": 32000,
+        }
+
+    def offered(self, request: int = -1) -> list[str]:
+        """The names of the tools that the model was offered in a request."""
+        tools = self.requests[request].get("tools") or []
+        return sorted(one["function"]["name"] for one in tools)
+
+
+@contextmanager
+def scripted_model() -> Iterator[ScriptedModel]:
+    """Serves on a free loopback port, in threads. HTTP/1.0: each answer ends a connection."""
+    model = ScriptedModel()
+    numbers = itertools.count(1)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            asked = json.loads(self.rfile.read(length))
+            if not self.path.endswith("/chat/completions"):
+                self._send(404, {"error": {"message": f"no {self.path}"}})
+                return
+            model.requests.append(asked)
+            if not model.script:
+                self._send(400, {"error": {"message": "the script is at its end"}})
+                return
+            said = model.script.pop(0)
+            self._send(200, _completion(said, next(numbers)))
+
+        def _send(self, status: int, body: Mapping[str, Any]) -> None:
+            content = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _completion(said: Mapping[str, Any], number: int) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": said.get("text")}
+    if "tool" in said:
+        function = {
+            "name": said["tool"],
+            "arguments": json.dumps(said.get("arguments", {})),
+        }
+        call = {"id": f"call_{number}", "type": "function", "function": function}
+        message["tool_calls"] = [call]
+    return {
+        "id": f"chatcmpl-{number}",
+        "object": "chat.completion",
+        "created": 1700000000,
+        "model": "scripted",
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "finish_reason": "tool_calls" if "tool" in said else "stop",
+            }
+        ],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }

@@ -1,0 +1,152 @@
+"""Tools from elsewhere come after the toolset's own, under the same access."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from generated._runtime.access import Client
+from generated._runtime.call_context import CallContext, current_call
+from generated._runtime.registry import Registry, UnknownClientError, UnknownToolError
+from generated._runtime.tool import Tool
+from generated._runtime.tool_response import ToolError, ToolResponse
+from generated.kirishima.registry import REGISTRY as KIRISHIMA
+
+
+def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
+    definition = {"name": name, "inputSchema": {"type": "object"}}
+    return Tool(
+        name, f"The tool {name}.", "", definition, timeout=timeout, always=always
+    )
+
+
+class Shelf:
+    """A source that remembers what it was asked."""
+
+    def __init__(self, *tools: Tool) -> None:
+        self.shelf = {tool.name: tool for tool in tools}
+        self.asked: list[str] = []
+        self.calls: list[tuple[str, Mapping[str, Any], str | None]] = []
+        self.closed = False
+
+    def may_own(self, name: str) -> bool:
+        return name in self.shelf
+
+    async def list_tools(self) -> list[Tool]:
+        return list(self.shelf.values())
+
+    async def find_tool(self, name: str) -> Tool | None:
+        self.asked.append(name)
+        return self.shelf.get(name)
+
+    async def call_tool(
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+    ) -> ToolResponse:
+        assert current_call() is context
+        self.calls.append((tool.name, arguments, context.client))
+        if tool.name == "slow":
+            await asyncio.sleep(60)
+        if tool.name == "broken":
+            raise ConnectionError("password=hunter2")
+        if tool.name == "strict":
+            raise ToolError("not today")
+        return ToolResponse({"from": tool.name})
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+OWN = {"memory": "memory", "smarthome": "smarthome"}
+CLIENTS = {
+    "internal": Client(allow="*"),
+    "external": Client(allow=("memory", "calendar"), restrict=("email",)),
+}
+
+
+def registry(*sources: Shelf) -> Registry:
+    return Registry(
+        "generated.kirishima",
+        OWN,
+        CLIENTS,
+        {"memory": ("internal", "external"), "smarthome": ("internal",)},
+        sources=sources,
+        checksum=KIRISHIMA.prepared.checksum,
+    )
+
+
+def names(tools: Any) -> list[str]:
+    return [tool["name"] for tool in tools]
+
+
+def test_lists_have_own_tools_first_then_each_source_s() -> None:
+    both = registry(Shelf(tool("calendar"), tool("email")), Shelf(tool("email")))
+    listed = both.get_mcp_tools_sync("internal")
+    assert names(listed) == ["memory", "smarthome", "calendar", "email"]
+    assert names(both.get_mcp_tools_sync("external")) == ["memory", "calendar"]
+
+
+def test_an_own_name_wins_a_clash_also_for_those_who_may_not_have_it() -> None:
+    shelf = Shelf(tool("smarthome"), tool("calendar"))
+    platform = registry(shelf)
+    assert names(platform.get_mcp_tools_sync("internal")).count("smarthome") == 1
+    response = platform.call_tool_sync("smarthome", {}, "internal")
+    assert "`user_request` is required" in (response.error or "")
+    refused = platform.call_tool_sync("smarthome", {}, "external")
+    assert refused.error == "unknown tool `smarthome`"
+    assert shelf.asked == shelf.calls == []
+
+
+def test_a_source_is_called_with_what_the_caller_sent() -> None:
+    shelf = Shelf(tool("calendar"))
+    arguments = {"b": None, "a": [1, {"c": 1.0}]}
+    response = registry(shelf).call_tool_sync("calendar", arguments, "external")
+    assert response.result == {"from": "calendar"}
+    assert shelf.calls == [("calendar", arguments, "external")]
+
+
+def test_a_tool_that_the_client_may_not_have_is_not_even_looked_for() -> None:
+    shelf = Shelf(tool("email"))
+    platform = registry(shelf)
+    response = platform.call_tool_sync("email", {}, "external")
+    assert response.error == "unknown tool `email`"
+    with pytest.raises(UnknownToolError):
+        platform.get_openai_tools_by_names_sync(["email"], "external")
+    for client in ("nobody", None):
+        assert "client" in (platform.call_tool_sync("email", {}, client).error or "")
+        with pytest.raises(UnknownClientError):
+            platform.get_openai_tools_sync(client)
+    assert shelf.asked == []
+
+
+def test_tools_of_sources_are_always_or_routed_as_they_say() -> None:
+    platform = registry(Shelf(tool("calendar"), tool("clock", always=True)))
+    always = platform.get_always_tools_sync("internal")
+    assert [t["function"]["name"] for t in always] == ["memory", "clock"]
+    catalog = platform.get_routed_tools_catalog_sync("internal")
+    assert list(catalog) == ["smarthome", "calendar"]
+
+
+def test_failures_of_a_source_are_answers_without_its_secrets() -> None:
+    platform = registry(
+        Shelf(tool("slow", timeout=0.05), tool("broken"), tool("strict"))
+    )
+    slow = platform.call_tool_sync("slow", {}, "internal")
+    assert slow.error == "the tool gave no answer within 0.05 s"
+    broken = platform.call_tool_sync("broken", {}, "internal").error or ""
+    assert "incident" in broken and "hunter2" not in broken
+    assert platform.call_tool_sync("strict", {}, "internal").error == "not today"
+
+
+async def test_a_registry_closes_its_sources() -> None:
+    shelf = Shelf()
+    await registry(shelf).close()
+    assert shelf.closed
+
+
+async def test_sync_twins_answer_also_where_a_loop_runs() -> None:
+    shelf = Shelf(tool("calendar"))
+    response = registry(shelf).call_tool_sync("calendar", {}, "internal")
+    assert response.success
