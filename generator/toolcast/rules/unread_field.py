@@ -24,8 +24,9 @@ _READERS = {
     "instructions": frozenset(["mcp"]),
     "version": frozenset(["mcp"]),
     "preamble": frozenset(["prompts"]),
+    "letta": frozenset(["letta"]),
 }
-_NOT_YET_BOUND = ("router", "mcp_servers", "letta")
+_NOT_YET_BOUND = ("router", "mcp_servers")
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:

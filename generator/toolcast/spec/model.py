@@ -13,6 +13,7 @@ from typing import Any
 
 from ..reading.tree import Document
 from .json_schema import JsonSchema
+from .letta import LettaSettings
 
 __all__ = [
     "Action",
@@ -238,6 +239,7 @@ class Toolset:
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reserved_names: Mapping[str, str] = field(default_factory=dict)
+    letta: LettaSettings | None = None
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
     suppress: tuple[Suppression, ...] = ()
