@@ -148,8 +148,10 @@ class Registry:
         names = {tool.name for tool in listed}
         for source in self._sources:
             for tool in await source.list_tools():
-                if tool.name not in names | {*self._own.names} and access.may_have(
-                    client, tool.name
+                if (
+                    tool.name not in names | {*self._own.names}
+                    and access.may_have(client, tool.name)
+                    and source.is_meant_for(tool.name, client)
                 ):
                     names.add(tool.name)
                     listed.append(tool)
@@ -284,6 +286,8 @@ class Registry:
                 return self._own.load(present), None
             for source in self._sources:
                 if not source.may_own(present):
+                    continue
+                if not source.is_meant_for(present, client):
                     continue
                 tool = await source.find_tool(present)
                 if tool is not None:

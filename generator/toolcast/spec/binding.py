@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..reading.tree import Document
+from .external import bind_mcp_servers, bind_router
 from .letta import bind_letta
 from .model import (
     Action,
@@ -147,6 +148,8 @@ def bind_toolset(
         pools={
             name: tuple(body["tables"]) for name, body in value.get("pools", {}).items()
         },
+        mcp_servers=bind_mcp_servers(value),
+        router=bind_router(value),
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
         },

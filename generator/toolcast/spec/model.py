@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..reading.tree import Document
+from .external import McpServer, ToolRouter
 from .json_schema import JsonSchema
 from .letta import LettaSettings
 
@@ -238,6 +239,8 @@ class Toolset:
     clients: tuple[Client, ...] = ()
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mcp_servers: tuple[McpServer, ...] = ()
+    router: ToolRouter | None = None
     reserved_names: Mapping[str, str] = field(default_factory=dict)
     letta: LettaSettings | None = None
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
