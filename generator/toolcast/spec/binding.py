@@ -130,7 +130,10 @@ def bind_toolset(
     if targets is None:
         targets = dict.fromkeys(default_targets)
     preamble = value.get("preamble", {})
-    plain = ("version", "instructions", "handlers", "permissions")
+    plain = (
+        *("version", "instructions", "handlers", "permissions"),
+        *("clients_override", "ledger"),
+    )
     return Toolset(
         **{key: value[key] for key in plain if key in value},
         name=value["name"],
@@ -168,6 +171,8 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         body.get("title", ""),
         None if allow == "*" else tuple(allow),
         tuple(body.get("restrict", ())),
+        body.get("path"),
+        body.get("token_variable"),
     )
 
 

@@ -205,6 +205,8 @@ class Client:
     title: str = ""
     allow: tuple[str, ...] | None = ()
     restrict: tuple[str, ...] = ()
+    path: str | None = None
+    token_variable: str | None = None
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
@@ -237,6 +239,8 @@ class Toolset:
     preamble_intro: str = ""
     sections: tuple[Section, ...] = ()
     clients: tuple[Client, ...] = ()
+    clients_override: str | None = None
+    ledger: JsonObject = field(default_factory=dict)
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mcp_servers: tuple[McpServer, ...] = ()
