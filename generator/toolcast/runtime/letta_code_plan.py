@@ -98,12 +98,11 @@ class CodePlan:
         saved = value.pop("id", None)
         try:
             kinds = {"agents": CodeAgent, "changes": Change, "objections": Objection}
-            parts = {
-                key: tuple(kind(**one) for one in value.pop(key))
-                for key, kind in kinds.items()
-            }
-            texts = {key: tuple(value.pop(key)) for key in ("warnings", "captures")}
-            plan = cls(**value, **parts, **texts)
+            for key, kind in kinds.items():
+                value[key] = tuple(kind(**one) for one in value[key])
+            for key in ("warnings", "captures"):
+                value[key] = tuple(value[key])
+            plan = cls(**value)
         except (KeyError, TypeError):
             raise PlanFileError(f"{path} is no whole plan") from None
         if plan.id != saved:
