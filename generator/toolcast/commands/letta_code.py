@@ -45,7 +45,8 @@ def plan(request: LettaRequest) -> int:
 
 def apply(request: LettaRequest) -> int:
     """Writes a saved plan, or one that is made now."""
-    from ..runtime.letta_code_plan import CodePlan, Moved, apply_code_plan
+    from ..runtime.letta_code_plan import CodePlan
+    from ..runtime.letta_code_planning import Moved, apply_code_plan
     from ..runtime.letta_code_settings import SettingsError
     from ..runtime.letta_plan import PlanFileError
 
@@ -132,7 +133,7 @@ def _settings(request: LettaRequest) -> Settings:
 
 
 def _planned(request: LettaRequest, wish: Attachment, settings: Settings) -> CodePlan:
-    from ..runtime.letta_code_plan import AGENT_HEADER, make_code_plan
+    from ..runtime.letta_code_planning import AGENT_HEADER, make_code_plan
     from ..runtime.letta_code_verifying import ServerFailed, offered_tools
     from ..runtime.letta_plan import Objection
 
