@@ -68,8 +68,9 @@ def manifest(
         + _object([entry(toolset, tool) for tool in toolset.tools], 4)
         for toolset in workspace.toolsets
     ]
-    digests = {path: digest(files[path]) for path in sorted(files)}
-    paths = json.dumps(digests, ensure_ascii=False, indent=2).replace("\n", "\n  ")
+    paths = _object(
+        [f'    {_text(path)}: "{digest(files[path])}"' for path in sorted(files)], 2
+    )
     text = f'{{\n  "format": 1,\n  "files": {paths},\n  "toolsets": {_object(toolsets, 2)}\n}}\n'
     return text.encode("utf-8")
 

@@ -58,11 +58,11 @@ class BlockView:
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`cli.py` and `prompts/cli.md`."""
     tools = list(cli_tools(toolset, toolset.tools_in("cli"), context.results))
-    key = [tool.key for tool in tools]
+    key = [[tool.name, tool.key] for tool in tools]
     return {
         "cli.py": context.results.file(
             "cli.py",
-            [[tool.name for tool in tools], key],
+            key,
             partial(_module, toolset, tools, context),
         ),
         "prompts/cli.md": context.results.file(

@@ -60,11 +60,11 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     for section in sections:
         path = f"prompts/{section_file(section.name)}"
         draw = partial(context.render, "prompts/section.md.jinja", section)
-        files[path] = results.file(path, section.key, draw)
+        files[path] = results.file(path, section.texts, draw)
     names = [section.name for section in sections]
     files["prompts/preamble.md"] = results.file(
         "prompts/preamble.md",
-        [names, [section.key for section in sections]],
+        [names, [section.texts for section in sections]],
         partial(_preamble, toolset, sections, context),
     )
     files["prompts/__init__.py"] = results.file(

@@ -39,11 +39,14 @@ class Results(Protocol):
         """A file that is made of one tool."""
 
     def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
-        """A file that is made of JSON values."""
+        """A file that is made of JSON values; asked for again in one run, the same one."""
 
 
 class AllNew:
-    """Results without earlier ones: each piece is made."""
+    """Results without earlier ones: each piece is made; of a path only once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Output] = {}
 
     def of_tool(self, tool: ToolSpec, what: str, make: Callable[[], str]) -> str:
         return make()
@@ -52,7 +55,9 @@ class AllNew:
         return make()
 
     def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
-        return make()
+        if path not in self._files:
+            self._files[path] = make()
+        return self._files[path]
 
 
 @dataclass(frozen=True)
