@@ -54,7 +54,9 @@ class Stdio:
         )
         self._number = 1
         hello = _bytes(0, "initialize", _HELLO)
-        self._send(hello + b'\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        self._send(
+            hello + b'\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+        )
         self._answer()
         self.list()
         self.started = time.perf_counter() - begun

@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from rpc import Http, Stdio, free_port
+
 from specs import write_workspace
 
 PYTHON = sys.executable
@@ -66,7 +67,10 @@ def candidates(folder: Path, tools: int) -> list[Candidate]:
     """The servers, over the same tools."""
     root = write_workspace(folder / f"servers-{tools}", tools, is_async=True)
     subprocess.run(
-        [PYTHON, "-m", "toolcast", "generate"], cwd=root, check=True, capture_output=True
+        [PYTHON, "-m", "toolcast", "generate"],
+        cwd=root,
+        check=True,
+        capture_output=True,
     )
     listed = root / "tools.json"
     prepared = (root / "generated/things/definitions.jsonl").read_text("utf-8")
@@ -76,7 +80,9 @@ def candidates(folder: Path, tools: int) -> list[Candidate]:
     plain = [PYTHON, str(PEERS / "plain.py"), str(listed)]
     high = [str(PEERS / "high_level.py"), "sdk", str(tools)]
     found = [
-        Candidate(OURS, ours, lambda port: [*ours, "--http", "--port", str(port)], root),
+        Candidate(
+            OURS, ours, lambda port: [*ours, "--http", "--port", str(port)], root
+        ),
         Candidate(PLAIN, plain, lambda port: [*plain, "--http", str(port)], root),
         Candidate(
             HIGH,

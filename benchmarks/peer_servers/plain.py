@@ -16,7 +16,8 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 TOOLS = [
-    types.Tool.model_validate(tool) for tool in json.loads(Path(sys.argv[1]).read_text())
+    types.Tool.model_validate(tool)
+    for tool in json.loads(Path(sys.argv[1]).read_text())
 ]
 SCHEMAS = {tool.name: tool.input_schema for tool in TOOLS}
 

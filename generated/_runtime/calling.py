@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from .call_context import CURRENT_CALL, CallContext
+from .eager_start import start
 from .handlers import BoundHandler
 from .threads import Outcome, in_thread
 from .tool import Tool
@@ -18,6 +19,10 @@ from .tool_response import ToolError, ToolResponse
 __all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
 
 _logger = logging.getLogger("toolcast")
+
+_MOST_IN_A_ROW = 32
+_calls_in_a_row = 0
+_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
 """Does the work of a call: what it gave, and what was raised."""
@@ -35,26 +40,41 @@ async def run_call(
     A call that is given up is cancelled; a thread cannot be stopped, so its late result is
     dropped. Cancellation of the caller passes through.
     """
-    task = asyncio.ensure_future(_in_context(invoke, arguments, context))
-    try:
-        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
-    except asyncio.CancelledError:
-        task.cancel()
-        raise
-    if not done:
-        task.cancel()
-        _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
-        return ToolResponse(error=f"the tool gave no answer within {tool.timeout:g} s")
-    if task.cancelled():
-        return ToolResponse(error="the call was cancelled")
-    result, error = task.result()
+    started = start(_in_context(invoke, arguments, context))
+    if isinstance(started, asyncio.Task):
+        try:
+            done, _ = await asyncio.wait({started}, timeout=tool.timeout)
+        except asyncio.CancelledError:
+            started.cancel()
+            raise
+        if not done:
+            started.cancel()
+            _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
+            return ToolResponse(
+                error=f"the tool gave no answer within {tool.timeout:g} s"
+            )
+        if started.cancelled():
+            return ToolResponse(error="the call was cancelled")
+        result, error = started.result()
+    else:
+        result, error = started
+        await _let_others_run()
+    if error is None:
+        return _checked(tool, result, problems_with_result)
     if isinstance(error, ToolError):
         return ToolResponse(error=str(error) or "the tool failed")
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled")
-    if error is not None:
-        return _internal(tool, "failed", error)
-    return _checked(tool, result, problems_with_result)
+    return _internal(tool, "failed", error)
+
+
+async def _let_others_run() -> None:
+    """Gives the loop a turn now and then, though no call has to wait for anything."""
+    global _calls_in_a_row
+    _calls_in_a_row += 1
+    if _calls_in_a_row >= _MOST_IN_A_ROW:
+        _calls_in_a_row = 0
+        await asyncio.sleep(0)
 
 
 async def _in_context(
@@ -96,13 +116,15 @@ def _checked(
     response = result if isinstance(result, ToolResponse) else ToolResponse(result)
     if response.error is not None:
         return response
+    value = response.result
     try:
-        text = json.dumps(response.result, allow_nan=False, ensure_ascii=False)
-        # A lone surrogate, as a file's name may have one, cannot be sent.
-        text.encode("utf-8")
+        text = value if type(value) is str else _encode(value)
+        if not text.isascii():
+            # A lone surrogate, as a file's name may have one, cannot be sent.
+            text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         return _internal(tool, "gave a result that is not JSON", error)
-    problems = problems_with_result(tool, response.result)
+    problems = problems_with_result(tool, value)
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(
