@@ -9,6 +9,7 @@ from typing import Any
 
 from ..runtime.surface_digest import digest_of
 from ..spec.model import ToolSpec, Workspace
+from ..text.json_text import pretty
 
 __all__ = ["MANIFEST", "digest", "manifest", "read_digests", "surface"]
 
@@ -73,7 +74,7 @@ def manifest(
         "files": {path: digest(files[path]) for path in sorted(files)},
         "toolsets": tools,
     }
-    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
+    return pretty(content).encode("utf-8")
 
 
 def _entry(tool: ToolSpec, definition: Mapping[str, Any]) -> dict[str, Any]:
