@@ -24,8 +24,10 @@ _READERS = {
     "instructions": frozenset(["mcp"]),
     "version": frozenset(["mcp"]),
     "preamble": frozenset(["prompts"]),
+    "mcp_servers": frozenset(["registry"]),
+    "router": frozenset(["registry"]),
 }
-_NOT_YET_BOUND = ("router", "mcp_servers", "letta")
+_NOT_YET_BOUND = ("letta",)
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:

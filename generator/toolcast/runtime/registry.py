@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Client, UnknownClientError
-from .background_loop import run_sync
+from .background_loop import sync
 from .own_tools import OwnTools
 from .prepared_tools import ListedTool, PreparedTools
 
@@ -58,6 +58,7 @@ class Registry:
         *,
         checksum: str,
     ) -> None:
+        self.package = package
         self._own = OwnTools(package, modules, checksum, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
@@ -139,21 +140,28 @@ class Registry:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
+        own = [self._own.listed(name) for name in self.names(client)]
+        return [*own, *await self.source_tools(client)]
+
+    async def source_tools(self, client: str | None = None) -> list[Tool]:
+        """The sources' tools that a client may have, each name once.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
         access = self.access()
-        listed: list[ListedTool | Tool] = [
-            self._own.listed(name) for name in self.names(client)
-        ]
-        if not self._sources:
-            return listed
-        names = {tool.name for tool in listed}
+        access.client(client)
+        listed: dict[str, Tool] = {}
         for source in self._sources:
             for tool in await source.list_tools():
-                if tool.name not in names | {*self._own.names} and access.may_have(
-                    client, tool.name
+                if (
+                    tool.name not in self._own
+                    and access.may_have(client, tool.name)
+                    and source.is_meant_for(tool.name, client)
                 ):
-                    names.add(tool.name)
-                    listed.append(tool)
-        return listed
+                    listed.setdefault(tool.name, tool)
+        return list(listed.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
         """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
@@ -193,29 +201,11 @@ class Registry:
         listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
 
-    def get_mcp_tools_sync(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """`get_mcp_tools` for callers without an event loop."""
-        return run_sync(self.get_mcp_tools(client))
-
-    def get_openai_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
-        """`get_openai_tools` for callers without an event loop."""
-        return run_sync(self.get_openai_tools(client))
-
-    def get_openai_tools_by_names_sync(
-        self, names: Iterable[str], client: str | None = None
-    ) -> list[dict[str, Any]]:
-        """`get_openai_tools_by_names` for callers without an event loop."""
-        return run_sync(self.get_openai_tools_by_names(names, client))
-
-    def get_always_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
-        """`get_always_tools` for callers without an event loop."""
-        return run_sync(self.get_always_tools(client))
-
-    def get_routed_tools_catalog_sync(
-        self, client: str | None = None
-    ) -> dict[str, str]:
-        """`get_routed_tools_catalog` for callers without an event loop."""
-        return run_sync(self.get_routed_tools_catalog(client))
+    get_mcp_tools_sync = sync(get_mcp_tools)
+    get_openai_tools_sync = sync(get_openai_tools)
+    get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
+    get_always_tools_sync = sync(get_always_tools)
+    get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -246,14 +236,7 @@ class Registry:
             found, name, arguments, client, report_progress
         )
 
-    def call_tool_sync(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        client: str | None = None,
-    ) -> ToolResponse:
-        """`call_tool` for callers without an event loop."""
-        return run_sync(self.call_tool(name, arguments, client))
+    call_tool_sync = sync(call_tool)
 
     async def close(self) -> None:
         """Ends what the sources hold open."""
@@ -284,6 +267,8 @@ class Registry:
                 return self._own.load(present), None
             for source in self._sources:
                 if not source.may_own(present):
+                    continue
+                if not source.is_meant_for(present, client):
                     continue
                 tool = await source.find_tool(present)
                 if tool is not None:

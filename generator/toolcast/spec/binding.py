@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..reading.tree import Document
+from .external import bind_mcp_servers, bind_router
 from .model import (
     Action,
     Actions,
@@ -128,7 +129,10 @@ def bind_toolset(
     if targets is None:
         targets = dict.fromkeys(default_targets)
     preamble = value.get("preamble", {})
-    plain = ("version", "instructions", "handlers", "permissions")
+    plain = (
+        *("version", "instructions", "handlers", "permissions"),
+        *("clients_override", "ledger"),
+    )
     return Toolset(
         **{key: value[key] for key in plain if key in value},
         name=value["name"],
@@ -146,6 +150,8 @@ def bind_toolset(
         pools={
             name: tuple(body["tables"]) for name, body in value.get("pools", {}).items()
         },
+        mcp_servers=bind_mcp_servers(value),
+        router=bind_router(value),
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
         },
@@ -163,6 +169,8 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         body.get("title", ""),
         None if allow == "*" else tuple(allow),
         tuple(body.get("restrict", ())),
+        body.get("path"),
+        body.get("token_variable"),
     )
 
 

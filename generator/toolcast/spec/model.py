@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..reading.tree import Document
+from .external import McpServer, ToolRouter
 from .json_schema import JsonSchema
 
 __all__ = [
@@ -203,6 +204,8 @@ class Client:
     title: str = ""
     allow: tuple[str, ...] | None = ()
     restrict: tuple[str, ...] = ()
+    path: str | None = None
+    token_variable: str | None = None
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
@@ -235,8 +238,12 @@ class Toolset:
     preamble_intro: str = ""
     sections: tuple[Section, ...] = ()
     clients: tuple[Client, ...] = ()
+    clients_override: str | None = None
+    ledger: JsonObject = field(default_factory=dict)
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mcp_servers: tuple[McpServer, ...] = ()
+    router: ToolRouter | None = None
     reserved_names: Mapping[str, str] = field(default_factory=dict)
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()

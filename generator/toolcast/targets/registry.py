@@ -22,6 +22,7 @@ from ..text.python import (
     tuple_of,
 )
 from .argument_types import ArgumentTypes, argument_types
+from .external import external_view
 from .mcp_definition import mcp_definition
 from .prepared_lines import prepared_tools
 from .registry_module import registry_view
@@ -71,6 +72,9 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             registry_view(toolset, tools, source, checksum(prepared)),
         ),
     }
+    external = external_view(toolset, tools, source)
+    if external is not None:
+        files["external.py"] = context.render("registry/external.py.jinja", external)
     for tool in tools:
         view = _tool_view(toolset, tool)
         path = f"tools/{module_name(tool.name)}.py"

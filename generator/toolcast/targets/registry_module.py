@@ -43,6 +43,7 @@ class RegistryView:
     clients: Code
     tool_clients: Code
     former_names: Code
+    has_sources: bool
     shape: PythonShape
 
 
@@ -82,7 +83,8 @@ def registry_view(
         code_of(clients, 0, "CLIENTS = "),
         code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
         code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
-        _registry_shape(bool(toolset.clients)),
+        bool(toolset.mcp_servers),
+        _registry_shape(bool(toolset.clients), bool(toolset.mcp_servers)),
     )
 
 
@@ -101,12 +103,14 @@ def _names(names: Sequence[str]) -> Expression:
     return tuple_of(Text(string(name)) for name in names)
 
 
-def _registry_shape(has_clients: bool) -> PythonShape:
+def _registry_shape(has_clients: bool, has_sources: bool) -> PythonShape:
     return PythonShape(
         (
             *("docstring", "from __future__"),
             *(["from .._runtime.access"] if has_clients else []),
-            *("from .._runtime.registry", "MODULES:"),
+            "from .._runtime.registry",
+            *(["from .external"] if has_sources else []),
+            "MODULES:",
             *(["CLIENTS =", "TOOL_CLIENTS:"] if has_clients else []),
             *("FORMER_NAMES:", "REGISTRY ="),
             *(f"{name} =" for name in _FUNCTIONS),
