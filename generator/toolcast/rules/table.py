@@ -31,7 +31,9 @@ from . import (
     handler_outside,
     handler_signature,
     langchain_lost,
+    letta_decision,
     letta_name,
+    letta_settings,
     mcp_client,
     multiplying,
     name_collision,
@@ -143,6 +145,8 @@ BUILT_IN: tuple[Rule, ...] = (
     unknown_table.RULE,
     attached_circular.RULE,
     letta_name.RULE,
+    letta_decision.RULE,
+    letta_settings.RULE,
     *output_catalogue.RULES,
     # What attacks models: texts and names.
     name_shadowing.RULE,

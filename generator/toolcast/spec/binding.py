@@ -8,6 +8,7 @@ from typing import Any
 
 from ..reading.tree import Document
 from .external import bind_mcp_servers, bind_router
+from .letta import bind_letta
 from .model import (
     Action,
     Actions,
@@ -155,6 +156,7 @@ def bind_toolset(
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
         },
+        letta=bind_letta(value["letta"], value["name"]) if "letta" in value else None,
         targets={name: options or {} for name, options in targets.items()},
         exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
         suppress=_suppressions(value),

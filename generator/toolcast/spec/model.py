@@ -14,6 +14,7 @@ from typing import Any
 from ..reading.tree import Document
 from .external import McpServer, ToolRouter
 from .json_schema import JsonSchema
+from .letta import LettaSettings
 
 __all__ = [
     "Action",
@@ -245,6 +246,7 @@ class Toolset:
     mcp_servers: tuple[McpServer, ...] = ()
     router: ToolRouter | None = None
     reserved_names: Mapping[str, str] = field(default_factory=dict)
+    letta: LettaSettings | None = None
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
     suppress: tuple[Suppression, ...] = ()
