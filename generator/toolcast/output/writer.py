@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from io import FileIO
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
-from .manifest import MANIFEST, digest
+from .kept import Kept, Output, digest
+from .manifest import MANIFEST
 from .plan import Plan
 
 __all__ = ["AnotherRun", "Written", "exclusive", "write"]
@@ -68,7 +69,7 @@ def _lock(descriptor: int) -> None:
         raise AnotherRun("another run is writing into this project") from error
 
 
-def write(folder: str, files: Mapping[str, bytes], plan: Plan) -> Written:
+def write(folder: str, files: Mapping[str, Output], plan: Plan) -> Written:
     """Makes the folder what the files say; the caller has settled what the plan refuses.
 
     A journal names the digests of this run until its end, so that after a kill the next
@@ -100,7 +101,7 @@ def write(folder: str, files: Mapping[str, bytes], plan: Plan) -> Written:
     return Written(len(changed), len(unchanged), len(removed))
 
 
-def _journal(files: Mapping[str, bytes], plan: Plan) -> bytes:
+def _journal(files: Mapping[str, Output], plan: Plan) -> bytes:
     """The digests of this run, and those of runs that came to no end before it."""
     earlier = {path: sorted(plan.earlier[path]) for path in sorted(plan.earlier)}
     digests = {path: digest(data) for path, data in files.items()}
@@ -115,8 +116,10 @@ class _Folder:
         self._made: set[str] = set()
         self._temporary = f"{LEFTOVER}{os.urandom(6).hex()}{TEMPORARY}"
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: Output) -> None:
         """Writes a file to a temporary one beside it, then moves that into its place."""
+        if isinstance(data, Kept):
+            raise ValueError(f"{path} is to be written, and its bytes are not known")
         target = os.path.join(self._folder, path)
         parent = os.path.dirname(target)
         if parent not in self._made:

@@ -123,4 +123,5 @@ parameters:
   properties: {page_token: {type: string, description: Of the last page.}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from .code import Code
 
-__all__ = ["compact", "pretty"]
+__all__ = ["compact", "indented", "pretty"]
 
 _WORDS = {True: "true", False: "false", None: "null"}
 
@@ -22,7 +22,16 @@ def pretty(value: Any) -> Code:
     Raises:
         ValueError: the text does not give the value back.
     """
-    return Code(_indented(value, "\n") + "\n")
+    return Code(indented(value) + "\n")
+
+
+def indented(value: Any, columns: int = 0) -> str:
+    """The same without the newline, for a line that is itself indented by columns.
+
+    Raises:
+        ValueError: the text does not give the value back.
+    """
+    return _indented(value, "\n" + " " * columns)
 
 
 def _indented(value: Any, gap: str) -> str:
