@@ -7,7 +7,7 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from .call_context import CURRENT_CALL, CallContext
 from .eager_start import start
@@ -16,13 +16,16 @@ from .threads import Outcome, in_thread
 from .tool import Tool
 from .tool_response import ToolError, ToolResponse
 
-__all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
+__all__ = ["CallOutcome", "Invoke", "awaited", "invoke_handler", "run_call"]
 
 _logger = logging.getLogger("toolcast")
 
 _MOST_IN_A_ROW = 32
 _calls_in_a_row = 0
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
+
+CallOutcome = Literal["ok", "error", "invalid", "timeout", "cancelled"]
+"""What came of a call; `invalid`: its arguments were refused."""
 
 Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
 """Does the work of a call: what it gave, and what was raised."""
@@ -34,13 +37,17 @@ async def run_call(
     arguments: Mapping[str, Any],
     context: CallContext,
     problems_with_result: Callable[[Tool, Any], list[str]],
-) -> ToolResponse:
+) -> tuple[ToolResponse, CallOutcome]:
     """Runs a call within the tool's timeout and checks what it gives.
 
     A call that is given up is cancelled; a thread cannot be stopped, so its late result is
     dropped. Cancellation of the caller passes through.
     """
-    started = start(_in_context(invoke, arguments, context))
+    try:
+        started = start(_in_context(invoke, arguments, context))
+    except asyncio.CancelledError:
+        # The handler gave up by itself: nobody else runs while it makes its first step.
+        return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(started, asyncio.Task):
         try:
             done, _ = await asyncio.wait({started}, timeout=tool.timeout)
@@ -50,22 +57,23 @@ async def run_call(
         if not done:
             started.cancel()
             _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
-            return ToolResponse(
-                error=f"the tool gave no answer within {tool.timeout:g} s"
-            )
+            late = f"the tool gave no answer within {tool.timeout:g} s"
+            return ToolResponse(error=late), "timeout"
         if started.cancelled():
-            return ToolResponse(error="the call was cancelled")
+            return ToolResponse(error="the call was cancelled"), "cancelled"
         result, error = started.result()
     else:
         result, error = started
         await _let_others_run()
-    if error is None:
-        return _checked(tool, result, problems_with_result)
-    if isinstance(error, ToolError):
-        return ToolResponse(error=str(error) or "the tool failed")
     if isinstance(error, asyncio.CancelledError):
-        return ToolResponse(error="the call was cancelled")
-    return _internal(tool, "failed", error)
+        return ToolResponse(error="the call was cancelled"), "cancelled"
+    if isinstance(error, ToolError):
+        response = ToolResponse(error=str(error) or "the tool failed")
+    elif error is not None:
+        response = _internal(tool, "failed", error)
+    else:
+        response = _checked(tool, result, problems_with_result)
+    return response, "ok" if response.success else "error"
 
 
 async def _let_others_run() -> None:

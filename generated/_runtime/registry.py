@@ -13,14 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Client, UnknownClientError
-from .background_loop import run_sync
+from .background_loop import sync
 from .own_tools import OwnTools
 from .prepared_tools import ListedTool, PreparedTools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from .access_override import OverrideFile
     from .call_context import ReportProgress
+    from .ledger_settings import LedgerSettings
     from .tool import Tool
     from .tool_calls import ToolCalls
     from .tool_response import ToolResponse
@@ -44,6 +46,8 @@ class Registry:
         tool_clients: the only clients that a tool is meant for, for tools that say so.
         former_names: the tool that each former name resolves to. Lists never show them.
         sources: where further tools come from; an own tool wins over one of the same name.
+        ledger: where calls of persistent tools are recorded; None refuses them.
+        override: where an administrator's changes are, read when access is first asked for.
         checksum: that of the prepared file which belongs to the modules.
     """
 
@@ -55,12 +59,17 @@ class Registry:
         tool_clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
         sources: Sequence[ToolSource] = (),
+        ledger: LedgerSettings | None = None,
+        override: OverrideFile | None = None,
         *,
         checksum: str,
     ) -> None:
+        self.package = package
         self._own = OwnTools(package, modules, checksum, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
+        self._ledger = ledger
+        self._override = override
         self._tool_calls: ToolCalls | None = None
 
     @property
@@ -69,11 +78,16 @@ class Registry:
         return self._own.prepared
 
     def access(self) -> Access:
-        """Who may have which tool.
+        """Who may have which tool, with an administrator's changes.
 
         Raises:
             AccessError: it cannot be found out, so nobody has any.
         """
+        if self._override is not None:
+            self._access = self._override.apply(
+                self._access, self.resolve, self._is_known
+            )
+            self._override = None
         return self._access
 
     def names(self, client: str | None = None) -> tuple[str, ...]:
@@ -139,21 +153,28 @@ class Registry:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
+        own = [self._own.listed(name) for name in self.names(client)]
+        return [*own, *await self.source_tools(client)]
+
+    async def source_tools(self, client: str | None = None) -> list[Tool]:
+        """The sources' tools that a client may have, each name once.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
         access = self.access()
-        listed: list[ListedTool | Tool] = [
-            self._own.listed(name) for name in self.names(client)
-        ]
-        if not self._sources:
-            return listed
-        names = {tool.name for tool in listed}
+        access.client(client)
+        listed: dict[str, Tool] = {}
         for source in self._sources:
             for tool in await source.list_tools():
-                if tool.name not in names | {*self._own.names} and access.may_have(
-                    client, tool.name
+                if (
+                    tool.name not in self._own
+                    and access.may_have(client, tool.name)
+                    and source.is_meant_for(tool.name, client)
                 ):
-                    names.add(tool.name)
-                    listed.append(tool)
-        return listed
+                    listed.setdefault(tool.name, tool)
+        return list(listed.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
         """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
@@ -193,29 +214,11 @@ class Registry:
         listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
 
-    def get_mcp_tools_sync(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """`get_mcp_tools` for callers without an event loop."""
-        return run_sync(self.get_mcp_tools(client))
-
-    def get_openai_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
-        """`get_openai_tools` for callers without an event loop."""
-        return run_sync(self.get_openai_tools(client))
-
-    def get_openai_tools_by_names_sync(
-        self, names: Iterable[str], client: str | None = None
-    ) -> list[dict[str, Any]]:
-        """`get_openai_tools_by_names` for callers without an event loop."""
-        return run_sync(self.get_openai_tools_by_names(names, client))
-
-    def get_always_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
-        """`get_always_tools` for callers without an event loop."""
-        return run_sync(self.get_always_tools(client))
-
-    def get_routed_tools_catalog_sync(
-        self, client: str | None = None
-    ) -> dict[str, str]:
-        """`get_routed_tools_catalog` for callers without an event loop."""
-        return run_sync(self.get_routed_tools_catalog(client))
+    get_mcp_tools_sync = sync(get_mcp_tools)
+    get_openai_tools_sync = sync(get_openai_tools)
+    get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
+    get_always_tools_sync = sync(get_always_tools)
+    get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -246,27 +249,26 @@ class Registry:
             found, name, arguments, client, report_progress
         )
 
-    def call_tool_sync(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        client: str | None = None,
-    ) -> ToolResponse:
-        """`call_tool` for callers without an event loop."""
-        return run_sync(self.call_tool(name, arguments, client))
+    call_tool_sync = sync(call_tool)
 
     async def close(self) -> None:
-        """Ends what the sources hold open."""
+        """Ends what the sources hold open, and returns when all calls are recorded."""
         for source in self._sources:
             await source.close()
+        if self._tool_calls is not None:
+            await self._tool_calls.close()
 
     @property
     def _calls(self) -> ToolCalls:
         if self._tool_calls is None:
             from .tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(self._own)
+            self._tool_calls = ToolCalls(self._own, self._ledger)
         return self._tool_calls
+
+    def _is_known(self, name: str) -> bool:
+        sources = self._sources
+        return name in self._own or any(source.may_own(name) for source in sources)
 
     def _present(self, name: str, client: str | None) -> str:
         present = self.resolve(name)
@@ -284,6 +286,8 @@ class Registry:
                 return self._own.load(present), None
             for source in self._sources:
                 if not source.may_own(present):
+                    continue
+                if not source.is_meant_for(present, client):
                     continue
                 tool = await source.find_tool(present)
                 if tool is not None:

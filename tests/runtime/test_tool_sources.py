@@ -35,6 +35,9 @@ class Shelf:
     def may_own(self, name: str) -> bool:
         return name in self.shelf
 
+    def is_meant_for(self, name: str, client: str | None) -> bool:
+        return name != "secret" or client == "internal"
+
     async def list_tools(self) -> list[Tool]:
         return list(self.shelf.values())
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
 
 from ..findings import Finding, Severity
 from ..reading.tree import Path
+from ..runtime.secret_arguments import SECRET_NAMES, name_in_words
 from ..spec.model import Toolset, Workspace
 from ..spec.surface import definition_texts
 from .prompt_finding import CAVEAT, at_text
@@ -15,17 +17,7 @@ from .rule import Rule
 __all__ = ["RULE", "SECRET_PARAMETERS"]
 
 SECRET_PARAMETERS: dict[str, str] = {
-    **dict.fromkeys(
-        [
-            *("password", "passwd", "pwd", "passphrase", "api key", "apikey", "secret"),
-            *("api secret", "client secret", "secret key", "private key", "ssh key"),
-            *("token", "access token", "refresh token", "auth token", "bearer token"),
-            *("api token", "session token", "id token", "credential", "credentials"),
-            *("cookie", "cookies", "session cookie", "seed phrase", "mnemonic"),
-            *("credit card", "card number", "cvv", "pin code", "otp"),
-        ],
-        "secrets",
-    ),
+    **dict.fromkeys(SECRET_NAMES, "secrets"),
     **dict.fromkeys(
         [
             *("sidenote", "side note", "system prompt", "system message"),
@@ -52,10 +44,12 @@ SECRET_PARAMETERS: dict[str, str] = {
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds parameters that a model would fill with secrets."""
     for tool in toolset.tools:
+        if not any(map(_wanted, _parameters(tool.parameters))):
+            continue
         for found in definition_texts(tool).each:
             if not (found.is_key and _is_parameter(found.path)):
                 continue
-            wanted = SECRET_PARAMETERS.get(_words(found.text))
+            wanted = _wanted(found.text)
             if wanted is not None:
                 yield at_text(
                     RULE,
@@ -71,10 +65,24 @@ def _is_parameter(path: Path) -> bool:
     return path[0] == "parameters" and len(path) > 2 and path[-2] == "properties"
 
 
-def _words(name: str) -> str:
-    """`accessToken`, `access_token` and `access-token` are `access token`."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
+def _parameters(value: Any) -> Iterator[str]:
+    """The names of all parameters of a schema and its parts."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            properties = part.get("properties")
+            if isinstance(properties, dict):
+                yield from properties
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+
+
+@lru_cache(maxsize=4096)
+def _wanted(name: str) -> str | None:
+    """What a model would fill in for a parameter of a name; None for a harmless one."""
+    return SECRET_PARAMETERS.get(name_in_words(name))
 
 
 RULE = Rule(
@@ -99,4 +107,5 @@ parameters:
   properties: {page_token: {type: string, description: Of the last page.}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from ..output.kept import Output
 from ..rendering.shape import PythonShape
+from ..spec.endpoints import endpoints, variable
 from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.layout import Expression, Text
@@ -31,18 +34,27 @@ class ServerView:
     name: Code
     package: Code
     tools: Code
+    http: Code
     server: Code
     shape: PythonShape = PythonShape(
         (
-            *("docstring", "from __future__", "from .._runtime.mcp_serving"),
-            *("from .registry", "TOOLS =", "SERVER =", "if __name__"),
+            *("docstring", "from __future__", "from .._runtime.http_settings"),
+            *("from .._runtime.mcp_command", "from .._runtime.mcp_serving"),
+            *("from .registry", "TOOLS =", "HTTP =", "SERVER =", "if __name__"),
         ),
-        frozenset(["McpServer", "main"]),
+        frozenset(["Endpoint", "HttpSettings", "McpServer", "main"]),
     )
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`mcp_server.py`."""
+    names = [tool.name for tool in toolset.tools_in("mcp")]
+    path = "mcp_server.py"
+    make = partial(_server, toolset, context)
+    return {path: context.results.file(path, names, make)}
+
+
+def _server(toolset: Toolset, context: Context) -> bytes:
     tools = toolset.tools_in("mcp")
     names = tuple_of(Text(string(tool.name)) for tool in tools)
     optional: dict[str, Any] = {
@@ -61,14 +73,41 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         for name, value in optional.items()
         if value is not None
     ]
+    arguments.append(keyword_argument("http", Text("HTTP")))
     view = ServerView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
         Code(package_of(context.output, toolset)),
         code_of(names, 0, "TOOLS = "),
+        code_of(_http(toolset), 0, "HTTP = "),
         code_of(call("McpServer", arguments), 0, "SERVER = "),
     )
-    return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
+    return context.render("mcp/mcp_server.py.jinja", view)
+
+
+def _http(toolset: Toolset) -> Expression:
+    options = toolset.targets.get("mcp", {}).get("http", {})
+    served = tuple_of(
+        call(
+            "Endpoint",
+            (encode(plan.path), encode(plan.client), encode(plan.token_variable)),
+        )
+        for plan in endpoints(toolset)
+    )
+    admin = options.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
+    hosts = variable(toolset, "ALLOWED_HOSTS")
+    given: list[Expression] = [
+        keyword_argument("endpoints", served),
+        keyword_argument("admin_variable", encode(admin)),
+        keyword_argument("hosts_variable", encode(hosts)),
+    ]
+    for name in ("allowed_hosts", "allowed_origins"):
+        if options.get(name):
+            words = tuple_of(Text(string(word)) for word in options[name])
+            given.append(keyword_argument(name, words))
+    if "max_body" in options:
+        given.append(keyword_argument("max_body", encode(options["max_body"])))
+    return call("HttpSettings", given)
 
 
 TARGET = Target(
@@ -82,6 +121,9 @@ TARGET = Target(
         ]
     ),
     needs=("registry",),
-    runtime=("mcp_serving", "surface_digest"),
-    options={"client": "The client that stdio and the default HTTP path serve."},
+    runtime=("mcp_command", "mcp_serving", "surface_digest"),
+    options={
+        "client": "The client that stdio and the default HTTP path serve.",
+        "http": "How the server is reached over HTTP.",
+    },
 )

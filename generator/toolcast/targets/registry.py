@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
-from ..text.names import module_name
+from ..text.names import class_name, module_name
 from ..text.python import (
     call,
     code_of,
@@ -22,8 +24,9 @@ from ..text.python import (
     tuple_of,
 )
 from .argument_types import ArgumentTypes, argument_types
+from .external import external_view
 from .mcp_definition import mcp_definition
-from .prepared_lines import prepared_tools
+from .prepared_lines import prepared_line, prepared_tools
 from .registry_module import registry_view
 from .target import Context, Target, header
 
@@ -55,27 +58,43 @@ class PackageView:
     shape: PythonShape = PythonShape(("docstring",))
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     tools = toolset.tools_in("registry")
-    prepared = prepared_tools(tools)
-    files = {
+    lines = [
+        context.results.of_tool(tool, "prepared line", partial(prepared_line, tool))
+        for tool in tools
+    ]
+    prepared = prepared_tools(lines)
+    sum_ = checksum(prepared)
+    files: dict[str, Output] = {
         "__init__.py": _package(
             context, source, f"The tools of the toolset {toolset.name}."
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
         FILE: prepared,
-        "registry.py": context.render(
-            "registry/registry.py.jinja",
-            registry_view(toolset, tools, source, checksum(prepared)),
+        "registry.py": context.results.file(
+            "registry.py",
+            [[tool.name, tool.clients, tool.renamed_from] for tool in tools] + [sum_],
+            lambda: context.render(
+                "registry/registry.py.jinja",
+                registry_view(toolset, tools, source, sum_),
+            ),
         ),
     }
+    external = external_view(toolset, tools, source)
+    if external is not None:
+        files["external.py"] = context.render("registry/external.py.jinja", external)
     for tool in tools:
-        view = _tool_view(toolset, tool)
         path = f"tools/{module_name(tool.name)}.py"
-        files[path] = context.render("registry/tool.py.jinja", view)
+        draw = partial(_tool, toolset, tool, context)
+        files[path] = context.results.tool_file(tool, path, draw)
     return files
+
+
+def _tool(toolset: Toolset, tool: ToolSpec, context: Context) -> bytes:
+    return context.render("registry/tool.py.jinja", _tool_view(toolset, tool))
 
 
 def _package(context: Context, source: Code, docstring: str) -> bytes:
@@ -98,7 +117,7 @@ def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
         _handler_import(handler) if handler else Code(""),
         identifier(handler.function) if handler else Code(""),
         code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
-        _tool_shape(types, handler is not None),
+        _tool_shape(tool, types, handler is not None),
     )
 
 
@@ -111,7 +130,7 @@ def _handler_import(handler: HandlerReference) -> Code:
     return Code(f"from {module} import (\n        {function},\n    )")
 
 
-def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
+def _tool_shape(tool: ToolSpec, types: ArgumentTypes, has_handler: bool) -> PythonShape:
     name = types.arguments
     arguments = [f"class {name}"] if types.is_class else [f"{name} =", "docstring"]
     return PythonShape(
@@ -122,6 +141,7 @@ def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
             *("TOOL =", *(["if TYPE_CHECKING"] if has_handler else [])),
         ),
         frozenset(["Tool", "Action", "TypedDict"]),
+        class_name(tool.name),
     )
 
 
