@@ -146,6 +146,10 @@ def bind_toolset(
         pools={
             name: tuple(body["tables"]) for name, body in value.get("pools", {}).items()
         },
+        pool_accessors={
+            name: tuple(body.get("accessors", ()))
+            for name, body in value.get("pools", {}).items()
+        },
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
         },

@@ -237,11 +237,17 @@ class Toolset:
     clients: tuple[Client, ...] = ()
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pool_accessors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reserved_names: Mapping[str, str] = field(default_factory=dict)
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
     suppress: tuple[Suppression, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others compute from the toolset and keep beside it."""
+        return {}
 
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""
