@@ -183,7 +183,12 @@ def _commands_page() -> str:
         command = toolcast.get_command(whole, name)
         if command is None:
             raise LookupError(f"the command {name} is listed and not there")
-        parts += [f"## toolcast {name}\n", _help(_context(command, name, whole))]
+        context = _context(command, name, whole)
+        parts += [f"## toolcast {name}\n", _help(context)]
+        if isinstance(command, click.Group):
+            for word, inner in command.commands.items():
+                title = f"### toolcast {name} {word}\n"
+                parts += [title, _help(_context(inner, word, context))]
     return "\n".join(parts)
 
 

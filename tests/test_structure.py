@@ -48,6 +48,7 @@ MAY_IMPORT = {
         "output",
         "reading",
         "rendering",
+        "runtime",
         "spec",
         "text",
     },

@@ -5,14 +5,18 @@ One loop for all of them, so that connections which belong to a loop outlive a c
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-__all__ = ["run_sync"]
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Coroutine
 
+__all__ = ["run_sync", "sync"]
+
+_Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 _lock = threading.Lock()
@@ -29,6 +33,8 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         RuntimeError: the caller is in the background loop itself, which would wait for
             itself for ever; there, await.
     """
+    import asyncio
+
     loop = _running_loop()
     try:
         current: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
@@ -45,7 +51,24 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         raise
 
 
+def sync(
+    function: Callable[_Given, Coroutine[Any, Any, _Result]],
+) -> Callable[_Given, _Result]:
+    """The twin of an async function for callers without an event loop."""
+
+    @wraps(function)
+    def twin(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        return run_sync(function(*given, **named))
+
+    # It is not what it wraps: tools that look through must not await it.
+    del twin.__dict__["__wrapped__"]
+    twin.__name__ = f"{function.__name__}_sync"
+    return twin
+
+
 def _running_loop() -> asyncio.AbstractEventLoop:
+    import asyncio
+
     global _loop
     with _lock:
         if _loop is None:

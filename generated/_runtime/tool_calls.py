@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from .call_context import CallContext
+from .access import AccessError
+from .call_context import CallContext, ReportProgress
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .own_tools import OwnTools
 from .tool import Tool
@@ -25,6 +26,29 @@ class ToolCalls:
     def __init__(self, own: OwnTools) -> None:
         self._own = own
         self.validators = Validators()
+
+    async def find_and_call(
+        self,
+        found: Awaitable[tuple[Tool, ToolSource | None]],
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        client: str | None,
+        report_progress: ReportProgress | None,
+    ) -> ToolResponse:
+        """The answer of the tool that is found. Every failure is an answer, too."""
+        try:
+            tool, source = await found
+        except LookupError as error:
+            return ToolResponse(error=str(error))
+        except AccessError:
+            return _refused(
+                "no tool can be called: who may have which cannot be found out"
+            )
+        except Exception:
+            return _refused(f"the tool `{name}` is not available: it cannot be loaded")
+        given: Mapping[str, Any] = {} if arguments is None else arguments
+        context = CallContext(tool.name, client, report_progress)
+        return await self.call(tool, source, given, context)
 
     async def call(
         self,
@@ -67,6 +91,12 @@ class ToolCalls:
             problems = [f"`{argument}` is not a parameter" for argument in unknown]
             return ToolResponse(error=_invalid(tool, problems))
         return invoke_handler(handler)
+
+
+def _refused(why: str) -> ToolResponse:
+    """The answer when something is wrong here, with the present exception in the log."""
+    _logger.exception("a call is refused: %s", why)
+    return ToolResponse(error=f"{why}; the log says why")
 
 
 def _invoke_source(source: ToolSource, tool: Tool) -> Invoke:

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .foreign_text import escaped
 from .json_bounds import Size, measure
 from .schema_visits import most_visits, multiplies
 from .tool import Action, Tool
@@ -135,9 +136,11 @@ def _problems(
     if validator is None:
         try:
             validator = validators[name] = _validator(schema)
-        except Exception:
-            # What cannot be checked is not let through.
-            _logger.exception("the schema of %s cannot be applied", name)
+        except Exception as error:
+            # What cannot be checked is not let through. The text quotes the schema, which
+            # may be a stranger's.
+            text = escaped(str(error))
+            _logger.error("the schema of %s cannot be applied: %s", name, text)
             return ["the value cannot be checked: the tool's schema cannot be applied"]
     size = measure(value)
     if size.problem is not None:

@@ -7,7 +7,9 @@ Serves stdio, or streamable HTTP with `--http`, to clients of every protocol rev
 
 from __future__ import annotations
 
-from .._runtime.mcp_serving import McpServer, main
+from .._runtime.http_settings import Endpoint, HttpSettings
+from .._runtime.mcp_command import main
+from .._runtime.mcp_serving import McpServer
 from .registry import REGISTRY
 
 TOOLS = (
@@ -17,6 +19,17 @@ TOOLS = (
     "stickynotes",
     "github_issue",
     "smarthome",
+)
+
+# Where each client is served over HTTP, and the variables that its token comes from.
+HTTP = HttpSettings(
+    endpoints=(
+        Endpoint("/mcp/", "internal", "KIRISHIMA_TOKEN_INTERNAL"),
+        Endpoint("/mcp/copilot/", "copilot", "KIRISHIMA_TOKEN_COPILOT"),
+        Endpoint("/mcp/external/", "external", "KIRISHIMA_TOKEN_EXTERNAL"),
+    ),
+    admin_variable="KIRISHIMA_ADMIN_TOKEN",
+    hosts_variable="KIRISHIMA_ALLOWED_HOSTS",
 )
 
 SERVER = McpServer(
@@ -34,6 +47,7 @@ SERVER = McpServer(
         "own time zone."
     ),
     client="internal",
+    http=HTTP,
 )
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .._runtime.access import Client
 from .._runtime.registry import Registry
+from .external import EXTERNAL_TOOLS
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
 MODULES: dict[str, str] = {
@@ -21,8 +22,8 @@ CLIENTS = {
     "internal": Client(allow="*"),
     "copilot": Client(allow=("github_issue", "get_personality")),
     "external": Client(
-        allow=("memory",),
-        restrict=("github_issue", "manage_prompt", "stickynotes"),
+        allow=("memory", "calendar", "contacts"),
+        restrict=("github_issue", "manage_prompt", "stickynotes", "lists", "email"),
     ),
 }
 
@@ -45,6 +46,9 @@ REGISTRY = Registry(
     clients=CLIENTS,
     tool_clients=TOOL_CLIENTS,
     former_names=FORMER_NAMES,
+    sources=(EXTERNAL_TOOLS,),
+    # Of definitions.jsonl, which lists are answered from.
+    checksum="crc32:7cbf4d6d",
 )
 
 get_tool = REGISTRY.get_tool

@@ -7,7 +7,9 @@ Serves stdio, or streamable HTTP with `--http`, to clients of every protocol rev
 
 from __future__ import annotations
 
-from .._runtime.mcp_serving import McpServer, main
+from .._runtime.http_settings import Endpoint, HttpSettings
+from .._runtime.mcp_command import main
+from .._runtime.mcp_serving import McpServer
 from .registry import REGISTRY
 
 TOOLS = (
@@ -44,6 +46,13 @@ TOOLS = (
     "desktop_open_url",
 )
 
+# Where each client is served over HTTP, and the variables that its token comes from.
+HTTP = HttpSettings(
+    endpoints=(Endpoint("/mcp/", None, "MOLECULE_TOKEN"),),
+    admin_variable="MOLECULE_ADMIN_TOKEN",
+    hosts_variable="MOLECULE_ALLOWED_HOSTS",
+)
+
 SERVER = McpServer(
     registry=REGISTRY,
     tools=TOOLS,
@@ -57,6 +66,7 @@ SERVER = McpServer(
         "and a task list outlast the conversation. Where the machine has a desktop, "
         "you can see and operate it."
     ),
+    http=HTTP,
 )
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ Serves stdio, or streamable HTTP with `--http`, to clients of every protocol rev
 
 from __future__ import annotations
 
-from .._runtime.mcp_serving import McpServer, main
+from .._runtime.http_settings import Endpoint, HttpSettings
+from .._runtime.mcp_command import main
+from .._runtime.mcp_serving import McpServer
 from .registry import REGISTRY
 
 TOOLS = (
@@ -52,6 +54,17 @@ TOOLS = (
     "search_transcripts",
 )
 
+# Where each client is served over HTTP, and the variables that its token comes from.
+HTTP = HttpSettings(
+    endpoints=(
+        Endpoint("/mcp/ren/", "ren", "REN_TOKEN_REN"),
+        Endpoint("/mcp/", "claude", "REN_TOKEN_CLAUDE"),
+        Endpoint("/mcp/workspace/", "workspace", "REN_TOKEN_WORKSPACE"),
+    ),
+    admin_variable="REN_ADMIN_TOKEN",
+    hosts_variable="REN_ALLOWED_HOSTS",
+)
+
 SERVER = McpServer(
     registry=REGISTRY,
     tools=TOOLS,
@@ -66,6 +79,7 @@ SERVER = McpServer(
         "would go and gives a confirmation, the second one needs it."
     ),
     client="claude",
+    http=HTTP,
 )
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from toolcast.output.plan import make_plan
 K = "generated/kirishima"
 M = "generated/molecule"
 QUICK = "not tools_list and not langchain"
-EXTERNAL = '    "external": ("memory",),\n'
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ FAULTS = [
     Fault(
         "server-lists-in-another-order",
         (f"{K}/registry.py",),
-        '"copilot": ("get_personality", "github_issue")',
-        '"copilot": ("get_personality",)',
+        '"copilot": Client(allow=("github_issue", "get_personality"))',
+        '"copilot": Client(allow=("get_personality",))',
         ("tools/list for copilot: names differs", '-  "github_issue"'),
         "tools_list and copilot and 2026",
     ),
@@ -96,11 +95,19 @@ FAULTS = [
         ("smarthome: the MCP inputSchema differs", '-    "user_request"'),
     ),
     Fault(
-        "wrapper-shows-another-schema",
-        (f"{K}/tools/smarthome.py",),
-        '                    "maxLength": 1000,\n',
+        "lists-show-another-schema",
+        (f"{K}/definitions.jsonl",),
+        '"required":["user_request"],',
         "",
-        ("smarthome: LangChain wrapper differs", '-        "maxLength": 1000,'),
+        ("smarthome: generated.kirishima/definitions.jsonl is not the file",),
+        "mcp_definition and smarthome",
+    ),
+    Fault(
+        "lists-are-torn",
+        (f"{K}/definitions.jsonl",),
+        '"openWorldHint":false}}}\n{"name":"stickynotes"',
+        '"openWorldHint":false}}}\n{"name":"sticky',
+        ("is not the file that the registry was generated with",),
         "langchain_wrapper and smarthome",
     ),
     Fault(

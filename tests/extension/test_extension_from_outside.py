@@ -167,11 +167,11 @@ def test_one_more_tool_is_one_spec_and_one_handler(project_copy: Any) -> None:
 
     program = (
         "import json, asyncio\n"
-        "from generated.kirishima.registry import get_openai_tools, call_tool_sync\n"
+        "from generated.kirishima.registry import get_openai_tools_sync, call_tool_sync\n"
         "from generated.kirishima.langchain_tools import get_langchain_tool\n"
         "from generated.kirishima.mcp_server import SERVER\n"
         "print(json.dumps([\n"
-        "  [t['function']['name'] for t in get_openai_tools('internal')],\n"
+        "  [t['function']['name'] for t in get_openai_tools_sync('internal')],\n"
         "  [t['name'] for t in SERVER.list_tools('internal')],\n"
         "  call_tool_sync('dice', {'count': 2}, 'internal').result,\n"
         "  get_langchain_tool('dice', 'internal').invoke({}),\n"

@@ -1,4 +1,4 @@
-"""A real Letta server for the tests that ask for one."""
+"""A toolset on a fake Letta; and a real Letta for the tests that ask for one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import pytest
 
 from tests.letta.real.cleaning import clean
 from tests.letta.real.server import letta_server
+from tests.letta.toy import make_toy, toy
+
+__all__ = ["clean_letta", "make_toy", "real_letta", "toy"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

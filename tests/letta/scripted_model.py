@@ -77,7 +77,7 @@ def scripted_model() -> Iterator[ScriptedModel]:
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     try:
         yield model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generated._runtime.mcp_serving import main
+from generated._runtime.mcp_command import main
 from generated.molecule.mcp_server import SERVER
 
 
@@ -13,7 +13,12 @@ from generated.molecule.mcp_server import SERVER
     [
         (["--port", "99999"], "--port must be a number from 0 to 65535"),
         (["--path", "mcp"], "--path must begin with /"),
-        (["--host", "0.0.0.0"], "--host must be a loopback address"),
+        (["--workers", "0"], "--workers must be at least 1"),
+        (["--grace", "-1"], "--grace must not be negative"),
+        (["--host", "0.0.0.0"], "every client needs a token: set MOLECULE_TOKEN"),
+        (["--host", "192.0.2.1"], "every client needs a token: set MOLECULE_TOKEN"),
+        (["--host", "0.0.0.0"], "set MOLECULE_ALLOWED_HOSTS"),
+        (["--client", "somebody"], "the toolset has no client `somebody`"),
     ],
 )
 def test_wrong_options_are_refused(

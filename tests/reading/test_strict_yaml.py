@@ -12,8 +12,10 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from toolcast.reading.plain_yaml import NotPlain, read_plain
 from toolcast.reading.scalars import AmbiguousScalar, resolve_plain
-from toolcast.reading.yaml_reader import MAX_BYTES, read_yaml
+from toolcast.reading.tree import Span
+from toolcast.reading.yaml_reader import MAX_BYTES, _Reader, read_yaml
 
 PLAIN = st.one_of(
     st.from_regex(r"[-+]?[0-9_.:eExo]{1,12}", fullmatch=True),
@@ -222,3 +224,32 @@ def test_bomb_takes_no_time(data: bytes) -> None:
     document, findings = read_yaml("x.yaml", data)
     assert time.process_time() - start < 1
     assert document is not None or findings
+
+
+@given(
+    st.one_of(
+        st.text(st.sampled_from("ab:-[]{},&*!|>'\"%#?~<=\n \t0129.@`\\é"), max_size=60),
+        VALUES.map(lambda value: yaml.safe_dump(value, allow_unicode=True)),
+    )
+)
+@settings(max_examples=500)
+def test_the_quick_reader_reads_what_the_proper_one_does_or_nothing(text: str) -> None:
+    try:
+        value = read_plain(text)
+    except NotPlain:
+        return
+    reader = _Reader("x.yaml", text)
+    reader.run()
+    assert reader.complete
+    assert not reader.findings
+    assert same(value, reader.root)
+
+
+def test_positions_are_looked_for_when_a_finding_asks() -> None:
+    document, findings = read_yaml("x.yaml", b"a:\n  b: [1, two]\n")
+    assert document is not None
+    assert not findings
+    assert "positions" not in document.__dict__
+    assert document.span(("a", "b", 1)) == Span(2, 10, 13)
+    assert document.span(("a", "b"), at_key=True) == Span(2, 3, 4)
+    assert document.span(("a", "missing")).line == 1

@@ -13,6 +13,7 @@ from generated._runtime.call_context import CallContext, current_call
 from generated._runtime.registry import Registry, UnknownClientError, UnknownToolError
 from generated._runtime.tool import Tool
 from generated._runtime.tool_response import ToolError, ToolResponse
+from generated.kirishima.registry import REGISTRY as KIRISHIMA
 
 
 def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
@@ -33,6 +34,9 @@ class Shelf:
 
     def may_own(self, name: str) -> bool:
         return name in self.shelf
+
+    def is_meant_for(self, name: str, client: str | None) -> bool:
+        return name != "secret" or client == "internal"
 
     async def list_tools(self) -> list[Tool]:
         return list(self.shelf.values())
@@ -72,6 +76,7 @@ def registry(*sources: Shelf) -> Registry:
         CLIENTS,
         {"memory": ("internal", "external"), "smarthome": ("internal",)},
         sources=sources,
+        checksum=KIRISHIMA.prepared.checksum,
     )
 
 

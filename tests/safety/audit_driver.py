@@ -1,7 +1,8 @@
 """Generates projects while an audit hook writes down what the process does.
 
 A fresh process runs this: `audit_driver.py LOG WARM-UP PROJECT...`. The first project is
-generated before the hook counts, so that every module of the generator is there by then.
+generated before the hook counts, rightly and with findings, so that every module of the
+generator is there by then, the libraries that only word findings among them.
 """
 
 import contextlib
@@ -62,9 +63,31 @@ def run(root: str) -> None:
             raise result.exception
 
 
+REFUSED = """\
+name: a_refused_one
+summary: Its example and its default are refused.
+parameters:
+  type: object
+  properties: {count: {type: integer, default: none, minimum: low}}
+examples: [{arguments: {count: many}}]
+cli: {keyword: null, reason: It is none.}
+"""
+BROKEN = "name: a_broken_one\n"
+
+
+def warm(root: str) -> None:
+    """Runs all that an honest project can: outputs, and the wording of findings."""
+    run(root)
+    for name, text in (("a_refused_one", REFUSED), ("a_broken_one", BROKEN)):
+        path = f"{root}/specs/molecule/{name}.yaml"
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        run(root)
+
+
 def main(log: str, warm_up: str, projects: list[str]) -> None:
     global project, is_counting
-    run(warm_up)
+    warm(warm_up)
     sys.addaudithook(note)
     for project in projects:
         is_counting = True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ..findings import Finding, Place, Severity
 
-__all__ = ["Document", "Path", "Span"]
+__all__ = ["Document", "Path", "Positions", "Span"]
 
 Path = tuple[str | int, ...]
 """The way from the root to a value: mapping keys and sequence indices."""
@@ -24,22 +25,46 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Positions:
+    """Where everything of a file stands.
+
+    Attributes:
+        keys: the span of the key of each mapping entry, by the entry's path.
+        values: the span of each value, by its path.
+    """
+
+    keys: Mapping[Path, Span]
+    values: Mapping[Path, Span]
+
+
+@dataclass(frozen=True)
 class Document:
     """One file as JSON value with positions.
+
+    Only a finding asks where something stands, so that positions are looked for when the
+    first one does: most files have none, and positions need more room than the text.
 
     Attributes:
         file: path relative to the workspace's root, with forward slashes.
         value: the root value: dict, list, str, int, float, bool or None.
-        keys: the span of the key of each mapping entry, by the entry's path.
-        values: the span of each value, by its path.
-        lines: the file's lines, for excerpts.
+        text: the file's text, with the line ends of Unix.
+        locate: gives the positions of everything in a text that was read before.
     """
 
     file: str
     value: Any
-    keys: Mapping[Path, Span]
-    values: Mapping[Path, Span]
-    lines: tuple[str, ...]
+    text: str = field(repr=False)
+    locate: Callable[[str], Positions] = field(repr=False, compare=False)
+
+    @cached_property
+    def positions(self) -> Positions:
+        """The spans of the file's keys and values."""
+        return self.locate(self.text)
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The file's lines, for excerpts."""
+        return tuple(self.text.split("\n"))
 
     def finding(
         self,
@@ -57,7 +82,8 @@ class Document:
         missing key is reported at the mapping that lacks it.
         """
         span = self.span(path, at_key=at_key)
-        line = self.lines[span.line - 1] if 0 < span.line <= len(self.lines) else ""
+        lines = self.lines
+        line = lines[span.line - 1] if 0 < span.line <= len(lines) else ""
         return Finding(
             rule,
             severity,
@@ -69,13 +95,14 @@ class Document:
 
     def span(self, path: Path, *, at_key: bool = False) -> Span:
         """The span of a path's key or value, or of its nearest ancestor."""
+        keys, values = self.positions.keys, self.positions.values
         while True:
-            if at_key and path in self.keys:
-                return self.keys[path]
-            if path in self.values:
-                if isinstance(self._at(path), (dict, list)) and path in self.keys:
-                    return self.keys[path]
-                return self.values[path]
+            if at_key and path in keys:
+                return keys[path]
+            if path in values:
+                if isinstance(self._at(path), (dict, list)) and path in keys:
+                    return keys[path]
+                return values[path]
             if not path:
                 return Span(1, 1, 2)
             path = path[:-1]

@@ -1,7 +1,8 @@
 """Strict YAML: bytes to a Document, or findings; never an exception, never unbounded work.
 
 Built from parser events, so that nothing is constructed, no alias is followed and a deep
-or endless file stops at the bound.
+or endless file stops at the bound. A file with nothing to say about is read by
+`plain_yaml`; this reader words what is wrong with all others, and tells where things stand.
 """
 
 from __future__ import annotations
@@ -13,16 +14,14 @@ import yaml
 
 from ..findings import Finding, Place, Severity
 from ..text.characters import describe, forbidden, invisible
+from .decoding import decode, whole_file
+from .plain_yaml import MAX_DEPTH, MAX_NODES, Loader, NotPlain, read_plain
 from .scalars import AmbiguousScalar, resolve_plain
-from .tree import Document, Path, Span
+from .tree import Document, Path, Positions, Span
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "read_yaml"]
 
 MAX_BYTES = 512 * 1024
-MAX_DEPTH = 100
-MAX_NODES = 25_000
-
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Stop(Exception):
@@ -36,50 +35,25 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     """
     if len(data) > MAX_BYTES:
         message = f"the file has more than {MAX_BYTES:,} bytes; no more are read"
-        return None, [_whole(file, "yaml/too-large", message)]
-    text, findings = _decode(file, data)
+        return None, [whole_file(file, "yaml/too-large", message)]
+    text, findings = decode(file, data)
     if text is None:
         return None, findings
-    reader = _Reader(file, text)
-    reader.run()
-    if reader.complete:
-        document = Document(
-            file, reader.root, reader.keys, reader.values, tuple(reader.lines)
-        )
-        return document, reader.findings
-    return None, reader.findings
-
-
-def _whole(file: str, rule: str, message: str, help: str = "") -> Finding:
-    return Finding(rule, Severity.ERROR, Place(file), message, help)
-
-
-def _decode(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"the file is not UTF-8: byte {error.start} cannot be decoded"
-        help_ = "save the file as UTF-8"
-        return None, [_whole(file, "yaml/encoding", message, help_)]
-    text = text.replace("\r\n", "\n")
-    for number, line in enumerate(text.split("\n"), 1):
-        bad = forbidden(line)
-        if bad:
-            column = line.index(bad) + 1
-            place = Place(file, number, column, column + 1)
-            message = f"the character {describe(bad)} is not allowed"
-            help_ = "remove it; no output can show it safely"
-            return None, [
-                Finding(
-                    "yaml/forbidden-character",
-                    Severity.ERROR,
-                    place,
-                    message,
-                    help_,
-                    line,
-                )
-            ]
-    return text, []
+        return Document(file, read_plain(text), text, _positions), []
+    except NotPlain:
+        reader = _Reader(file, text)
+        reader.run()
+    if not reader.complete:
+        return None, reader.findings
+    positions = Positions(reader.keys, reader.values)
+    return Document(file, reader.root, text, lambda _: positions), reader.findings
+
+
+def _positions(text: str) -> Positions:
+    reader = _Reader("", text)
+    reader.run()
+    return Positions(reader.keys, reader.values)
 
 
 class _Reader:
@@ -95,7 +69,7 @@ class _Reader:
         self.nodes = 0
 
     def run(self) -> None:
-        events = yaml.parse(self.text, Loader=_Loader)
+        events = yaml.parse(self.text, Loader=Loader)
         try:
             self._stream(events)
         except _Stop:

@@ -22,7 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for command in commands:
         if command.flag is not None:
             flags.setdefault(command.keyword, set()).add(command.flag)
-    for command in commands:
+    for command in commands if flags else ():
         placed = {place.parameter for place in command.positionals}
         for name in command.tool.properties:
             option = option_name(name)

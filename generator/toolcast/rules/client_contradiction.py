@@ -24,6 +24,16 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     f"`{client.name}` allows and restricts `{name}`",
                     "remove it from one of the two lists; as it stands it is restricted",
                 )
+    for server in toolset.mcp_servers:
+        for index, name in enumerate(server.allow or ()):
+            if name in server.restrict:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("mcp_servers", server.name, "allow", index),
+                    f"`{server.name}` allows and restricts `{name}`",
+                    "remove it from one of the two lists; as it stands it is restricted",
+                )
     tools = {tool.name: tool for tool in toolset.tools}
     for client in toolset.clients:
         for index, name in enumerate(client.allow or ()):

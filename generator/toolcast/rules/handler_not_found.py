@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..findings import Finding, Severity
-from ..reading.python_module import read_module
-from ..spec.handler_code import handler_code, is_below
+from ..spec.handler_code import handler_code, handler_module, is_below
 from ..spec.model import Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
 from .rule import Rule, at_tool
@@ -28,7 +27,7 @@ def _problem(
     reference, package = tool.handler, toolset.handlers
     if reference is None or package is None or not is_below(reference.module, package):
         return None
-    module = read_module(workspace.root, workspace.sources, reference.module)
+    module = handler_module(workspace, reference.module)
     if module is None:
         path = reference.module.replace(".", "/") + ".py"
         folders = [source for source in workspace.sources if source != "."]

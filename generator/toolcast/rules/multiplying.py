@@ -7,14 +7,19 @@ from collections.abc import Iterator
 from ..findings import Finding, Severity
 from ..runtime.schema_visits import MOST_WAYS, multiplies
 from ..spec.model import Toolset, Workspace
+from ..spec.surface import definition_texts
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
+
+_WORDS = frozenset(["ref", "dynamicref", "recursiveref"])
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds schemas whose references multiply."""
     for tool in toolset.tools:
+        if _WORDS.isdisjoint(definition_texts(tool).clues.words):
+            continue  # without references there are no more ways than places in the file
         for field, schema in (
             ("parameters", tool.parameters),
             ("returns", tool.returns),

@@ -9,7 +9,7 @@ from ..findings import Finding
 from ..spec.model import Toolset, ToolSpec
 from ..spec.prose import prose_of_toolset
 from ..spec.surface import SurfaceText, SurfaceTexts
-from ..text.attack_phrases import Phrase, first_phrase
+from ..text.phrase import Phrase, first_phrase
 from .rule import Rule, at_tool, at_toolset
 
 __all__ = ["CAVEAT", "at_text", "phrases_in", "phrases_in_toolset", "shown"]
@@ -46,7 +46,7 @@ def phrases_in(
 
     `passing` names a field whose texts are passed over.
     """
-    if first_phrase(texts.joined, phrases) is None:
+    if first_phrase(texts.joined, phrases, texts.clues) is None:
         return
     for found in texts.each:
         if found.path[0] == passing:

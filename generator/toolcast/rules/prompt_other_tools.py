@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, ToolSpec, Workspace
 from ..spec.surface import definition_texts
 from ..text.attack_phrases import OTHER_TOOLS
-from ..text.steering import steering
+from ..text.steering import Steering, steering
 from .prompt_finding import CAVEAT, at_text, phrases_in, shown
 from .rule import Rule
 
@@ -29,9 +28,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             yield from _steered(tool, pattern)
 
 
-def _steered(tool: ToolSpec, pattern: re.Pattern[str]) -> Iterator[Finding]:
+def _steered(tool: ToolSpec, pattern: Steering) -> Iterator[Finding]:
     texts = definition_texts(tool)
-    if not pattern.search(texts.joined):
+    if not pattern.search(texts.joined, texts.clues):
         return
     for found in texts.each:
         for match in pattern.finditer(found.text):

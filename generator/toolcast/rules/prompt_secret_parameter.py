@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
 
 from ..findings import Finding, Severity
 from ..reading.tree import Path
@@ -52,10 +54,12 @@ SECRET_PARAMETERS: dict[str, str] = {
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds parameters that a model would fill with secrets."""
     for tool in toolset.tools:
+        if not any(map(_wanted, _parameters(tool.parameters))):
+            continue
         for found in definition_texts(tool).each:
             if not (found.is_key and _is_parameter(found.path)):
                 continue
-            wanted = SECRET_PARAMETERS.get(_words(found.text))
+            wanted = _wanted(found.text)
             if wanted is not None:
                 yield at_text(
                     RULE,
@@ -69,6 +73,26 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 def _is_parameter(path: Path) -> bool:
     return path[0] == "parameters" and len(path) > 2 and path[-2] == "properties"
+
+
+def _parameters(value: Any) -> Iterator[str]:
+    """The names of all parameters of a schema and its parts."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            properties = part.get("properties")
+            if isinstance(properties, dict):
+                yield from properties
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+
+
+@lru_cache(maxsize=4096)
+def _wanted(name: str) -> str | None:
+    """What a model would fill in for a parameter of a name; None for a harmless one."""
+    return SECRET_PARAMETERS.get(_words(name))
 
 
 def _words(name: str) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
 from ..spec.shape import Suggestions
-from .rule import Rule, at_tool
+from .rule import Rule, at_tool, at_toolset
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools for clients that the toolset does not have."""
+    """Finds tools and external servers for clients that the toolset does not have."""
     names = [client.name for client in toolset.clients]
     for tool in toolset.tools:
         suggestions = Suggestions(names)
@@ -26,12 +26,23 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     f"the toolset has no client `{name}`",
                     suggestions.near(name) or "add it to `clients` of toolset.yaml",
                 )
+    for server in toolset.mcp_servers:
+        suggestions = Suggestions(names)
+        for index, name in enumerate(server.clients or ()):
+            if name not in names:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("mcp_servers", server.name, "clients", index),
+                    f"the toolset has no client `{name}`",
+                    suggestions.near(name) or "add it to `clients`",
+                )
 
 
 RULE = Rule(
     id="expose/unknown-client",
     severity=Severity.ERROR,
-    purpose="Checks that every client of a tool is one of the toolset's.",
+    purpose="Checks that every client of a tool or server is one of the toolset's.",
     why="Nobody has the misspelled name, so the tool is offered to nobody.",
     bad="""\
 clients: [intrenal]

@@ -23,7 +23,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             ("restrict", client.restrict),
         ):
             for index, name in enumerate(listed):
-                if name in names:
+                is_external = any(s.is_named(name) for s in toolset.mcp_servers)
+                if name in names or is_external:
                     continue
                 now = f"it is called `{former[name]}` now" if name in former else ""
                 yield at_toolset(

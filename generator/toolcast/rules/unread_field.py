@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 
 from ..findings import Finding, Severity
@@ -24,8 +23,10 @@ _READERS = {
     "instructions": frozenset(["mcp"]),
     "version": frozenset(["mcp"]),
     "preamble": frozenset(["prompts"]),
+    "letta": frozenset(["letta"]),
+    "mcp_servers": frozenset(["registry"]),
+    "router": frozenset(["registry"]),
 }
-_NOT_YET_BOUND = ("router", "mcp_servers", "letta")
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
@@ -38,11 +39,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             if field not in read:
                 message = f"none of the toolset's targets reads `{field}`"
                 yield at_tool(RULE, tool, (field,), message, at_key=True)
-    bound = {field.name for field in dataclasses.fields(Toolset)}
     for field in toolset.fields:
         readers = _READERS.get(field)
-        is_unread = readers is not None and not readers & names
-        if is_unread or (field in _NOT_YET_BOUND and field not in bound):
+        if readers is not None and not readers & names:
             message = f"none of the toolset's targets reads `{field}`"
             yield at_toolset(RULE, toolset, (field,), message, at_key=True)
 

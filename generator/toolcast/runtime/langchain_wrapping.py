@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from langchain_core.tools import BaseTool, ToolException
@@ -15,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .background_loop import run_sync
 from .registry import Registry
-from .tool import Tool
 from .tool_response import ToolResponse
 
 __all__ = ["SpecTool", "wrap"]
@@ -30,12 +30,16 @@ class SpecTool(BaseTool):
 
     registry: Registry = Field(exclude=True)
     client: str | None = Field(default=None, exclude=True)
-    schema_model: type[BaseModel] = Field(exclude=True)
     handle_tool_error: bool = True
 
     def get_input_schema(self, config: Any = None) -> type[BaseModel]:
         """A model that accepts exactly what the spec's schema accepts."""
-        return self.schema_model
+        return self._schema_model
+
+    @cached_property
+    def _schema_model(self) -> type[BaseModel]:
+        # A class costs a hundred times what the wrapper does, and few ask for it.
+        return _schema_model(self.registry, self.name, self.client)
 
     def _run(self, /, **arguments: Any) -> str:
         return _content(run_sync(self._call(arguments)))
@@ -48,12 +52,12 @@ class SpecTool(BaseTool):
 
 
 def wrap(registry: Registry, name: str, client: str | None = None) -> SpecTool:
-    """The LangChain tool of a registry's tool.
+    """The LangChain tool of a registry's tool, which is not imported for it.
 
     Raises:
         LookupError: the client has no such tool.
     """
-    tool = registry.get_tool(name, client)
+    tool = registry.listed_tool(name, client)
     schema = dict(tool.parameters)
     # LangChain reads `properties` of a schema without asking whether it is there.
     schema.setdefault("properties", {})
@@ -63,13 +67,10 @@ def wrap(registry: Registry, name: str, client: str | None = None) -> SpecTool:
         args_schema=schema,
         registry=registry,
         client=client,
-        schema_model=_schema_model(registry, tool, client),
     )
 
 
-def _schema_model(
-    registry: Registry, tool: Tool, client: str | None
-) -> type[BaseModel]:
+def _schema_model(registry: Registry, name: str, client: str | None) -> type[BaseModel]:
     class Arguments(BaseModel):
         model_config = ConfigDict(extra="allow")
 
@@ -78,14 +79,14 @@ def _schema_model(
         def _valid(cls, value: Any) -> Any:
             if not isinstance(value, dict):
                 raise ValueError("the arguments are not an object")
-            problems = registry.problems_with_arguments(tool.name, value, client)
+            problems = registry.problems_with_arguments(name, value, client)
             if problems:
                 raise ValueError("; ".join(problems))
             return value
 
         @classmethod
         def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
-            return dict(tool.parameters)
+            return dict(registry.listed_tool(name, client).parameters)
 
     return Arguments
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .registry import Registry, UnknownClientError
+from .mcp_lines import RawJson
+from .registry import Registry
 from .tool_response import ToolResponse
 
 if TYPE_CHECKING:
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult
     from starlette.applications import Starlette
 
-__all__ = ["McpServer", "main"]
+    from .http_admin import AdminRoute
+    from .http_settings import HttpSettings
+    from .prepared_tools import ListedTool
+    from .tool import Tool
+
+__all__ = ["McpServer", "serve_over_stdio"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -39,6 +45,8 @@ class McpServer:
         instructions: how to use the server as a whole.
         client: the client that is served when none is asked for; None in a toolset
             without clients.
+        http: where and how each client is served over HTTP.
+        admin_routes: paths for administrators, besides the list of tools.
     """
 
     registry: Registry
@@ -48,6 +56,8 @@ class McpServer:
     version: str = "0.0.0"
     instructions: str | None = None
     client: str | None = None
+    http: HttpSettings | None = None
+    admin_routes: tuple[AdminRoute, ...] = ()
 
     def names(self, client: str | None) -> tuple[str, ...]:
         """The tools that a client gets, in their order.
@@ -60,11 +70,34 @@ class McpServer:
 
     def list_tools(self, client: str | None) -> list[Mapping[str, Any]]:
         """The client's `tools/list`."""
-        load = self.registry.get_tool
-        return [load(name, client).definition for name in self.names(client)]
+        show = self.registry.listed_tool
+        return [show(name, client).definition for name in self.names(client)]
 
-    def build(self, client: str | None = None) -> Server[Any]:
+    async def offered(self, client: str | None) -> list[ListedTool | Tool]:
+        """The client's tools, the toolset's own and then the sources'.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        show = self.registry.listed_tool
+        own = [show(name, client) for name in self.names(client)]
+        return [*own, *await self.registry.source_tools(client)]
+
+    def build(
+        self, client: str | None = None, *, takes_raw_json: bool = False
+    ) -> Server[Any]:
         """The SDK's server for one client.
+
+        What keeps it fast on every transport: a list comes from what was prepared at
+        generation, behind the SDK's models; `get_tool_input_schema` is given, without which
+        each HTTP call would list all tools; and a tool's module, its handler and its
+        validator come at its first call.
+
+        Args:
+            client: who is served.
+            takes_raw_json: the transport writes `RawJson` as it is, so that a list is
+                sent without one object being built for it.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -76,6 +109,7 @@ class McpServer:
 
         who = self.client if client is None else client
         names = frozenset(self.names(who))
+        shown: tuple[tuple[str, ...], Any] = ((), [])
 
         async def list_tools(
             context: ServerRequestContext[Any, Any],
@@ -138,10 +172,20 @@ class McpServer:
             The models drop unknown keys and nulls, change the order of keys, and refuse
             the whole list for one tool.
             """
+            nonlocal shown
             result = await call_next(ctx)
-            if ctx.method == "tools/list" and isinstance(result, dict):
-                return {**result, "tools": self.list_tools(who)}
-            return result
+            if ctx.method != "tools/list" or not isinstance(result, dict):
+                return result
+            present = self.names(who)
+            if present != shown[0]:
+                prepared = self.registry.prepared
+                tools = (
+                    RawJson(prepared.tools_json(present))
+                    if takes_raw_json
+                    else [prepared.tool(name).definition for name in present]
+                )
+                shown = (present, tools)
+            return {**result, "tools": shown[1]}
 
         server.middleware.append(exact_tools)
         return server
@@ -188,64 +232,16 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def main(server: McpServer, arguments: list[str] | None = None) -> None:
-    """The command line of a generated server."""
-    import argparse
+def serve_over_stdio(server: McpServer, client: str | None) -> None:
+    """Serves one client over standard input and output until the input ends."""
+    import asyncio
 
-    parser = argparse.ArgumentParser(
-        prog=f"{server.name} MCP server",
-        description="Serves MCP over stdio, or over streamable HTTP with --http.",
-    )
-    parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
-    parser.add_argument("--host", default="127.0.0.1", help="a loopback address")
-    parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
-    parser.add_argument("--path", default="/mcp", help="the path of the endpoint")
-    parser.add_argument("--client", default=None, help="the client to serve")
-    parser.add_argument("--list", action="store_true", help="print the tools and end")
-    options = parser.parse_args(arguments)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO)
-    client = server.client if options.client is None else options.client
-    try:
-        names = server.names(client)
-    except UnknownClientError as error:
-        parser.error(str(error))
-    if options.list:
-        for name in names:
-            print(name)
-    elif options.http:
-        if options.host not in ("127.0.0.1", "localhost", "::1"):
-            parser.error("--host must be a loopback address: the server asks no token")
-        if not 0 <= options.port <= 65535:
-            parser.error("--port must be a number from 0 to 65535")
-        if not options.path.startswith("/"):
-            parser.error("--path must begin with /")
-        _serve_http(server, client, options.host, options.port, options.path)
-    else:
-        _serve_stdio(server, client)
-
-
-def _serve_stdio(server: McpServer, client: str | None) -> None:
-    import anyio
-    from mcp.server.stdio import stdio_server
-
-    async def serve() -> None:
-        built = server.build(client)
-        async with stdio_server() as (read, write):
-            await built.run(read, write, built.create_initialization_options())
+    from .mcp_stdio import serve_stdio
 
     try:
-        anyio.run(serve)
+        asyncio.run(
+            serve_stdio(lambda is_lean: server.build(client, takes_raw_json=is_lean))
+        )
     except KeyboardInterrupt:
         # Ctrl-C is how a person ends it; a traceback would look like a failure.
         sys.exit(130)
-
-
-def _serve_http(
-    server: McpServer, client: str | None, host: str, port: int, path: str
-) -> None:
-    import uvicorn
-
-    config = uvicorn.Config(
-        server.http_app(client, path), host=host, port=port, log_level="info"
-    )
-    uvicorn.Server(config).run()

@@ -2,26 +2,31 @@
 
 What may ask a tool source awaits; each such function has a `_sync` twin for callers
 without an event loop.
+
+Importing this module loads next to nothing. Lists come from what was prepared at generation;
+a tool's module is imported when the tool itself is asked for, and what calls need at the first
+call.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Client, UnknownClientError
-from .background_loop import run_sync
-from .call_context import CallContext, ReportProgress
+from .background_loop import sync
 from .own_tools import OwnTools
-from .tool import Tool
-from .tool_calls import ToolCalls
-from .tool_response import ToolResponse
-from .tool_source import ToolSource
+from .prepared_tools import ListedTool, PreparedTools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .call_context import ReportProgress
+    from .tool import Tool
+    from .tool_calls import ToolCalls
+    from .tool_response import ToolResponse
+    from .tool_source import ToolSource
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
-
-_logger = logging.getLogger("toolcast")
 
 
 class UnknownToolError(LookupError):
@@ -39,6 +44,7 @@ class Registry:
         tool_clients: the only clients that a tool is meant for, for tools that say so.
         former_names: the tool that each former name resolves to. Lists never show them.
         sources: where further tools come from; an own tool wins over one of the same name.
+        checksum: that of the prepared file which belongs to the modules.
     """
 
     def __init__(
@@ -49,11 +55,19 @@ class Registry:
         tool_clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
         sources: Sequence[ToolSource] = (),
+        *,
+        checksum: str,
     ) -> None:
-        self._own = OwnTools(package, modules, former_names or {})
+        self.package = package
+        self._own = OwnTools(package, modules, checksum, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
-        self._calls = ToolCalls(self._own)
+        self._tool_calls: ToolCalls | None = None
+
+    @property
+    def prepared(self) -> PreparedTools:
+        """What lists show of every tool of the toolset's own, whoever may see it."""
+        return self._own.prepared
 
     def access(self) -> Access:
         """Who may have which tool.
@@ -86,13 +100,19 @@ class Registry:
             UnknownToolError: the client has no such tool.
             AccessError: who may have which tool cannot be found out.
         """
-        present = self.resolve(name)
-        if not self.access().may_have(client, present) or present not in self._own:
-            raise UnknownToolError(f"unknown tool `{name}`")
-        return self._own.load(present)
+        return self._own.load(self._present(name, client))
+
+    def listed_tool(self, name: str, client: str | None = None) -> ListedTool:
+        """What lists show of one of the toolset's own tools; its module is not imported.
+
+        Raises: as `get_tool`.
+        """
+        return self._own.listed(self._present(name, client))
 
     def tools(self, client: str | None = None) -> list[Tool]:
         """The toolset's own tools that a client may have, in the declared order.
+
+        Imports the module of each.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -111,23 +131,37 @@ class Registry:
         tool, _ = await self._found(name, client)
         return tool
 
-    async def list_tools(self, client: str | None = None) -> list[Tool]:
+    async def list_tools(self, client: str | None = None) -> list[ListedTool | Tool]:
         """A client's tools: the toolset's own in their order, then the sources'.
+
+        The own ones are as they were prepared: no module of a tool is imported.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        access, listed = self.access(), self.tools(client)
-        names = {tool.name for tool in listed}
+        own = [self._own.listed(name) for name in self.names(client)]
+        return [*own, *await self.source_tools(client)]
+
+    async def source_tools(self, client: str | None = None) -> list[Tool]:
+        """The sources' tools that a client may have, each name once.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        access = self.access()
+        access.client(client)
+        listed: dict[str, Tool] = {}
         for source in self._sources:
             for tool in await source.list_tools():
-                if tool.name not in names | {*self._own.names} and access.may_have(
-                    client, tool.name
+                if (
+                    tool.name not in self._own
+                    and access.may_have(client, tool.name)
+                    and source.is_meant_for(tool.name, client)
                 ):
-                    names.add(tool.name)
-                    listed.append(tool)
-        return listed
+                    listed.setdefault(tool.name, tool)
+        return list(listed.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
         """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
@@ -147,7 +181,14 @@ class Registry:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        return [(await self.find_tool(name, client)).openai() for name in names]
+        shown: list[dict[str, Any]] = []
+        for name in names:
+            present = self.resolve(name)
+            if present in self._own:
+                shown.append(self.listed_tool(present, client).openai())
+            else:
+                shown.append((await self.find_tool(name, client)).openai())
+        return shown
 
     async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
         """The client's tools that are offered in every turn, in OpenAI's format."""
@@ -160,29 +201,11 @@ class Registry:
         listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
 
-    def get_mcp_tools_sync(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """`get_mcp_tools` for callers without an event loop."""
-        return run_sync(self.get_mcp_tools(client))
-
-    def get_openai_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
-        """`get_openai_tools` for callers without an event loop."""
-        return run_sync(self.get_openai_tools(client))
-
-    def get_openai_tools_by_names_sync(
-        self, names: Iterable[str], client: str | None = None
-    ) -> list[dict[str, Any]]:
-        """`get_openai_tools_by_names` for callers without an event loop."""
-        return run_sync(self.get_openai_tools_by_names(names, client))
-
-    def get_always_tools_sync(self, client: str | None = None) -> list[dict[str, Any]]:
-        """`get_always_tools` for callers without an event loop."""
-        return run_sync(self.get_always_tools(client))
-
-    def get_routed_tools_catalog_sync(
-        self, client: str | None = None
-    ) -> dict[str, str]:
-        """`get_routed_tools_catalog` for callers without an event loop."""
-        return run_sync(self.get_routed_tools_catalog(client))
+    get_mcp_tools_sync = sync(get_mcp_tools)
+    get_openai_tools_sync = sync(get_openai_tools)
+    get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
+    get_always_tools_sync = sync(get_always_tools)
+    get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -208,33 +231,31 @@ class Registry:
         The handler gets exactly the arguments that were given, once they are found valid:
         none is added and none is converted. Every failure is a response with an error.
         """
-        try:
-            tool, source = await self._found(name, client)
-        except LookupError as error:
-            return ToolResponse(error=str(error))
-        except AccessError:
-            _logger.exception("the call of a tool is refused")
-            return ToolResponse(
-                error="no tool can be called: who may have which cannot be found out;"
-                " the log says why"
-            )
-        given: Mapping[str, Any] = {} if arguments is None else arguments
-        context = CallContext(tool.name, client, report_progress)
-        return await self._calls.call(tool, source, given, context)
+        found = self._found(name, client)
+        return await self._calls.find_and_call(
+            found, name, arguments, client, report_progress
+        )
 
-    def call_tool_sync(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        client: str | None = None,
-    ) -> ToolResponse:
-        """`call_tool` for callers without an event loop."""
-        return run_sync(self.call_tool(name, arguments, client))
+    call_tool_sync = sync(call_tool)
 
     async def close(self) -> None:
         """Ends what the sources hold open."""
         for source in self._sources:
             await source.close()
+
+    @property
+    def _calls(self) -> ToolCalls:
+        if self._tool_calls is None:
+            from .tool_calls import ToolCalls
+
+            self._tool_calls = ToolCalls(self._own)
+        return self._tool_calls
+
+    def _present(self, name: str, client: str | None) -> str:
+        present = self.resolve(name)
+        if not self.access().may_have(client, present) or present not in self._own:
+            raise UnknownToolError(f"unknown tool `{name}`")
+        return present
 
     async def _found(
         self, name: str, client: str | None
@@ -246,6 +267,8 @@ class Registry:
                 return self._own.load(present), None
             for source in self._sources:
                 if not source.may_own(present):
+                    continue
+                if not source.is_meant_for(present, client):
                     continue
                 tool = await source.find_tool(present)
                 if tool is not None:

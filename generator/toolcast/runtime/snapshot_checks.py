@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .mcp_wire import raw_tools_list
+from .prepared_tools import ListedTool, PreparedTools, PreparedToolsError
 from .tool import Tool
 from .validation import Validators
 
@@ -47,6 +48,7 @@ class SnapshotChecks:
         """The registry's OpenAI format."""
         if self._in("registry", tool):
             self._same(tool, "openai", self._tool(tool).openai())
+            self._same(tool, "openai, as listed", self._listed(tool).openai())
 
     def examples(self, tool: str) -> None:
         """Each example of a tool is a valid call."""
@@ -86,6 +88,7 @@ class SnapshotChecks:
         """The whole MCP tool."""
         if self._in("mcp", tool):
             self._same(tool, "mcp", self._tool(tool).definition)
+            self._same(tool, "mcp, as listed", self._listed(tool).definition)
 
     def mcp_tools_list(self, client: str | None, fixture: str, revision: str) -> None:
         """The bytes that the server really sends over stdio."""
@@ -209,6 +212,13 @@ class SnapshotChecks:
         tool: Tool = self._module(f"tools.{modules[name]}").TOOL
         return tool
 
+    def _listed(self, name: str) -> ListedTool:
+        prepared: PreparedTools = self._module("registry").REGISTRY.prepared
+        try:
+            return prepared.tool(name)
+        except PreparedToolsError as error:
+            raise AssertionError(f"{name}: {error}") from None
+
     def _client_of(self, tool: str) -> str | None:
         if not self._has_clients:
             return None
@@ -245,7 +255,8 @@ class SnapshotChecks:
             raise AssertionError(f"there is no fixture snapshots/{fixture}") from None
 
     def _same(self, tool: str, surface: str, live: Any) -> None:
-        _compare(f"{tool}: {surface}", _text(live), _text(self._json(surface, tool)))
+        kept = self._json(surface.partition(",")[0], tool)
+        _compare(f"{tool}: {surface}", _text(live), _text(kept))
 
     def _same_tools(self, live: list[Any], kept: list[Any], client: str) -> None:
         names = [tool.get("name") for tool in live]

@@ -27,6 +27,12 @@ class ToolSource(Protocol):
         Lists of clients may name such tools before they were ever seen.
         """
 
+    def is_meant_for(self, name: str, client: str | None) -> bool:
+        """Whether its tool of this name is for this client at all.
+
+        Beside the client's own lists, as a tool's `clients` are. Does no I/O.
+        """
+
     async def list_tools(self) -> Sequence[Tool]:
         """The tools that it has now, under the names that callers use. Never raises.
 

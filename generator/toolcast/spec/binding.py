@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..reading.tree import Document
+from .external import bind_mcp_servers, bind_router
+from .letta import bind_letta
 from .model import (
     Action,
     Actions,
@@ -128,7 +130,10 @@ def bind_toolset(
     if targets is None:
         targets = dict.fromkeys(default_targets)
     preamble = value.get("preamble", {})
-    plain = ("version", "instructions", "handlers", "permissions")
+    plain = (
+        *("version", "instructions", "handlers", "permissions"),
+        *("clients_override", "ledger"),
+    )
     return Toolset(
         **{key: value[key] for key in plain if key in value},
         name=value["name"],
@@ -150,9 +155,12 @@ def bind_toolset(
             name: tuple(body.get("accessors", ()))
             for name, body in value.get("pools", {}).items()
         },
+        mcp_servers=bind_mcp_servers(value),
+        router=bind_router(value),
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
         },
+        letta=bind_letta(value["letta"], value["name"]) if "letta" in value else None,
         targets={name: options or {} for name, options in targets.items()},
         exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
         suppress=_suppressions(value),
@@ -167,6 +175,8 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         body.get("title", ""),
         None if allow == "*" else tuple(allow),
         tuple(body.get("restrict", ())),
+        body.get("path"),
+        body.get("token_variable"),
     )
 
 

@@ -6,8 +6,8 @@ A schema that is not sound checks nothing here: what is wrong with it has a rule
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, NoReturn
 
 from ..reading.tree import Path
 from .json_schema import JsonSchema
@@ -19,6 +19,13 @@ __all__ = ["ValueChecker", "patterns_of"]
 
 _MOST_REFERENCES = 20_000
 _MOST_PROBLEMS = 3
+_QUICK = {
+    "2020-12": "Draft202012Validator",
+    "2019-09": "Draft201909Validator",
+    "draft-07": "Draft7Validator",
+    "draft-06": "Draft6Validator",
+    "draft-04": "Draft4Validator",
+}
 
 
 class _TooMuch(Exception):
@@ -29,16 +36,29 @@ class ValueChecker:
     """Checks values against one schema and its parts.
 
     A pattern that could take long on a text is passed over, as is one that only ECMA-262
-    knows.
+    knows. A quick engine tells whether there is a problem, and jsonschema which, as it does
+    for schemas with patterns or references, whose bounds the quick one does not share.
     """
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
-        self._validator = _validator(schema) if _is_sound(schema) else None
+
+    @cached_property
+    def _validator(self) -> Any:
+        return _validator(self._schema) if _is_sound(self._schema) else None
+
+    @cached_property
+    def _is_simple(self) -> bool:
+        schema = self._schema
+        return (
+            schema.dialect in _QUICK
+            and not schema.references
+            and next(patterns_of(schema), None) is None
+        )
 
     def problems(self, value: Any, path: Path = ()) -> list[str]:
         """What is wrong with a value by the subschema at a path; empty when nothing is."""
-        if self._validator is None:
+        if self._is_surely_valid(value, path) or self._validator is None:
             return []
         subschema = self._schema.at(path)
         _FOLLOWED.count = 0
@@ -47,6 +67,24 @@ class ValueChecker:
             return list(_first(map(_worded, errors)))
         except (_TooMuch, RecursionError, OverflowError):
             return ["it takes the schema too long to check it"]
+
+    def _is_surely_valid(self, value: Any, path: Path) -> bool:
+        import jsonschema_rs
+
+        if not self._is_simple:
+            return False
+        kind = getattr(jsonschema_rs, _QUICK[self._schema.dialect or ""])
+        try:
+            engine = kind(
+                self._schema.at(path), validate_formats=False, retriever=_refuse
+            )
+            return bool(engine.is_valid(value))
+        except (ValueError, OverflowError, RecursionError):
+            return False  # a schema that is none, or a text that is not Unicode
+
+
+def _refuse(address: str) -> NoReturn:
+    raise ValueError(f"a schema may not refer to {address}")
 
 
 def patterns_of(schema: JsonSchema) -> Iterator[tuple[Path, str, bool]]:

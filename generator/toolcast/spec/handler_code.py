@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..reading.python_module import FunctionDefinition, PythonModule, read_module
-from .model import Toolset, ToolSpec, Workspace
+from .model import HandlerReference, Toolset, ToolSpec, Workspace
 
-__all__ = ["HandlerCode", "Signature", "handler_code", "is_below"]
+__all__ = ["HandlerCode", "Signature", "handler_code", "handler_module", "is_below"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,15 @@ def is_below(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
+def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
+    """The module of a dotted name as it is in this run; None when no source has it."""
+    modules = workspace.kept.setdefault("handler modules", {})
+    if name not in modules:
+        modules[name] = read_module(workspace.root, workspace.sources, name)
+    found: PythonModule | None = modules[name]
+    return found
+
+
 def handler_code(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> HandlerCode | None:
@@ -83,7 +92,17 @@ def handler_code(
         return None
     if not is_below(reference.module, toolset.handlers):
         return None
-    module = read_module(workspace.root, workspace.sources, reference.module)
+    codes = workspace.kept.setdefault("handler code", {})
+    if reference not in codes:
+        codes[reference] = _handler_code(workspace, reference)
+    found: HandlerCode | None = codes[reference]
+    return found
+
+
+def _handler_code(
+    workspace: Workspace, reference: HandlerReference
+) -> HandlerCode | None:
+    module = handler_module(workspace, reference.module)
     if module is None:
         return None
     function = module.functions.get(reference.function)

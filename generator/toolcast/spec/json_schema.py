@@ -116,9 +116,12 @@ class JsonSchema:
     @cached_property
     def references(self) -> tuple[Reference, ...]:
         """Every reference, in the order of the schema."""
-        order = {path: index for index, path in enumerate(self.subschemas)}
+        subschemas = self.subschemas
         anchors: dict[str, Path] = self.__dict__["_anchors"]
         named: list[Reference] = self.__dict__["_named"]
+        if not named:
+            return ()
+        order = {path: index for index, path in enumerate(subschemas)}
         resolved = (
             (
                 Reference(
@@ -165,6 +168,8 @@ class JsonSchema:
         below `properties` or `items`, is no loop.
         """
         by_place = {r.path[:-1]: r for r in self.references if r.target is not None}
+        if not by_place:
+            return ()
         state: dict[Path, bool] = {}
         found: list[Reference] = []
         for start in self.subschemas:

@@ -12,7 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from ..reading.tree import Document
+from .external import McpServer, ToolRouter
 from .json_schema import JsonSchema
+from .letta import LettaSettings
 
 __all__ = [
     "Action",
@@ -203,6 +205,8 @@ class Client:
     title: str = ""
     allow: tuple[str, ...] | None = ()
     restrict: tuple[str, ...] = ()
+    path: str | None = None
+    token_variable: str | None = None
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
@@ -235,10 +239,15 @@ class Toolset:
     preamble_intro: str = ""
     sections: tuple[Section, ...] = ()
     clients: tuple[Client, ...] = ()
+    clients_override: str | None = None
+    ledger: JsonObject = field(default_factory=dict)
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pool_accessors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mcp_servers: tuple[McpServer, ...] = ()
+    router: ToolRouter | None = None
     reserved_names: Mapping[str, str] = field(default_factory=dict)
+    letta: LettaSettings | None = None
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
     suppress: tuple[Suppression, ...] = ()
@@ -288,3 +297,8 @@ class Workspace:
     templates: str | None = None
     toolsets: tuple[Toolset, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others find out once a run and keep, by a name of their own."""
+        return {}

@@ -41,19 +41,63 @@ _MOST_SUGGESTIONS = 20
 
 
 def check_shape(document: Document, kind: str) -> Iterator[Finding]:
-    """The structural findings of a `tool`, `toolset` or `workspace` file."""
+    """The structural findings of a `tool`, `toolset` or `workspace` file.
+
+    A quick engine tells whether there are any; jsonschema tells which.
+    """
+    if _is_surely_valid(document.value, kind):
+        return
     for error in _validator(kind).iter_errors(document.value):
         yield from _findings(document, error)
 
 
+def _is_surely_valid(value: Any, kind: str) -> bool:
+    try:
+        return bool(_quick_validator(kind).is_valid(value))
+    except ValueError:
+        return False  # a text that is not Unicode
+
+
+@cache
+def _quick_validator(kind: str) -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft202012Validator(_spelled_out(schema(kind)))
+
+
+def _spelled_out(value: Any) -> Any:
+    """A schema whose patterns mean by white space what Python's do.
+
+    What only Python counts is spelled out. What only ECMA-262 counts makes the quick engine
+    refuse more, which jsonschema judges.
+    """
+    if isinstance(value, dict):
+        return {
+            key: (
+                inner.replace(r"\s", r"\s\x1c-\x1f\x85")
+                if key == "pattern" and isinstance(inner, str)
+                else _spelled_out(inner)
+            )
+            for key, inner in value.items()
+        }
+    return (
+        [_spelled_out(inner) for inner in value] if isinstance(value, list) else value
+    )
+
+
 @cache
 def _validator(kind: str) -> Any:
-    from jsonschema import Draft202012Validator, validators
     from referencing import Registry
 
+    return _exact_class()(schema(kind), registry=Registry())
+
+
+@cache
+def _exact_class() -> Any:
+    from jsonschema import Draft202012Validator, validators
+
     extend: Any = validators.extend  # its stub has no types
-    exact = extend(Draft202012Validator, {"pattern": _pattern})
-    return exact(schema(kind), registry=Registry())
+    return extend(Draft202012Validator, {"pattern": _pattern})
 
 
 def _pattern(validator: Any, pattern: str, value: Any, schema_: Any) -> Iterator[Any]:

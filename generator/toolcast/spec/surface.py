@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from ..reading.tree import Path
+from ..text.clues import Clues
 from .model import ToolSpec
 
 __all__ = ["SurfaceText", "SurfaceTexts", "all_texts", "definition_texts"]
@@ -18,8 +19,7 @@ _DEFINITION = (
 _PROSE = ("when_to_use", "guidance", "actions", "cli", "examples", "deprecated")
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceText:
+class SurfaceText(NamedTuple):
     """One string of a spec.
 
     Attributes:
@@ -33,17 +33,31 @@ class SurfaceText:
     is_key: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class SurfaceTexts:
     """Strings of a spec in their order.
 
     Attributes:
-        each: the strings, one by one.
         joined: all of them, a line or more each: what is not in it is in none of them.
+        clues: what occurs in `joined`.
     """
 
-    each: tuple[SurfaceText, ...]
-    joined: str
+    def __init__(self, spec: Mapping[str, Any], fields: Sequence[str]) -> None:
+        self._spec = spec
+        self._fields = [field for field in fields if field in spec]
+        found: list[str] = []
+        for field in self._fields:
+            _collect(spec[field], found)
+        self.joined = "\n".join(found)
+        self.clues = Clues(self.joined)
+
+    @cached_property
+    def each(self) -> tuple[SurfaceText, ...]:
+        """The strings, one by one."""
+        return tuple(
+            text
+            for field in self._fields
+            for text in _walk(self._spec[field], (field,))
+        )
 
 
 def definition_texts(tool: ToolSpec) -> SurfaceTexts:
@@ -59,19 +73,25 @@ def all_texts(tool: ToolSpec) -> SurfaceTexts:
 def _kept(tool: ToolSpec, name: str, fields: tuple[str, ...]) -> SurfaceTexts:
     """The texts of fields, collected once a tool: many rules ask for them."""
     if name not in tool.kept:
-        each = tuple(_texts(tool, fields))
-        tool.kept[name] = SurfaceTexts(each, "\n".join(found.text for found in each))
+        if tool.document is None:
+            raise ValueError(f"the tool {tool.name} was bound without its document")
+        tool.kept[name] = SurfaceTexts(tool.document.value, fields)
     texts: SurfaceTexts = tool.kept[name]
     return texts
 
 
-def _texts(tool: ToolSpec, fields: tuple[str, ...]) -> Iterator[SurfaceText]:
-    if tool.document is None:
-        raise ValueError(f"the tool {tool.name} was bound without its document")
-    spec = tool.document.value
-    for field in fields:
-        if field in spec:
-            yield from _walk(spec[field], (field,))
+def _collect(value: Any, found: list[str]) -> None:
+    """Adds the strings of a value; most rules need no more of them than that."""
+    kind = value.__class__
+    if kind is str:
+        found.append(value)
+    elif kind is dict:
+        for key, inner in value.items():
+            found.append(key)
+            _collect(inner, found)
+    elif kind is list:
+        for inner in value:
+            _collect(inner, found)
 
 
 def _walk(value: Any, path: Path) -> Iterator[SurfaceText]:

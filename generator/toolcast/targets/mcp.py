@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rendering.shape import PythonShape
+from ..spec.endpoints import endpoints, variable
 from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.layout import Expression, Text
@@ -31,13 +32,15 @@ class ServerView:
     name: Code
     package: Code
     tools: Code
+    http: Code
     server: Code
     shape: PythonShape = PythonShape(
         (
-            *("docstring", "from __future__", "from .._runtime.mcp_serving"),
-            *("from .registry", "TOOLS =", "SERVER =", "if __name__"),
+            *("docstring", "from __future__", "from .._runtime.http_settings"),
+            *("from .._runtime.mcp_command", "from .._runtime.mcp_serving"),
+            *("from .registry", "TOOLS =", "HTTP =", "SERVER =", "if __name__"),
         ),
-        frozenset(["McpServer", "main"]),
+        frozenset(["Endpoint", "HttpSettings", "McpServer", "main"]),
     )
 
 
@@ -61,14 +64,41 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         for name, value in optional.items()
         if value is not None
     ]
+    arguments.append(keyword_argument("http", Text("HTTP")))
     view = ServerView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
         Code(package_of(context.output, toolset)),
         code_of(names, 0, "TOOLS = "),
+        code_of(_http(toolset), 0, "HTTP = "),
         code_of(call("McpServer", arguments), 0, "SERVER = "),
     )
     return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
+
+
+def _http(toolset: Toolset) -> Expression:
+    options = toolset.targets.get("mcp", {}).get("http", {})
+    served = tuple_of(
+        call(
+            "Endpoint",
+            (encode(plan.path), encode(plan.client), encode(plan.token_variable)),
+        )
+        for plan in endpoints(toolset)
+    )
+    admin = options.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
+    hosts = variable(toolset, "ALLOWED_HOSTS")
+    given: list[Expression] = [
+        keyword_argument("endpoints", served),
+        keyword_argument("admin_variable", encode(admin)),
+        keyword_argument("hosts_variable", encode(hosts)),
+    ]
+    for name in ("allowed_hosts", "allowed_origins"):
+        if options.get(name):
+            words = tuple_of(Text(string(word)) for word in options[name])
+            given.append(keyword_argument(name, words))
+    if "max_body" in options:
+        given.append(keyword_argument("max_body", encode(options["max_body"])))
+    return call("HttpSettings", given)
 
 
 TARGET = Target(
@@ -82,6 +112,9 @@ TARGET = Target(
         ]
     ),
     needs=("registry",),
-    runtime=("mcp_serving", "surface_digest"),
-    options={"client": "The client that stdio and the default HTTP path serve."},
+    runtime=("mcp_command", "mcp_serving", "surface_digest"),
+    options={
+        "client": "The client that stdio and the default HTTP path serve.",
+        "http": "How the server is reached over HTTP.",
+    },
 )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rendering.shape import PythonShape
+from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
-from ..text.names import module_name
+from ..text.names import class_name, module_name
 from ..text.python import (
     call,
     code_of,
@@ -21,7 +22,9 @@ from ..text.python import (
     tuple_of,
 )
 from .argument_types import ArgumentTypes, argument_types
+from .external import external_view
 from .mcp_definition import mcp_definition
+from .prepared_lines import prepared_tools
 from .registry_module import registry_view
 from .target import Context, Target, header
 
@@ -57,15 +60,21 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     tools = toolset.tools_in("registry")
+    prepared = prepared_tools(tools)
     files = {
         "__init__.py": _package(
             context, source, f"The tools of the toolset {toolset.name}."
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
+        FILE: prepared,
         "registry.py": context.render(
-            "registry/registry.py.jinja", registry_view(toolset, tools, source)
+            "registry/registry.py.jinja",
+            registry_view(toolset, tools, source, checksum(prepared)),
         ),
     }
+    external = external_view(toolset, tools, source)
+    if external is not None:
+        files["external.py"] = context.render("registry/external.py.jinja", external)
     for tool in tools:
         view = _tool_view(toolset, tool)
         path = f"tools/{module_name(tool.name)}.py"
@@ -93,7 +102,7 @@ def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
         _handler_import(handler) if handler else Code(""),
         identifier(handler.function) if handler else Code(""),
         code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
-        _tool_shape(types, handler is not None),
+        _tool_shape(tool, types, handler is not None),
     )
 
 
@@ -106,7 +115,7 @@ def _handler_import(handler: HandlerReference) -> Code:
     return Code(f"from {module} import (\n        {function},\n    )")
 
 
-def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
+def _tool_shape(tool: ToolSpec, types: ArgumentTypes, has_handler: bool) -> PythonShape:
     name = types.arguments
     arguments = [f"class {name}"] if types.is_class else [f"{name} =", "docstring"]
     return PythonShape(
@@ -117,6 +126,7 @@ def _tool_shape(types: ArgumentTypes, has_handler: bool) -> PythonShape:
             *("TOOL =", *(["if TYPE_CHECKING"] if has_handler else [])),
         ),
         frozenset(["Tool", "Action", "TypedDict"]),
+        class_name(tool.name),
     )
 
 

@@ -38,16 +38,19 @@ class RegistryView:
     header: Code
     title: Code
     modules: Code
+    checksum: Code
     has_clients: bool
     clients: Code
     tool_clients: Code
     former_names: Code
+    has_sources: bool
     shape: PythonShape
 
 
 def registry_view(
-    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
+    toolset: Toolset, tools: Sequence[ToolSpec], source: Code, checksum: str
 ) -> RegistryView:
+    """The view; `checksum` is the prepared file's."""
     modules = Group(
         "{",
         [
@@ -75,11 +78,13 @@ def registry_view(
         source,
         Code(toolset.name),
         code_of(modules, 0, "MODULES: dict[str, str] = "),
+        Code(string(checksum)),
         bool(toolset.clients),
         code_of(clients, 0, "CLIENTS = "),
         code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
         code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
-        _registry_shape(bool(toolset.clients)),
+        bool(toolset.mcp_servers),
+        _registry_shape(bool(toolset.clients), bool(toolset.mcp_servers)),
     )
 
 
@@ -98,12 +103,14 @@ def _names(names: Sequence[str]) -> Expression:
     return tuple_of(Text(string(name)) for name in names)
 
 
-def _registry_shape(has_clients: bool) -> PythonShape:
+def _registry_shape(has_clients: bool, has_sources: bool) -> PythonShape:
     return PythonShape(
         (
             *("docstring", "from __future__"),
             *(["from .._runtime.access"] if has_clients else []),
-            *("from .._runtime.registry", "MODULES:"),
+            "from .._runtime.registry",
+            *(["from .external"] if has_sources else []),
+            "MODULES:",
             *(["CLIENTS =", "TOOL_CLIENTS:"] if has_clients else []),
             *("FORMER_NAMES:", "REGISTRY ="),
             *(f"{name} =" for name in _FUNCTIONS),

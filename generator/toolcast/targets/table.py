@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import ExtensionFailure, extensions
-from . import cli, langchain, mcp, prompts, registry, snapshots
+from . import cli, langchain, letta, mcp, prompts, registry, snapshots
 from .target import Target
 
 __all__ = ["BUILT_IN", "enabled", "targets"]
@@ -16,6 +16,7 @@ BUILT_IN: tuple[Target, ...] = (
     langchain.TARGET,
     cli.TARGET,
     prompts.TARGET,
+    letta.TARGET,
     snapshots.TARGET,
 )
 

@@ -40,6 +40,8 @@ _JOINED_SCRIPTS = (
 
 def forbidden(text: str) -> str | None:
     """The first character that no output can carry safely, or None."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return None
     match = _FORBIDDEN.search(text) or _HIDDEN_RUN.search(text)
     if match:
         return match.group()[0]

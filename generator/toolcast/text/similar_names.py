@@ -17,16 +17,34 @@ def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     listed = sorted(set(names))
     found: set[tuple[str, str]] = set()
     by_fold: dict[str, list[str]] = {}
-    by_deletion: dict[tuple[str, ...], list[str]] = {}
+    by_letter: dict[tuple[str, ...], list[str]] = {}
+    by_digit: dict[tuple[str, ...], list[str]] = {}
     for name in listed:
         by_fold.setdefault(_folded(name), []).append(name)
-        for key in _deletions(_words(name)):
-            by_deletion.setdefault(key, []).append(name)
+        for key, is_letter in _deletions(_words(name)):
+            by_key = by_letter if is_letter else by_digit
+            by_key.setdefault(key, []).append(name)
     for group in by_fold.values():
         found.update(_pairs(group))
-    for group in by_deletion.values():
-        found.update(p for p in _pairs(group) if _one_edit(*p))
+    # Names that differ in their digits alone are meant to; of others one loses a letter.
+    for key, group in by_letter.items():
+        others = by_digit.get(key)
+        if len(group) > 1 or others:
+            nearby = _pairs_with(dict.fromkeys(group), dict.fromkeys(others or ()))
+            found.update(p for p in nearby if _one_edit(*p))
     yield from sorted(found)
+
+
+def _pairs_with(
+    group: Iterable[str], others: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """The pairs of a group, and those of one of it with one of the others."""
+    listed = list(group)
+    yield from _pairs(listed)
+    for one in listed:
+        for other in others:
+            if one != other:
+                yield (one, other) if one < other else (other, one)
 
 
 def _pairs(group: list[str]) -> Iterator[tuple[str, str]]:
@@ -52,18 +70,20 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[a-z0-9]+", spaced.lower()))
 
 
-def _deletions(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The words, and all that one deleted letter leaves of one longer word.
+def _deletions(words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """The words, and all that one deleted character leaves of one longer word.
 
-    Two words are one edit apart only if they share one of these.
+    Two words are one edit apart only if they share one of these. Each comes with whether
+    it lost a letter.
     """
-    yield words
+    yield words, False
     for place, word in enumerate(words):
         if len(word) < _SHORTEST_WORD:
             continue
         for index in range(len(word)):
             shorter = word[:index] + word[index + 1 :]
-            yield (*words[:place], shorter, *words[place + 1 :])
+            is_letter = not word[index].isdigit()
+            yield (*words[:place], shorter, *words[place + 1 :]), is_letter
 
 
 def _one_edit(first: str, second: str) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
-__all__ = ["steering"]
+from .clues import Clues, folded
+
+__all__ = ["Steering", "steering"]
 
 _STEER = (
     r"(?:"
@@ -20,13 +23,68 @@ _STEER = (
 )
 
 
-def steering(names: Sequence[str]) -> re.Pattern[str] | None:
-    """A pattern of phrases that order the use of one of the tools; None without tools.
+# Every match has one of these words.
+_VERBS = frozenset(
+    [
+        *("always", "must", "never", "not", "don", "have", "required", "are", "should"),
+        *("before", "after", "whenever", "every", "each"),
+        *("override", "overrides", "replace", "replaces", "supersede", "supersedes"),
+        *("disable", "disables"),
+    ]
+)
+_LONGEST_NAME = 128
+_RUNS = re.compile(r"[\w.-]+")
+
+
+class Steering:
+    """The phrases that order the use of one of many tools.
+
+    A pattern of all names would be tried at each letter of each text; one of the few names
+    that a text has is small.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._by_fold: dict[str, list[str]] = {}
+        for name in names:
+            self._by_fold.setdefault(folded(name), []).append(name)
+
+    def finditer(
+        self, text: str, clues: Clues | None = None
+    ) -> Iterator[re.Match[str]]:
+        """The matches in a text, each with the name in one of its groups.
+
+        `clues` are those of the text, for a caller who has them.
+        """
+        clues = Clues(text) if clues is None else clues
+        if _VERBS.isdisjoint(clues.words):
+            return
+        names = frozenset(self._names_in(clues.text))
+        if names:
+            yield from _pattern(tuple(sorted(names))).finditer(text)
+
+    def search(self, text: str, clues: Clues | None = None) -> re.Match[str] | None:
+        """The first match in a text, or None."""
+        return next(self.finditer(text, clues), None)
+
+    def _names_in(self, folded_text: str) -> Iterator[str]:
+        """The names that a text may have, one that stands before a full stop among them."""
+        for run in _RUNS.findall(folded_text):
+            run = run[:_LONGEST_NAME]
+            while run:
+                yield from self._by_fold.get(run, ())
+                run = run.rpartition(".")[0]
+
+
+def steering(names: Sequence[str]) -> Steering | None:
+    """Finds phrases that order the use of one of the tools; None without tools.
 
     A name that could be a word of a sentence counts in quotes only.
     """
-    if not names:
-        return None
+    return Steering(names) if names else None
+
+
+@lru_cache(maxsize=256)
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     quoted = "|".join(re.escape(name) for name in names)
     telling = [name for name in names if re.search(r"[_.\d-]|[a-z][A-Z]", name)]
     plain = "|".join(re.escape(name) for name in telling)

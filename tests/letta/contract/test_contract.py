@@ -15,6 +15,7 @@ import pytest
 
 from tests.letta.contract.exchange import Exchange
 from tests.letta.contract.scenarios.table import SCENARIOS
+from tests.letta.fake_letta import FakeLetta
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -31,6 +32,12 @@ def recorded(name: str) -> list[dict[str, Any]]:
     text = (RECORDED / f"{name}.json").read_text(encoding="utf-8")
     lines: list[dict[str, Any]] = json.loads(text)
     return lines
+
+
+@each_scenario
+def test_the_fake_answers_as_recorded(name: str) -> None:
+    with FakeLetta() as fake:
+        assert said(name, fake.url) == recorded(name)
 
 
 @pytest.mark.letta

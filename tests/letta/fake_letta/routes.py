@@ -59,7 +59,7 @@ def _entry(request: Request, entry_id: str) -> Entry:
 def _entry_named(request: Request, name: str) -> Entry:
     entry = request.world.entry_named(name)
     if entry is None:
-        raise Refused(404, f"MCP server with name {name} not found")
+        raise Refused(400, f"MCP server '{name}' not found")
     return entry
 
 
@@ -236,7 +236,8 @@ def create_server(request: Request) -> Any:
     """An unreachable server gives 200, and no tools."""
     config = dict(request.body["config"])
     config.setdefault("mcp_server_type", "streamable_http")
-    config.setdefault("custom_headers", None)
+    for key in ("auth_header", "auth_token", "custom_headers"):
+        config.setdefault(key, None)
     return request.world.create_entry(request.body["server_name"], config).shown()
 
 
@@ -391,10 +392,7 @@ def run_attached(request: Request, agent_id: str, name: str) -> Any:
         raise Refused(
             404, f"Tool '{name}' not found or not attached to agent '{agent_id}'"
         )
-    try:
-        text, ok = request.world.run_tool(agent, attached[name], _arguments(request))
-    except Unreachable as error:
-        raise Refused(500, "An unknown error occurred") from error
+    text, ok = request.world.run_tool(agent, attached[name], _arguments(request))
     return {
         "status": "success" if ok else "error",
         "func_return": text if ok else None,

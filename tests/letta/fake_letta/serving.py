@@ -12,14 +12,15 @@ from types import TracebackType
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from .asked_model import Script
 from .faults import Fault, FaultPlan
 from .routes import ROUTES
-from .turns import Script
 from .world import Refused, World
 
 __all__ = ["FakeLetta", "Request"]
 
-_SLASHED = frozenset(["/v1/agents", "/v1/tools", "/v1/mcp-servers"])
+_SLASHED = frozenset(["/v1/agents", "/v1/health", "/v1/tools", "/v1/mcp-servers"])
+_SAYS_NOTHING = re.compile("/v1/mcp-servers/[^/]+")
 
 
 class Request:
@@ -123,7 +124,9 @@ class FakeLetta:
                 continue
             try:
                 with self.world.lock:
-                    return 200, handle(request, *map(unquote, match.groups()))
+                    said = handle(request, *map(unquote, match.groups()))
+                silent = method == "DELETE" and _SAYS_NOTHING.fullmatch(request.path)
+                return (204, None) if silent else (200, said)
             except Refused as refused:
                 return refused.status, refused.body
         if path_is_known:
@@ -180,7 +183,7 @@ def _handler(fake: FakeLetta) -> type[BaseHTTPRequestHandler]:
         def _send(
             self, status: int, body: Any, more: Mapping[str, str] | None = None
         ) -> None:
-            data = b"" if status == 307 else json.dumps(body).encode()
+            data = b"" if status in (204, 307) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))

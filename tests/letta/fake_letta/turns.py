@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .world import Agent, Refused, World
+from .asked_model import Script, next_step
+from .world import Agent, Refused, Tool, World
 
-__all__ = ["Script", "run_turn"]
-
-Script = list[dict[str, Any]]
-"""What the model does in order: `{"tool": name, "args": {...}}` or `{"text": ...}`."""
+__all__ = ["run_turn"]
 
 _MOST_STEPS = 20
 _FINISHES_WITH_TEXT = frozenset(["letta_v1_agent"])
@@ -41,29 +39,37 @@ def run_turn(
             )
         call, agent.pending_approval = agent.pending_approval, None
         if approvals[0]["approvals"][0]["approve"]:
-            messages += _run(world, agent, call)
-        steps += 1
-    while script and steps < _MOST_STEPS:
-        step = script.pop(0)
+            messages += _run(world, agent, call)[1:]
+    is_begun = False
+    while steps < _MOST_STEPS:
+        offered = _offered(world, agent, is_first=not messages)
+        step = next_step(agent, offered, script, is_begun=is_begun)
+        if step is None:
+            break
+        is_begun = is_begun or bool(script)
         steps += 1
         if "text" in step:
             messages.append({"message_type": "assistant_message", **_text(step)})
             break
         name = step["tool"]
         if _has_rule(agent, name, "requires_approval"):
-            agent.pending_approval = step
-            messages.append(
-                {"message_type": "approval_request_message", "tool_call": _call(step)}
-            )
+            agent.pending_approval = dict(step)
+            asked = {"id": world.new_id("message"), "tool_call": _call(step)}
+            messages.append({"message_type": "approval_request_message", **asked})
             stop = "requires_approval"
             break
-        messages += _run(world, agent, step)
+        is_v1 = agent.agent_type in _FINISHES_WITH_TEXT
+        if name == "send_message" and not is_v1:
+            said = {"text": step.get("args", {}).get("message")}
+            messages.append({"message_type": "assistant_message", **_text(said)})
+        else:
+            messages += _run(world, agent, step)
         if _has_rule(agent, name, "exit_loop"):
-            stop = "tool_rule"
+            stop = "tool_rule" if is_v1 else "end_turn"
             break
         heartbeat = bool(step.get("args", {}).get("request_heartbeat"))
         goes_on = heartbeat or _has_rule(agent, name, "continue_loop")
-        if agent.agent_type not in _FINISHES_WITH_TEXT and not goes_on:
+        if not is_v1 and not goes_on:
             break
     agent.last_stop_reason = stop
     agent.messages += [*(body.get("messages") or ()), *messages]
@@ -82,7 +88,7 @@ def _call(step: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": step["tool"],
         "arguments": step.get("args", {}),
-        "tool_call_id": "call-1",
+        "tool_call_id": step.get("id", "call-1"),
     }
 
 
@@ -90,6 +96,16 @@ def _has_rule(agent: Agent, name: str, kind: str) -> bool:
     return any(
         rule["tool_name"] == name and rule["type"] == kind for rule in agent.tool_rules
     )
+
+
+def _offered(world: World, agent: Agent, *, is_first: bool) -> list[Tool]:
+    """What the model may call; a `run_first` rule of a tool that is gone leaves nothing."""
+    attached = world.attached(agent)
+    rules = agent.tool_rules
+    first = {rule["tool_name"] for rule in rules if rule["type"] == "run_first"}
+    if not first or not is_first:
+        return attached
+    return [tool for tool in attached if tool.name in first]
 
 
 def _run(world: World, agent: Agent, step: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -177,10 +177,8 @@ def approvals(letta: Exchange) -> None:
     approval = f"{agent}/tools/approval/nothing"
     letta.ask("PATCH", approval, {"requires_approval": True})
     letta.ask("GET", agent, keep=STATE)
-    agent_with(letta, "mul")
-    letta.ask(
-        "GET", "/v1/agents/", keep="sort_by(@, &created_at)[-1].tool_rules[].type"
-    )
+    second = agent_with(letta, "mul")
+    letta.ask("GET", second, keep=STATE)
 
 
 SCENARIOS = (

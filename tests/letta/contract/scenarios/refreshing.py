@@ -101,9 +101,11 @@ def two_servers(letta: Exchange) -> None:
 
 
 def captured_custom(letta: Exchange) -> None:
-    code = 'def add(a: int) -> int:\n    """Adds.\n\n    Args:\n        a: A number.\n    """\n    return a\n'
+    code = 'def add(a: int) -> int:\n    """Adds."""\n    return a\n'
+    schema = {"name": "add", "description": "Adds.", "parameters": {"type": "object"}}
+    custom = {"source_code": code, "json_schema": schema}
     kept = "{name: name, id: id, type: tool_type}"
-    made = letta.ask("POST", "/v1/tools/", {"source_code": code}, keep=kept)
+    made = letta.ask("POST", "/v1/tools/", custom, keep=kept)
     lab = letta.mcp("lab", tool("add", a=INTEGER))
     server = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
     letta.ask("GET", f"/v1/tools/{made['id']}", keep=kept)

@@ -62,13 +62,14 @@ def unreachable(letta: Exchange) -> None:
     lab.is_down = True
     made = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
     letta.ask("GET", f"/v1/mcp-servers/{made['id']}/tools", keep="@")
-    letta.ask("PATCH", f"/v1/mcp-servers/{made['id']}/refresh", keep="type(detail)")
-    letta.ask("GET", "/v1/tools/mcp/servers/lab/tools", keep="type(detail)")
+    letta.ask("PATCH", f"/v1/mcp-servers/{made['id']}/refresh", keep="detail.code")
+    letta.ask("GET", "/v1/tools/mcp/servers/lab/tools", keep="error.type")
+    letta.ask("POST", "/v1/tools/mcp/servers/lab/add", keep="error.type")
     lab.is_down = False
     letta.ask("PATCH", f"/v1/mcp-servers/{made['id']}/refresh", keep="@")
     letta.ask("GET", f"/v1/mcp-servers/{made['id']}/tools", keep=TOOLS)
     lab.is_down = True
-    letta.ask("PATCH", f"/v1/mcp-servers/{made['id']}/refresh", keep="type(detail)")
+    letta.ask("PATCH", f"/v1/mcp-servers/{made['id']}/refresh", keep="detail.code")
     letta.ask("GET", f"/v1/mcp-servers/{made['id']}/tools", keep=TOOLS)
 
 
@@ -85,6 +86,7 @@ def live_list(letta: Exchange) -> None:
         keep="[].{name: name, inputSchema: inputSchema, health: health}",
     )
     letta.ask("GET", "/v1/tools/mcp/servers/nobody/tools", keep="type(detail)")
+    letta.ask("POST", "/v1/tools/mcp/servers/nobody/add", keep="type(detail)")
     lab.tools = [*lab.tools, tool("later", a=INTEGER)]
     letta.ask("GET", "/v1/tools/mcp/servers/lab/tools", keep="[].name")
     letta.ask("GET", f"/v1/mcp-servers/{made['id']}/tools", keep=TOOLS)

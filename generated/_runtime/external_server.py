@@ -1,0 +1,134 @@
+"""An external MCP server as the toolset describes it, and what the environment adds.
+
+Texts may name environment variables: `${NAME}`, or `${NAME:-default}` for one that may be
+unset or empty. They are filled in when the connection is made, never before. A header
+whose variables give nothing is not sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["ExternalServer", "MissingVariableError", "Resolved", "resolve"]
+
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
+_SHORTEST_SECRET = 6
+
+
+class MissingVariableError(LookupError):
+    """A variable that a server needs is not set. The text names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalServer:
+    """One external MCP server: a command that speaks stdio, or a URL.
+
+    Attributes:
+        name: what logs and errors call it.
+        command: the program to start; None for a server at a URL.
+        args: its arguments.
+        env: variables that it gets beside the few that every program needs.
+        cwd: the folder that it starts in; None for the present one.
+        url: the address of its streamable HTTP endpoint; None for a command.
+        headers: headers of every request to the URL.
+        prefix: stands before the names of its tools.
+        allow: the only tools that are taken from it, by its own names; None for all.
+        restrict: tools that are not taken from it.
+        clients: the only clients that may have its tools; None for every client whose
+            lists allow them.
+        persistent: calls are written to the ledger.
+        connect_timeout: seconds for the connection and its handshake.
+        list_timeout: seconds for the list of its tools.
+        call_timeout: seconds for a call.
+        most_tools: how many tools are taken at most, in the server's order.
+    """
+
+    name: str
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    prefix: str = ""
+    allow: tuple[str, ...] | None = None
+    restrict: tuple[str, ...] = ()
+    clients: tuple[str, ...] | None = None
+    persistent: bool = False
+    connect_timeout: float = 30.0
+    list_timeout: float = 15.0
+    call_timeout: float = 60.0
+    most_tools: int = 250
+
+    def takes(self, name: str) -> bool:
+        """Whether a tool of this name, the server's own, is taken."""
+        if name in self.restrict:
+            return False
+        return self.allow is None or name in self.allow
+
+    def may_own(self, public_name: str) -> bool:
+        """Whether a tool that callers know by this name could be the server's."""
+        own = public_name.removeprefix(self.prefix)
+        return public_name.startswith(self.prefix) and bool(own) and self.takes(own)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The parts of a server that the environment fills in. Its repr shows none of them."""
+
+    command: str = field(default="", repr=False)
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str | None = field(default=None, repr=False)
+    url: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """What the environment put into `env`, `url` and `headers`: never to be shown."""
+
+
+def resolve(server: ExternalServer, environment: Mapping[str, str]) -> Resolved:
+    """The server with its references filled in.
+
+    Raises:
+        MissingVariableError: a variable without a default is not set.
+    """
+    secrets: set[str] = set()
+
+    def fill(text: str, *, is_secret: bool = True) -> str:
+        def value(match: re.Match[str]) -> str:
+            found = environment.get(match[1])
+            if found:
+                if is_secret and len(found) >= _SHORTEST_SECRET:
+                    secrets.add(found)
+                return found
+            if match[2] is None:
+                raise MissingVariableError(
+                    f"the environment variable {match[1]} is not set"
+                )
+            return match[2]
+
+        return _REFERENCE.sub(value, text)
+
+    command = fill(server.command or "", is_secret=False)
+    args = tuple(fill(argument, is_secret=False) for argument in server.args)
+    cwd = None if server.cwd is None else fill(server.cwd, is_secret=False)
+    env = {name: fill(text) for name, text in server.env.items()}
+    headers = {
+        name: fill(text).strip()
+        for name, text in server.headers.items()
+        if not _is_empty(text, environment)
+    }
+    url = fill(server.url or "")
+    # The longest first, so that a secret within another leaves no rest of it.
+    ordered = tuple(sorted(secrets, key=len, reverse=True))
+    return Resolved(command, args, env, cwd, url, headers, ordered)
+
+
+def _is_empty(text: str, environment: Mapping[str, str]) -> bool:
+    """Whether a text has references and none of them gives anything, by its default."""
+    found = list(_REFERENCE.finditer(text))
+    return bool(found) and not any(
+        environment.get(match[1]) or match[2] is None or match[2] for match in found
+    )

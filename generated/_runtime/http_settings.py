@@ -1,0 +1,145 @@
+"""What a toolset says of its HTTP server; secrets and names of hosts come from outside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["Endpoint", "HttpSettings", "Listening", "SettingsError"]
+
+_MEBIBYTE = 1024 * 1024
+
+
+class SettingsError(Exception):
+    """The server cannot be started as it is set up; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where one client is served.
+
+    Attributes:
+        path: the path of its MCP endpoint.
+        client: the client; None in a toolset without clients.
+        token_variable: the environment variable that its bearer token comes from.
+    """
+
+    path: str
+    client: str | None
+    token_variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """How a toolset is served over HTTP.
+
+    Attributes:
+        endpoints: one a client.
+        admin_variable: the environment variable of the administrator's bearer
+            token. Without a value the paths for administrators are closed.
+        hosts_variable: the environment variable with further allowed hosts, separated by
+            commas.
+        allowed_hosts: names that requests may be sent to, as `name`, `name:port` or `*`.
+        allowed_origins: origins of web pages that may send requests, besides those of
+            the allowed hosts.
+        max_body: bytes of the largest request.
+    """
+
+    endpoints: tuple[Endpoint, ...]
+    admin_variable: str
+    hosts_variable: str
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    max_body: int = 4 * _MEBIBYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """The settings with what the environment and the command line add to them.
+
+    Attributes:
+        settings: the toolset's.
+        host: the address that the server listens on.
+        tokens: the token of each variable that has one.
+        hosts: all allowed hosts.
+    """
+
+    settings: HttpSettings
+    host: str = "127.0.0.1"
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    hosts: tuple[str, ...] = ()
+
+    @classmethod
+    def on(
+        cls,
+        settings: HttpSettings,
+        host: str,
+        environment: Mapping[str, str] = os.environ,
+    ) -> Listening:
+        """What the server needs to listen on an address.
+
+        Raises:
+            SettingsError: beyond loopback a token or the allowed hosts are missing, or two
+                tokens are the same.
+        """
+        names = [endpoint.token_variable for endpoint in settings.endpoints]
+        tokens = {
+            name: environment[name].strip()
+            for name in (*names, settings.admin_variable)
+            if environment.get(name, "").strip()
+        }
+        more = environment.get(settings.hosts_variable, "").split(",")
+        hosts = (*settings.allowed_hosts, *(h.strip() for h in more if h.strip()))
+        problems = _same_tokens(tokens)
+        if not _is_loopback(host):
+            missing = [name for name in names if name not in tokens]
+            if missing:
+                problems.append(
+                    f"beyond loopback every client needs a token: set {', '.join(missing)}"
+                )
+            if not hosts and _is_wildcard(host):
+                problems.append(
+                    f"{host} is every address of this machine: set"
+                    f" {settings.hosts_variable} to the names that clients use"
+                )
+        if problems:
+            raise SettingsError("; ".join(problems))
+        if not _is_wildcard(host):
+            hosts = (*hosts, host)
+        if _is_loopback(host) or _is_wildcard(host):
+            hosts = (*hosts, "127.0.0.1", "localhost", "::1")
+        return cls(settings, host, tokens, hosts)
+
+
+def _same_tokens(tokens: Mapping[str, str]) -> list[str]:
+    """A token that two have would open the one's endpoint to the other."""
+    first: dict[str, str] = {}
+    problems = []
+    for name, token in tokens.items():
+        other = first.setdefault(token, name)
+        if other != name:
+            problems.append(
+                f"{other} and {name} hold the same token; give each its own"
+            )
+    return problems
+
+
+def _is_loopback(host: str) -> bool:
+    import ipaddress
+
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_wildcard(host: str) -> bool:
+    import ipaddress
+
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return host == ""

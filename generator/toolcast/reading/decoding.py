@@ -1,0 +1,44 @@
+"""Bytes of a file to text: UTF-8, and no character that no output can show safely."""
+
+from __future__ import annotations
+
+from ..findings import Finding, Place, Severity
+from ..text.characters import describe, forbidden
+
+__all__ = ["decode", "whole_file"]
+
+
+def whole_file(file: str, rule: str, message: str, help: str = "") -> Finding:
+    """An error of a file as a whole."""
+    return Finding(rule, Severity.ERROR, Place(file), message, help)
+
+
+def decode(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
+    """The text of UTF-8 with Unix line ends; None, with a finding, when it is not fit."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"the file is not UTF-8: byte {error.start} cannot be decoded"
+        help_ = "save the file as UTF-8"
+        return None, [whole_file(file, "yaml/encoding", message, help_)]
+    text = text.replace("\r\n", "\n")
+    if forbidden(text) is None:
+        return text, []
+    for number, line in enumerate(text.split("\n"), 1):
+        bad = forbidden(line)
+        if bad:
+            column = line.index(bad) + 1
+            place = Place(file, number, column, column + 1)
+            message = f"the character {describe(bad)} is not allowed"
+            help_ = "remove it; no output can show it safely"
+            return None, [
+                Finding(
+                    "yaml/forbidden-character",
+                    Severity.ERROR,
+                    place,
+                    message,
+                    help_,
+                    line,
+                )
+            ]
+    return text, []

@@ -1,0 +1,126 @@
+"""What a toolset takes from outside: MCP servers, and the model that routes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "McpServer",
+    "ToolRouter",
+    "bind_mcp_servers",
+    "bind_router",
+    "reference_problem",
+    "without_references",
+]
+
+_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """An external MCP server: a command or a URL, and what is taken from it.
+
+    `fields` holds the keys that the toolset gives, in their order.
+    """
+
+    name: str
+    fields: tuple[str, ...] = ()
+    title: str = ""
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    prefix: str = ""
+    allow: tuple[str, ...] | None = None
+    restrict: tuple[str, ...] = ()
+    clients: tuple[str, ...] | None = None
+    persistent: bool = False
+    connect_timeout: float = 30.0
+    list_timeout: float = 15.0
+    call_timeout: float = 60.0
+    max_tools: int = 250
+
+    @property
+    def declared_names(self) -> tuple[str, ...]:
+        """The names, with the prefix, of the tools that `allow` names."""
+        taken = (name for name in self.allow or () if name not in self.restrict)
+        return tuple(self.prefix + name for name in taken)
+
+    def is_named(self, name: str) -> bool:
+        """Whether a name in a client's list is one that the toolset declares as its own."""
+        if name in self.declared_names:
+            return True
+        own = name.removeprefix(self.prefix)
+        is_prefixed = bool(self.prefix) and name.startswith(self.prefix) and bool(own)
+        return is_prefixed and self.allow is None and own not in self.restrict
+
+    @property
+    def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Every text that may name variables, with its path below the server."""
+        for key in ("command", "cwd", "url"):
+            value = getattr(self, key)
+            if value is not None:
+                yield (key,), value
+        for index, argument in enumerate(self.args):
+            yield ("args", index), argument
+        for key in ("env", "headers"):
+            for name, text in getattr(self, key).items():
+                yield (key, name), text
+
+
+@dataclass(frozen=True)
+class ToolRouter:
+    """A model behind an OpenAI-compatible chat endpoint that chooses tools."""
+
+    base_url: str
+    model: str
+    api_key: str | None = None
+    timeout: float = 5.0
+    history: int = 3
+
+
+def reference_problem(text: str) -> str | None:
+    """What is wrong with the references of a text; None when nothing is."""
+    rest = _REFERENCE.sub("", text)
+    if "${" in rest:
+        return "a reference is `${NAME}` or `${NAME:-default}`"
+    return None
+
+
+def without_references(text: str) -> str:
+    """The text that stands there literally, defaults included."""
+    return _REFERENCE.sub(lambda found: found[0].partition(":-")[2].rstrip("}"), text)
+
+
+def bind_mcp_servers(value: Mapping[str, Any]) -> tuple[McpServer, ...]:
+    """The servers of a toolset file of the right shape, in their order."""
+    timeout = float(value.get("timeout", 60.0))
+    return tuple(
+        _server(name, body, timeout)
+        for name, body in value.get("mcp_servers", {}).items()
+    )
+
+
+def _server(name: str, body: Mapping[str, Any], timeout: float) -> McpServer:
+    bound: dict[str, Any] = {"call_timeout": timeout, **body}
+    for key in ("args", "allow", "restrict", "clients"):
+        if key in bound:
+            bound[key] = tuple(bound[key])
+    for key in ("connect_timeout", "list_timeout", "call_timeout"):
+        if key in bound:
+            bound[key] = float(bound[key])
+    return McpServer(name=name, fields=tuple(body), **bound)
+
+
+def bind_router(value: Mapping[str, Any]) -> ToolRouter | None:
+    """The router of a toolset file of the right shape; None without one."""
+    body = value.get("router")
+    if body is None:
+        return None
+    router = ToolRouter(**body)
+    return ToolRouter(**{**body, "timeout": float(router.timeout)})

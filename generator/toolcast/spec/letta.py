@@ -1,0 +1,76 @@
+"""What a toolset says of Letta: the entry of its MCP server, and its agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["LettaAgent", "LettaServer", "LettaSettings", "bind_letta"]
+
+
+@dataclass(frozen=True)
+class LettaServer:
+    """The MCP server's entry in Letta.
+
+    Of `url` and `url_env` one is set. `client` is whom the server takes Letta for.
+    """
+
+    name: str
+    url: str | None = None
+    url_env: str | None = None
+    token_env: str | None = None
+    client: str | None = None
+
+
+@dataclass(frozen=True)
+class LettaAgent:
+    """One agent.
+
+    Attributes:
+        name: the name that the toolset has for it.
+        id: Letta's id; or `id_env`, the variable that holds it.
+        type: Letta's type, which decides on the rules that tools need.
+        expects: tools of others that it must have.
+        ends_turn: those of `expects` that end its turn.
+        forbids: tools that it must not have, with the reason.
+    """
+
+    name: str
+    id: str | None = None
+    id_env: str | None = None
+    type: str = "letta_v1_agent"
+    expects: tuple[str, ...] = ()
+    ends_turn: tuple[str, ...] = ()
+    forbids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LettaSettings:
+    """The `letta` of a toolset."""
+
+    server: LettaServer
+    agents: tuple[LettaAgent, ...]
+    flavour: str = "v1"
+    on_start: bool = False
+
+
+def bind_letta(value: Mapping[str, Any], toolset: str) -> LettaSettings:
+    """The settings of a mapping that has the shape of the spec language."""
+    return LettaSettings(
+        LettaServer(**{"name": toolset, **value.get("server", {})}),
+        tuple(_agent(name, body) for name, body in value["agents"].items()),
+        value.get("flavour", "v1"),
+        value.get("on_start", False),
+    )
+
+
+def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
+    plain = {key: body[key] for key in ("id", "id_env", "type") if key in body}
+    return LettaAgent(
+        name,
+        **plain,
+        expects=tuple(body.get("expects", ())),
+        ends_turn=tuple(body.get("ends_turn", ())),
+        forbids={entry["name"]: entry["reason"] for entry in body.get("forbids", ())},
+    )

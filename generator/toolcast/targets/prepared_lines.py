@@ -1,0 +1,29 @@
+"""The file that lists are answered from: a line a tool, in the declared order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..spec.model import ToolSpec
+from ..text.json_text import compact
+from .mcp_definition import mcp_definition
+
+__all__ = ["prepared_tools"]
+
+
+def prepared_tools(tools: Sequence[ToolSpec]) -> bytes:
+    """`definitions.jsonl`; `runtime/prepared_tools.py` says what a line holds."""
+    return "".join(f"{_line(tool)}\n" for tool in tools).encode("utf-8")
+
+
+def _line(tool: ToolSpec) -> str:
+    definition = mcp_definition(tool)
+    values: dict[str, Any] = {"name": tool.name, "summary": tool.summary}
+    if definition.get("description") != tool.model_description:
+        values["description"] = tool.model_description
+    if tool.always:
+        values["always"] = True
+    # Last, so that its bytes can be taken out without the line being read as JSON.
+    values["definition"] = definition
+    return compact(values)

@@ -1,0 +1,171 @@
+"""An MCP server over stdio that misbehaves on demand; raw JSON-RPC, so that it can.
+
+    python odd.py MODE
+
+Each mode but `well` is a fault. The tools are `echo`, `die`, `hang` and `secret`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+MODE = sys.argv[1] if len(sys.argv) > 1 else "well"
+ANY = {"type": "object", "properties": {"text": {"type": "string"}}}
+NAMES = ["echo", "die", "hang", "secret"]
+_lock = threading.Lock()
+
+
+def send(message: dict[str, Any]) -> None:
+    with _lock:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def definition(name: str) -> dict[str, Any]:
+    return {"name": name, "description": f"Does {name}.", "inputSchema": ANY}
+
+
+def tools() -> list[dict[str, Any]]:
+    if MODE == "thousand":
+        return [definition(f"tool_{number}") for number in range(1_000)]
+    if MODE == "bottomless":
+        return [{**definition("deep"), "inputSchema": deep(5_000)}]
+    if MODE == "changing" and os.path.exists(sys.argv[2]):
+        return [*map(definition, NAMES), definition("later")]
+    listed = list(map(definition, NAMES))
+    if MODE == "lying":
+        listed[0]["outputSchema"] = {
+            "type": "object",
+            "required": ["sum"],
+            "properties": {"sum": {"type": "integer"}},
+        }
+        listed[1]["inputSchema"] = {"type": "object", "$ref": "file:///etc/passwd"}
+        listed[2]["inputSchema"] = explosive()
+        listed += [
+            {**definition("x"), "name": "a\x1b[31mred\nname"},
+            {**definition("deep"), "inputSchema": deep(40)},
+            {**definition("long"), "description": "x" * 100_000},
+            {**definition("slow"), "inputSchema": slow()},
+            definition("echo"),
+        ]
+    return listed
+
+
+def explosive() -> dict[str, Any]:
+    """Thirty definitions that name the next one twice."""
+    inner: dict[str, Any] = {
+        f"d{n}": {
+            "allOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]
+        }
+        for n in range(30)
+    }
+    inner["d30"] = {"type": "object"}
+    return {"type": "object", "$defs": inner, "allOf": [{"$ref": "#/$defs/d0"}]}
+
+
+def deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
+sys.setrecursionlimit(100_000)
+
+
+def slow() -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"text": {"type": "string", "pattern": "^(a+)+$"}},
+    }
+
+
+def call(number: Any, params: dict[str, Any]) -> None:
+    name, arguments = params["name"], params.get("arguments") or {}
+    if name == "die":
+        os._exit(3)
+    if name == "hang":
+        return
+    if name == "secret":
+        text = json.dumps(dict(os.environ))
+    else:
+        text = str(arguments.get("text", ""))
+    if MODE == "huge":
+        text = "x" * (20 * 1024 * 1024)
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
+    if MODE == "lying":
+        result["structuredContent"] = {"sum": "many"}
+    send({"id": number, "result": result})
+
+
+def watch() -> None:
+    while not os.path.exists(sys.argv[2]):
+        time.sleep(0.02)
+    send({"method": "notifications/tools/list_changed"})
+
+
+def flood() -> None:
+    while True:
+        os.write(2, b"\x1b[31mnoise " * 6_000 + b"\n")
+
+
+def main() -> None:
+    if MODE == "ending":
+        sys.stderr.write("first line\ncannot \x1b[31mstart: no licence\n")
+        sys.exit(4)
+    if MODE == "garbage":
+        while True:
+            sys.stdout.write("\x1b[2Jno JSON at all\n")
+    if MODE == "endless":
+        while True:
+            sys.stdout.write("x" * 65_536)
+    if MODE == "silent":
+        time.sleep(1_000)
+    if MODE == "stderr":
+        threading.Thread(target=flood, daemon=True).start()
+    if MODE == "chatty":
+        threading.Thread(target=chatter, daemon=True).start()
+    for line in sys.stdin:
+        message = json.loads(line)
+        answer(message)
+    if MODE == "stubborn":
+        time.sleep(1_000)
+
+
+def chatter() -> None:
+    while True:
+        send({"method": "notifications/tools/list_changed"})
+
+
+def answer(message: dict[str, Any]) -> None:
+    number, method = message.get("id"), message.get("method")
+    if method == "initialize":
+        hello = {
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": {"name": "odd", "version": "1"},
+        }
+        send({"id": number, "result": hello})
+        if MODE == "changing":
+            threading.Thread(target=watch, daemon=True).start()
+    elif method == "tools/list":
+        if MODE == "slow_list":
+            time.sleep(30)
+        if MODE == "pages":
+            send({"id": number, "result": {"tools": [], "nextCursor": "again"}})
+            return
+        listed: Any = "none" if MODE == "wrong_list" else tools()
+        send({"id": number, "result": {"tools": listed}})
+    elif method == "tools/call":
+        threading.Thread(target=call, args=(number, message["params"])).start()
+    elif number is not None:
+        send({"id": number, "error": {"code": -32601, "message": f"no {method}"}})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""A server at a URL: through the registry, with a token, and when it goes away."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from generated._runtime.external_server import ExternalServer
+from generated._runtime.sdk_logging import quieten_thread
+from generated.kirishima import registry
+from tests.external.conftest import HttpServer, Open, call, until
+
+TOKEN = "hunter2-hunter2"
+Personal = Callable[..., HttpServer]
+
+
+@pytest.fixture
+async def kirishima(
+    personal_http: Personal, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[HttpServer]:
+    """The server that kirishima's toolset names, for the registry's one connection."""
+    server = personal_http("--token", TOKEN)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
+    yield server
+    await registry.REGISTRY.close()
+
+
+async def test_external_tools_stand_beside_the_own_ones(kirishima: HttpServer) -> None:
+    internal = [tool["name"] for tool in await registry.get_mcp_tools("internal")]
+    assert internal[-4:] == ["calendar", "contacts", "email", "lists"]
+    external = [tool["name"] for tool in await registry.get_mcp_tools("external")]
+    assert external == ["memory", "calendar", "contacts"]
+    copilot = [tool["name"] for tool in await registry.get_mcp_tools("copilot")]
+    assert copilot == ["get_personality", "github_issue"]
+
+
+async def test_the_catalogue_has_them_and_no_always_list_does(
+    kirishima: HttpServer,
+) -> None:
+    catalogue = await registry.get_routed_tools_catalog("internal")
+    assert {"calendar", "contacts", "email", "lists"} <= catalogue.keys()
+    always = await registry.get_always_tools("internal")
+    names = {tool["function"]["name"] for tool in always}
+    assert names == {"get_personality", "manage_prompt", "memory"}
+
+
+async def test_own_and_external_tools_are_called_alike(kirishima: HttpServer) -> None:
+    made = await registry.call_tool(
+        "lists", {"action": "create_list", "title": "Shopping"}, "internal"
+    )
+    assert made.result["created"]["title"] == "Shopping"
+    own = await registry.call_tool("get_personality", {}, "internal")
+    assert own.success
+
+
+@pytest.mark.parametrize(
+    ("tool", "client"),
+    [("email", "external"), ("lists", "external"), ("calendar", "copilot")],
+)
+async def test_a_client_gets_no_external_tool_that_is_not_its_own(
+    tool: str, client: str, kirishima: HttpServer
+) -> None:
+    answer = await registry.call_tool(tool, {"action": "list_lists"}, client)
+    assert answer.error == f"unknown tool `{tool}`"
+
+
+async def test_nothing_is_connected_for_a_tool_that_is_not_there() -> None:
+    answer = await registry.call_tool("no_such_tool", {}, "internal")
+    assert answer.error == "unknown tool `no_such_tool`"
+    assert registry.EXTERNAL_TOOLS._connections == {}
+
+
+async def test_own_tools_answer_while_the_server_is_down(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", "http://127.0.0.1:9/mcp")
+    names = [tool["name"] for tool in await registry.get_mcp_tools("external")]
+    assert names == ["memory"]
+    assert "external server personal: not connected: ConnectError" in caplog.text
+    await registry.REGISTRY.close()
+
+
+async def test_a_server_that_went_away_comes_back(
+    opened: Open, personal_http: Personal
+) -> None:
+    server = personal_http()
+    tools = opened(ExternalServer("personal", url=server.url))
+    assert (await call(tools, "lists", action="list_lists")).success
+    server.end()
+    assert not (await call(tools, "lists", action="list_lists")).success
+    server.start()
+    for _ in range(200):
+        if await tools.find_tool("lists") is not None:
+            break
+        await asyncio.sleep(0.1)
+    assert (await call(tools, "lists", action="list_lists")).success
+
+
+async def test_without_the_token_nothing_is_offered(
+    opened: Open, personal_http: Personal, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = personal_http("--token", TOKEN)
+    tools = opened(ExternalServer("personal", url=server.url))
+    assert await tools.list_tools() == ()
+    assert "external server personal: not connected: MCPError" in caplog.text
+
+
+async def test_a_secret_in_the_address_reaches_no_log(
+    opened: Open,
+    personal_http: Personal,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server = personal_http("--token", TOKEN)
+    monkeypatch.setenv("PERSONAL_TOKEN", TOKEN)
+    headers = {"Authorization": "Bearer ${PERSONAL_TOKEN}"}
+    address = f"{server.url}?key=${{PERSONAL_TOKEN}}"
+    tools = opened(ExternalServer("personal", url=address, headers=headers))
+    assert (await call(tools, "lists", action="list_lists")).success
+    server.end()
+    await call(tools, "lists", action="list_lists")
+    await until(lambda: "not connected" in caplog.text)
+    assert TOKEN not in caplog.text
+
+
+def test_the_sdk_is_silenced_for_our_threads_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def speak(words: str) -> None:
+        logging.getLogger("mcp.client.stdio").warning(words)
+
+    def ours() -> None:
+        quieten_thread()
+        speak("in ours")
+
+    for work in (ours, lambda: speak("in another")):
+        thread = Thread(target=work)
+        thread.start()
+        thread.join()
+    assert [record.message for record in caplog.records] == ["in another"]
+
+
+class Answers(BaseHTTPRequestHandler):
+    """What no MCP server answers."""
+
+    kind, body, packed = "text/html", b"<h1>It works!</h1>", ""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.send_response(200)
+        self.send_header("content-type", self.kind)
+        if self.packed:
+            self.send_header("content-encoding", self.packed)
+        self.end_headers()
+        try:
+            self.wfile.write(self.body)
+            while self.kind == "application/json" and self.body[:1] == b" ":
+                self.wfile.write(b" " * 1_000_000)
+        except OSError:
+            return
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keeps the test's output clean."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"kind": "application/json", "body": b"{}"},
+        {"kind": "application/json", "body": b" "},
+        {"kind": "application/json", "body": b"[" * 100_000},
+        {"kind": "application/json", "body": b"\x1f\x8b", "packed": "gzip"},
+        {"kind": "text/event-stream", "body": b"data: " + b"x" * 20_000_000},
+        {"kind": "text/event-stream", "body": b"data: \x1b[2J\n\n"},
+    ],
+    ids=["html", "no-rpc", "endless", "deep", "packed", "long-event", "no-event"],
+)
+async def test_an_address_where_something_else_answers(
+    given: dict[str, Any], opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    handler = type("Given", (Answers,), given)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
+        Thread(target=listener.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{listener.server_port}/mcp"
+        tools = opened(ExternalServer("odd", url=url, connect_timeout=20.0))
+        assert await tools.list_tools() == ()
+        await tools.close()
+        listener.shutdown()
+    assert "external server odd: not connected: " in caplog.text
+    assert "\x1b" not in caplog.text and "Traceback" not in caplog.text

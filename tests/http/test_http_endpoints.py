@@ -1,0 +1,157 @@
+"""The endpoints of a server that listens on loopback: who gets in, with what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.http.serving import Served, served
+
+TOKENS = {
+    "KIRISHIMA_TOKEN_INTERNAL": "internal-3f1c",
+    "KIRISHIMA_TOKEN_COPILOT": "copilot-90aa",
+    "KIRISHIMA_TOKEN_EXTERNAL": "external-77b2",
+    "KIRISHIMA_ADMIN_TOKEN": "admin-51de",
+}
+ENDPOINTS = {
+    "internal": "/mcp/",
+    "copilot": "/mcp/copilot/",
+    "external": "/mcp/external/",
+}
+ADMIN = "/api/admin/list-mcp-tools"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with served("--log-format", "json", env=TOKENS) as running:
+        yield running
+
+
+def token_of(client: str) -> str:
+    return TOKENS[f"KIRISHIMA_TOKEN_{client.upper()}"]
+
+
+@pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
+@pytest.mark.parametrize("slash", ["", "/"])
+@pytest.mark.parametrize("client", ENDPOINTS)
+def test_each_client_is_served_at_its_path(
+    server: Served, client: str, slash: str, modern: bool
+) -> None:
+    path = ENDPOINTS[client].rstrip("/") + slash
+    answer = server.ask(path, "tools/list", token=token_of(client), modern=modern)
+    assert answer.status == 200, answer.body
+    assert "memory" in str(answer.message) or client == "copilot"
+
+
+@pytest.mark.parametrize("owner", [*ENDPOINTS, "admin"])
+@pytest.mark.parametrize("client", ENDPOINTS)
+def test_a_token_opens_its_own_endpoint_alone(
+    server: Served, client: str, owner: str
+) -> None:
+    token = TOKENS["KIRISHIMA_ADMIN_TOKEN"] if owner == "admin" else token_of(owner)
+    answer = server.ask(ENDPOINTS[client], "tools/list", token=token)
+    assert answer.status == (200 if owner == client else 401)
+    if owner != client:
+        challenge = answer.headers["www-authenticate"]
+        assert challenge == f'Bearer realm="kirishima {client}", error="invalid_token"'
+        assert answer.message["error"]["message"] == "the token is not valid here"
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer internal-3f1",
+        "Bearer internal-3f1cc",
+        "Bearer INTERNAL-3F1C",
+        "Basic internal-3f1c",
+        "internal-3f1c",
+        "Bearer internal-3f1c, Bearer internal-3f1c",
+    ],
+)
+def test_without_the_right_token_nobody_gets_in(
+    server: Served, authorization: str | None
+) -> None:
+    headers = {} if authorization is None else {"Authorization": authorization}
+    answer = server.send("/mcp/", b"{}", headers)
+    assert answer.status == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer realm=")
+
+
+def test_the_scheme_s_case_does_not_matter(server: Served) -> None:
+    headers = {"Authorization": f"bEARER {token_of('internal')}"}
+    assert server.send("/mcp/", b"{}", headers).status != 401
+
+
+def test_administrators_see_who_has_which_tool(server: Served) -> None:
+    for token in (None, *(token_of(client) for client in ENDPOINTS)):
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        assert server.send(ADMIN, b"", headers, "GET").status == 401
+    right = {"Authorization": f"Bearer {TOKENS['KIRISHIMA_ADMIN_TOKEN']}"}
+    answer = server.send(ADMIN, b"", right, "GET")
+    assert answer.status == 200
+    shown = json.loads(answer.body)
+    assert shown["server"] == "kirishima"
+    names = {c: [t["name"] for t in e["tools"]] for c, e in shown["clients"].items()}
+    assert names["copilot"] == ["get_personality", "github_issue"]
+    assert names["external"] == ["memory"]
+    assert shown["clients"]["copilot"]["path"] == "/mcp/copilot/"
+    assert server.send(ADMIN, b"", right, "POST").status == 405
+
+
+def test_health_is_for_everybody(server: Served) -> None:
+    answer = server.send("/health", method="GET", headers={"Host": "10.0.0.7"})
+    assert (answer.status, json.loads(answer.body)) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize("path", ["/", "/mcp/nobody/", "/mcp/internal/", "/mcp//"])
+def test_other_paths_are_not_there(server: Served, path: str) -> None:
+    assert server.ask(path, "tools/list", token=token_of("internal")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "localhost.evil.example:80"}, 421),
+        ({"Host": "127.0.0.1.evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost.evil.example"}, 403),
+        ({"Origin": "http://localhost@evil.example"}, 403),
+        ({"Origin": "file://localhost"}, 403),
+        ({"Origin": "http://localhost:5173"}, 200),
+        ({"Host": "LocalHost:1"}, 200),
+        ({"Host": "[::1]:8000", "Origin": "http://[::1]:8000"}, 200),
+    ],
+)
+def test_pages_of_elsewhere_are_refused(
+    server: Served, headers: dict[str, str], status: int
+) -> None:
+    from tests.http.serving import rpc
+
+    body, usual = rpc("tools/list")
+    right = {"Authorization": f"Bearer {token_of('internal')}"}
+    assert server.send("/mcp/", body, {**usual, **right, **headers}).status == status
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+def test_an_endpoint_takes_posts_alone(server: Served, method: str) -> None:
+    right = {"Authorization": f"Bearer {token_of('internal')}"}
+    answer = server.send("/mcp/", b"", right, method)
+    assert (answer.status, answer.headers["allow"]) == (405, "POST")
+
+
+def test_each_request_is_one_line_of_json(server: Served) -> None:
+    server.send("/mcp/copilot/?secret=query-7c", b"{}")
+    server.wait_for_log('"path": "/mcp/copilot/"')
+    assert "query-7c" not in server.log
+    for line in server.log.splitlines():
+        record: dict[str, Any] = json.loads(line)
+        assert {"time", "level", "name", "message"} <= set(record)

@@ -1,0 +1,209 @@
+"""A toolset, its MCP server, and an agent on a fake Letta that has tools of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.letta.fake_letta import FakeLetta, PlantedServer, World
+from toolcast.runtime.letta_api import LettaApi
+from toolcast.runtime.letta_applying import Applied, apply_plan
+from toolcast.runtime.letta_attachment import Attachment, attachment
+from toolcast.runtime.letta_baseline import Baselines
+from toolcast.runtime.letta_plan import Permits, Plan
+from toolcast.runtime.letta_planning import make_plan
+from toolcast.runtime.letta_reading import read_world
+from toolcast.spec.loading import load_workspace
+from toolcast.targets.letta_wishes import letta_data, letta_definitions
+from toolcast.targets.mcp_definition import mcp_definition
+
+MCP = "http://mcp.test/mcp"
+TOKEN = "s3cret-token-of-the-mcp-server"
+TOOLS = {
+    "search_notes": """
+        summary: Search the notes.
+        parameters:
+          type: object
+          properties: {query: {type: string, description: What to look for.}}
+          required: [query]
+        annotations: {readOnlyHint: true}
+        handler: handlers.toy:work
+        letta: {attached: true}
+        examples: [{title: One word, arguments: {query: tea}}]
+        """,
+    "delete_note": """
+        summary: Delete a note.
+        parameters:
+          type: object
+          properties: {number: {type: integer, description: The note.}}
+          required: [number]
+        annotations: {destructiveHint: true}
+        handler: handlers.toy:work
+        letta: {attached: true, requires_approval: true}
+        examples: [{title: The first, arguments: {number: 1}}]
+        """,
+    "end_day": """
+        summary: End the day.
+        parameters: {type: object}
+        handler: handlers.toy:work
+        letta: {attached: true, ends_turn: true}
+        """,
+    "wake_agent": """
+        summary: Ask the agent something.
+        parameters: {type: object}
+        handler: handlers.toy:work
+        letta: {attached: false, calls_agent_loop: true}
+        """,
+    "list_plain": """
+        summary: List everything.
+        parameters: {type: object}
+        handler: handlers.toy:work
+        letta: {attached: false, reason: Too long for an agent.}
+        """,
+}
+TOOLSET = """
+targets: {mcp: {}, registry: {}, letta: {}}
+letta:
+  server: {name: toy, url: "http://mcp.test/mcp", token_env: TOY_MCP_TOKEN}
+  agents:
+    keeper:
+      id_env: TOY_AGENT_ID
+      type: memgpt_v2_agent
+      expects: [send_message]
+      ends_turn: [send_message]
+      forbids: [{name: run_code, reason: It keeps notes.}]
+"""
+HANDLERS = "def work(arguments):\n    return arguments\n"
+
+
+@dataclass
+class Toy:
+    """One project against one fake.
+
+    Attributes:
+        project: its folder, with specs to edit.
+        fake: the Letta server.
+        mcp: the MCP server as it is deployed.
+        agent_id: the agent.
+    """
+
+    project: Any
+    fake: FakeLetta
+    mcp: PlantedServer
+    agent_id: str
+    state: Path
+
+    @property
+    def world(self) -> World:
+        return self.fake.world
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"TOY_AGENT_ID": self.agent_id, "TOY_MCP_TOKEN": TOKEN}
+
+    @property
+    def toolset(self) -> Any:
+        loaded = load_workspace(str(self.project.root))
+        assert loaded.workspace is not None, loaded.findings
+        return loaded.workspace.toolsets[0]
+
+    def deploy(self) -> None:
+        """The server offers what the specs say."""
+        self.mcp.tools.clear()
+        self.mcp.offer(*(mcp_definition(tool) for tool in self.toolset.tools))
+
+    def wish(self) -> Attachment:
+        toolset = self.toolset
+        data = letta_data(toolset)
+        return attachment(data, letta_definitions(toolset), self.environment)
+
+    def api(self, **more: Any) -> LettaApi:
+        return LettaApi(self.fake.url, self.world.password, **{"timeout": 5.0, **more})
+
+    def plan(
+        self, permits: Permits | None = None, wish: Attachment | None = None
+    ) -> Plan:
+        wish, api = wish or self.wish(), self.api()
+        return make_plan(api.base_url, wish, read_world(api, wish), permits)
+
+    def apply(self, plan: Plan | None = None, **more: Any) -> Applied:
+        plan = plan or self.plan()
+        return apply_plan(
+            plan, self.api(**more), self.wish(), Baselines(self.state), self.said.append
+        )
+
+    @property
+    def said(self) -> list[str]:
+        return self.__dict__.setdefault("_said", [])  # type: ignore[no-any-return]
+
+    def names(self) -> list[str]:
+        """What the agent has."""
+        agent = self.world.agents[self.agent_id]
+        return sorted(tool.name for tool in self.world.attached(agent))
+
+    def rules(self) -> set[tuple[str, str]]:
+        """The agent's rules."""
+        agent = self.world.agents[self.agent_id]
+        return {(rule["tool_name"], rule["type"]) for rule in agent.tool_rules}
+
+    def entry(self) -> Any:
+        """The MCP server's entry."""
+        return self.world.entry_named("toy")
+
+
+@pytest.fixture
+def make_toy(
+    make_project: Callable[..., Any], tmp_path: Path
+) -> Iterator[Callable[..., Toy]]:
+    """Starts a fake with an agent, beside a project of the tools above."""
+    running: list[FakeLetta] = []
+
+    def make(
+        tools: dict[str, str] | None = None,
+        toolset: str = TOOLSET,
+        agent_type: str = "memgpt_v2_agent",
+    ) -> Toy:
+        at = f"project{len(running)}"
+        project = make_project(
+            TOOLS if tools is None else tools,
+            toolset=toolset,
+            handlers=HANDLERS,
+            at=at,
+        )
+        fake = FakeLetta()
+        fake.__enter__()
+        running.append(fake)
+        mcp = PlantedServer(token=TOKEN)
+        fake.world.servers[MCP] = mcp
+        fake.world.custom_tool("their_tool")
+        agent = fake.world.create_agent(
+            {
+                "name": "keeper",
+                "agent_type": agent_type,
+                "tools": ["their_tool", "archival_memory_search"],
+            }
+        )
+        agent.tool_rules.append(
+            {
+                "tool_name": "their_tool",
+                "type": "max_count_per_step",
+                "max_count_limit": 2,
+            }
+        )
+        toy = Toy(project, fake, mcp, agent.id, tmp_path / f"state{len(running)}")
+        toy.deploy()
+        return toy
+
+    yield make
+    for fake in running:
+        fake.__exit__(None, None, None)
+
+
+@pytest.fixture
+def toy(make_toy: Callable[..., Toy]) -> Toy:
+    """The toolset above, nothing applied yet."""
+    return make_toy()
