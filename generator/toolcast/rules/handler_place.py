@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..spec.handler_reach import Step
-from ..spec.model import Toolset
+from ..spec.model import Toolset, ToolSpec
+from ..targets.letta_wishes import offered_to_letta
 
-__all__ = ["attaches", "place", "way_to"]
+__all__ = ["attaches", "place", "registered", "way_to"]
 
 
 def place(file: str, line: int) -> str:
@@ -26,3 +27,12 @@ def way_to(way: Sequence[Step]) -> str:
 def attaches(toolset: Toolset) -> bool:
     """Whether any tool of a toolset is attached to Letta agents."""
     return any((tool.letta or {}).get("attached") for tool in toolset.tools)
+
+
+def registered(toolset: Toolset) -> Sequence[ToolSpec]:
+    """The tools that Letta registers when it gets to know the toolset's server.
+
+    Those that the server offers it, attached or not; all of them when the toolset does not
+    say whom the server takes Letta for.
+    """
+    return toolset.tools if toolset.letta is None else offered_to_letta(toolset)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
 from ..text.letta_names import LETTA_BUILT_INS
-from .handler_place import attaches
+from .handler_place import attaches, registered
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
@@ -20,7 +20,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """
     if not attaches(toolset):
         return
-    for tool in toolset.tools:
+    for tool in registered(toolset):
         if tool.name in LETTA_BUILT_INS:
             yield at_tool(
                 RULE,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
-from .handler_place import attaches
+from .handler_place import attaches, registered
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
@@ -21,9 +21,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if other.name == toolset.name:
             break
         if attaches(other):
-            for tool in other.tools:
+            for tool in registered(other):
                 first.setdefault(tool.name, other.name)
-    for tool in toolset.tools:
+    for tool in registered(toolset):
         if tool.name in first:
             yield at_tool(
                 RULE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..findings import Finding, Severity
-from ..spec.letta_schema import skipped_because
+from ..runtime.letta_schema_health import schema_problem_places
 from ..spec.model import Toolset, Workspace
 from .rule import Rule, at_tool
 
@@ -17,7 +17,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         if not (tool.letta or {}).get("attached"):
             continue
-        for path, reason in skipped_because(tool.parameters):
+        for path, reason in schema_problem_places(tool.parameters):
             yield at_tool(
                 RULE,
                 tool,

@@ -88,7 +88,8 @@ class _Walked:
 
 
 def _walked(workspace: Workspace, toolset: Toolset) -> _Walked:
-    if _KEPT not in toolset.kept:
+    key = f"{_KEPT}: {toolset.name}"
+    if key not in workspace.kept:
         package = HandlerPackage(
             workspace.root, workspace.sources, toolset.handlers or ""
         )
@@ -97,8 +98,8 @@ def _walked(workspace: Workspace, toolset: Toolset) -> _Walked:
             for pool, named in toolset.pool_accessors.items()
             for accessor in named
         }
-        toolset.kept[_KEPT] = _Walked(package, accessors, {}, {})
-    walked: _Walked = toolset.kept[_KEPT]
+        workspace.kept[key] = _Walked(package, accessors, {}, {})
+    walked: _Walked = workspace.kept[key]
     return walked
 
 

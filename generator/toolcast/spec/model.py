@@ -253,11 +253,6 @@ class Toolset:
     suppress: tuple[Suppression, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
 
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What others compute from the toolset and keep beside it."""
-        return {}
-
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""
         return next((client for client in self.clients if client.name == name), None)
