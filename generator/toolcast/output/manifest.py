@@ -8,6 +8,7 @@ from typing import Any
 
 from ..runtime.surface_digest import digest_of
 from ..spec.model import Toolset, ToolSpec, Workspace
+from ..text.json_text import indented
 from .kept import Output, digest
 
 __all__ = [
@@ -68,9 +69,8 @@ def manifest(
         + _object([entry(toolset, tool) for tool in toolset.tools], 4)
         for toolset in workspace.toolsets
     ]
-    paths = _object(
-        [f'    {_text(path)}: "{digest(files[path])}"' for path in sorted(files)], 2
-    )
+    digests = {path: digest(files[path]) for path in sorted(files)}
+    paths = indented(digests, 2)
     text = f'{{\n  "format": 1,\n  "files": {paths},\n  "toolsets": {_object(toolsets, 2)}\n}}\n'
     return text.encode("utf-8")
 
@@ -87,8 +87,7 @@ def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
         "definition": digest_of(definition),
         "surface": shown,
     }
-    text = json.dumps(entry, ensure_ascii=False, indent=2).replace("\n", "\n      ")
-    return f"      {_text(tool.name)}: {text}"
+    return f"      {_text(tool.name)}: {indented(entry, 6)}"
 
 
 def _text(text: str) -> str:
