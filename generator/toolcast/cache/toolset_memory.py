@@ -46,6 +46,8 @@ class ToolsetMemory:
         self._names: dict[str, str] = {}
         self._rules: dict[str, list[list[Any]]] = {}
         self._files: dict[str, list[Any]] = {}
+        self._targets_before: Mapping[str, Any] = earlier.get("targets", {})
+        self._targets: dict[str, list[Any]] = {}
         self._now: dict[str, Output] = {}
         self._changed: dict[str, None] = {}
         self._specs: tuple[frozenset[str], frozenset[str]] | None = None
@@ -185,6 +187,21 @@ class ToolsetMemory:
         self._files[path] = [key, _facts(path, data)]
         return data
 
+    def target(
+        self, name: str, make: Callable[[], Mapping[str, Output]]
+    ) -> Mapping[str, Output]:
+        """See `Results`."""
+        seals = sorted((file, known["seal"]) for file, known in self._tools.items())
+        key = hashlib.sha256(json.dumps(seals).encode("ascii")).hexdigest()
+        known = self._targets_before.get(name)
+        if known is not None and known[0] == key:
+            self._targets[name] = known
+            return {path: _kept(facts) for path, facts in known[1].items()}
+        files = make()
+        facts = {path: _facts(path, data) for path, data in files.items()}
+        self._targets[name] = [key, facts]
+        return files
+
     def packed(self, texts: bytearray) -> dict[str, Any]:
         """What the next run can build on; the texts go to the end of the others."""
         tools = {}
@@ -204,10 +221,11 @@ class ToolsetMemory:
             "tools": tools,
             "rules": self._rules,
             "files": self._files,
+            "targets": self._targets,
         }
 
 
-def _facts(path: str, data: bytes) -> list[Any]:
+def _facts(path: str, data: Output) -> list[Any]:
     return [digest(data), *runtime_imports(path, data)]
 
 

@@ -182,6 +182,7 @@ TARGET = Target(
     name="cli",
     purpose="Commands of a shell, their keyword map, and the CLI block of the prompt.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
     runtime=("command_line",),

@@ -107,6 +107,7 @@ TARGET = Target(
     name="prompts",
     purpose="The docs of the system prompt: a block a section, and the preamble.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(
         ["name", "summary", "when_to_use", "guidance", "section", "order", "actions"]
     ),

@@ -240,6 +240,7 @@ TARGET = Target(
     runtime=("registry", "tool"),
     purpose="A typed module a tool, look-up by client, and calls with validation.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),
