@@ -96,6 +96,7 @@ class SnapshotChecks:
         command = ["-m", f"{self._package}.mcp_server"]
         if client is not None:
             command += ["--client", client]
+        command.append("--own-tools")
         depth = len(self._package.split("."))
         root = self._folder.parents[depth - 1]
         live = raw_tools_list(command, root, revision) + b"\n"
