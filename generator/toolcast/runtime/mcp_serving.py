@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,7 @@ class McpServer:
         http: where and how each client is served over HTTP.
         admin_routes: paths for administrators, besides the list of tools.
         offers_sources: shows and calls the tools of the registry's sources, too.
+        started: what runs beside the requests once the HTTP server has begun.
     """
 
     registry: Registry
@@ -60,6 +61,7 @@ class McpServer:
     http: HttpSettings | None = None
     admin_routes: tuple[AdminRoute, ...] = ()
     offers_sources: bool = False
+    started: tuple[Callable[[], Awaitable[None]], ...] = ()
 
     def names(self, client: str | None) -> tuple[str, ...]:
         """The tools that a client gets, in their order.
