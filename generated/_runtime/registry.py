@@ -20,7 +20,9 @@ from .prepared_tools import ListedTool, PreparedTools
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from .access_override import OverrideFile
     from .call_context import ReportProgress
+    from .ledger_settings import LedgerSettings
     from .tool import Tool
     from .tool_calls import ToolCalls
     from .tool_response import ToolResponse
@@ -44,6 +46,8 @@ class Registry:
         tool_clients: the only clients that a tool is meant for, for tools that say so.
         former_names: the tool that each former name resolves to. Lists never show them.
         sources: where further tools come from; an own tool wins over one of the same name.
+        ledger: where calls of persistent tools are recorded; None refuses them.
+        override: where an administrator's changes are, read when access is first asked for.
         checksum: that of the prepared file which belongs to the modules.
     """
 
@@ -55,6 +59,8 @@ class Registry:
         tool_clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
         sources: Sequence[ToolSource] = (),
+        ledger: LedgerSettings | None = None,
+        override: OverrideFile | None = None,
         *,
         checksum: str,
     ) -> None:
@@ -62,6 +68,8 @@ class Registry:
         self._own = OwnTools(package, modules, checksum, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
+        self._ledger = ledger
+        self._override = override
         self._tool_calls: ToolCalls | None = None
 
     @property
@@ -70,11 +78,16 @@ class Registry:
         return self._own.prepared
 
     def access(self) -> Access:
-        """Who may have which tool.
+        """Who may have which tool, with an administrator's changes.
 
         Raises:
             AccessError: it cannot be found out, so nobody has any.
         """
+        if self._override is not None:
+            self._access = self._override.apply(
+                self._access, self.resolve, self._is_known
+            )
+            self._override = None
         return self._access
 
     def names(self, client: str | None = None) -> tuple[str, ...]:
@@ -239,17 +252,23 @@ class Registry:
     call_tool_sync = sync(call_tool)
 
     async def close(self) -> None:
-        """Ends what the sources hold open."""
+        """Ends what the sources hold open, and returns when all calls are recorded."""
         for source in self._sources:
             await source.close()
+        if self._tool_calls is not None:
+            await self._tool_calls.close()
 
     @property
     def _calls(self) -> ToolCalls:
         if self._tool_calls is None:
             from .tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(self._own)
+            self._tool_calls = ToolCalls(self._own, self._ledger)
         return self._tool_calls
+
+    def _is_known(self, name: str) -> bool:
+        sources = self._sources
+        return name in self._own or any(source.may_own(name) for source in sources)
 
     def _present(self, name: str, client: str | None) -> str:
         present = self.resolve(name)
