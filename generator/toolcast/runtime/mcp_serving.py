@@ -49,6 +49,8 @@ class McpServer:
         admin_routes: paths for administrators, besides the list of tools.
         offers_sources: shows and calls the tools of the registry's sources, too.
         started: what runs beside the requests once the HTTP server has begun.
+        guard: says of a call over HTTP, by the tool's name and the request's headers in
+            lower case, why it is refused; None when it is not.
     """
 
     registry: Registry
@@ -62,6 +64,7 @@ class McpServer:
     admin_routes: tuple[AdminRoute, ...] = ()
     offers_sources: bool = False
     started: tuple[Callable[[], Awaitable[None]], ...] = ()
+    guard: Callable[[str, Mapping[str, str]], str | None] | None = None
 
     def names(self, client: str | None) -> tuple[str, ...]:
         """The tools that a client gets, in their order.
@@ -153,6 +156,10 @@ class McpServer:
                 unknown = f"Unknown tool: {params.name}"
                 raise MCPError(types.INVALID_PARAMS, _sendable(unknown))
             try:
+                if self.guard is not None and context.request is not None:
+                    refusal = self.guard(tool.name, context.request.headers)
+                    if refusal is not None:
+                        return _failure(refusal)
                 response = await self.registry.call_tool(
                     params.name,
                     params.arguments,
