@@ -97,7 +97,11 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     files["prompts/__init__.py"] = results.file(
         "prompts/__init__.py",
         (
-            [names, [s.key for s in sections], [tool.key for tool in rows]]
+            [
+                names,
+                [s.texts for s in sections],
+                [[tool.name, tool.key] for tool in rows],
+            ]
             if toolset.clients
             else names
         ),
