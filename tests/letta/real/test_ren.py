@@ -17,7 +17,6 @@ from tests.mcp.servers import http_server
 
 pytestmark = pytest.mark.letta
 
-ROOT = Path(__file__).parents[3]
 TOKEN = "s3cret-token-of-the-mcp-server"
 ADMIN = "s3cret-token-of-the-administrator"
 BUILT_INS = {
@@ -92,6 +91,7 @@ def ren(
     project_copy.edit(
         "specs/ren/toolset.yaml", "type: memgpt_v2_agent", f"type: {kind}"
     )
+    project_copy.generate()
     close = {"Connection": "close"}
     with (
         scripted_model() as model,
@@ -117,7 +117,8 @@ def ren(
         port = str(free_port())
         url = f"http://127.0.0.1:{port}/mcp/"
         env["REN_MCP_URL"] = f"{url}ren/"
-        with http_server(ROOT, "generated.ren", "--port", port, env=env):
+        root = project_copy.root
+        with http_server(root, "generated.ren", "--port", port, env=env):
             yield Ren(letta, model, project_copy, kind, agent["id"], url, env)
 
 
