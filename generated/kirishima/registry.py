@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .._runtime.access import Client
 from .._runtime.registry import Registry
-from .external import EXTERNAL_TOOLS
+from .external import EXTERNAL_TOOLS, ROUTER
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
 MODULES: dict[str, str] = {
@@ -47,8 +47,9 @@ REGISTRY = Registry(
     tool_clients=TOOL_CLIENTS,
     former_names=FORMER_NAMES,
     sources=(EXTERNAL_TOOLS,),
+    router=ROUTER,
     # Of definitions.jsonl, which lists are answered from.
-    checksum="crc32:7cbf4d6d",
+    checksum="crc32:27186b8c",
 )
 
 get_tool = REGISTRY.get_tool
@@ -62,5 +63,7 @@ get_always_tools = REGISTRY.get_always_tools
 get_always_tools_sync = REGISTRY.get_always_tools_sync
 get_routed_tools_catalog = REGISTRY.get_routed_tools_catalog
 get_routed_tools_catalog_sync = REGISTRY.get_routed_tools_catalog_sync
+route_tools = REGISTRY.route_tools
+route_tools_sync = REGISTRY.route_tools_sync
 call_tool = REGISTRY.call_tool
 call_tool_sync = REGISTRY.call_tool_sync

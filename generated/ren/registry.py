@@ -153,7 +153,7 @@ REGISTRY = Registry(
     tool_clients=TOOL_CLIENTS,
     former_names=FORMER_NAMES,
     # Of definitions.jsonl, which lists are answered from.
-    checksum="crc32:2d049cb8",
+    checksum="crc32:8573e88c",
 )
 
 get_tool = REGISTRY.get_tool
@@ -167,5 +167,7 @@ get_always_tools = REGISTRY.get_always_tools
 get_always_tools_sync = REGISTRY.get_always_tools_sync
 get_routed_tools_catalog = REGISTRY.get_routed_tools_catalog
 get_routed_tools_catalog_sync = REGISTRY.get_routed_tools_catalog_sync
+route_tools = REGISTRY.route_tools
+route_tools_sync = REGISTRY.route_tools_sync
 call_tool = REGISTRY.call_tool
 call_tool_sync = REGISTRY.call_tool_sync

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from .call_context import ReportProgress
+    from .routing import Router
     from .tool import Tool
     from .tool_calls import ToolCalls
     from .tool_response import ToolResponse
@@ -44,6 +45,7 @@ class Registry:
         tool_clients: the only clients that a tool is meant for, for tools that say so.
         former_names: the tool that each former name resolves to. Lists never show them.
         sources: where further tools come from; an own tool wins over one of the same name.
+        router: chooses tools for a message; None to choose by words.
         checksum: that of the prepared file which belongs to the modules.
     """
 
@@ -55,6 +57,7 @@ class Registry:
         tool_clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
         sources: Sequence[ToolSource] = (),
+        router: Router | None = None,
         *,
         checksum: str,
     ) -> None:
@@ -62,6 +65,7 @@ class Registry:
         self._own = OwnTools(package, modules, checksum, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
+        self._router = router
         self._tool_calls: ToolCalls | None = None
 
     @property
@@ -128,8 +132,7 @@ class Registry:
             UnknownToolError: the client has no such tool.
             AccessError: who may have which tool cannot be found out.
         """
-        tool, _ = await self._found(name, client)
-        return tool
+        return (await self._found(name, client))[0]
 
     async def list_tools(self, client: str | None = None) -> list[ListedTool | Tool]:
         """A client's tools: the toolset's own in their order, then the sources'.
@@ -144,12 +147,7 @@ class Registry:
         return [*own, *await self.source_tools(client)]
 
     async def source_tools(self, client: str | None = None) -> list[Tool]:
-        """The sources' tools that a client may have, each name once.
-
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
-        """
+        """The sources' tools that a client may have, each name once; raises as `list_tools`."""
         access = self.access()
         access.client(client)
         listed: dict[str, Tool] = {}
@@ -201,11 +199,34 @@ class Registry:
         listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
 
+    async def route_tools(
+        self,
+        message: str,
+        catalog: Mapping[str, str] | None = None,
+        client: str | None = None,
+        *,
+        history: Sequence[str] = (),
+    ) -> list[str]:
+        """The names of a catalogue's tools that fit a message; when in doubt, all of them.
+
+        Without `catalog` it is the client's. `history`: the messages before, oldest first.
+        """
+        from .tool_routing import cataloged_tools, route_listed
+
+        listed = (
+            await self.list_tools(client)
+            if catalog is None
+            else await cataloged_tools(self._own, self._sources, catalog)
+        )
+        route = await route_listed(self._router, message, listed, catalog, history)
+        return list(route.names)
+
     get_mcp_tools_sync = sync(get_mcp_tools)
     get_openai_tools_sync = sync(get_openai_tools)
     get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
     get_always_tools_sync = sync(get_always_tools)
     get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
+    route_tools_sync = sync(route_tools)
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None

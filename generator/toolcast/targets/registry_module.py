@@ -11,6 +11,7 @@ from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
 from ..text.names import module_name
 from ..text.python import call, code_of, encode, keyword_argument, string, tuple_of
+from .external import outside_import
 
 __all__ = ["RegistryView", "registry_view"]
 
@@ -24,6 +25,7 @@ _FUNCTIONS = (
             "get_openai_tools_by_names",
             "get_always_tools",
             "get_routed_tools_catalog",
+            "route_tools",
             "call_tool",
         )
         for ending in ("", "_sync")
@@ -43,7 +45,10 @@ class RegistryView:
     clients: Code
     tool_clients: Code
     former_names: Code
+    has_outside: bool
+    outside_import: Code
     has_sources: bool
+    has_router: bool
     shape: PythonShape
 
 
@@ -83,8 +88,11 @@ def registry_view(
         code_of(clients, 0, "CLIENTS = "),
         code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
         code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
+        bool(toolset.mcp_servers) or toolset.router is not None,
+        outside_import(toolset),
         bool(toolset.mcp_servers),
-        _registry_shape(bool(toolset.clients), bool(toolset.mcp_servers)),
+        toolset.router is not None,
+        _registry_shape(toolset),
     )
 
 
@@ -103,13 +111,15 @@ def _names(names: Sequence[str]) -> Expression:
     return tuple_of(Text(string(name)) for name in names)
 
 
-def _registry_shape(has_clients: bool, has_sources: bool) -> PythonShape:
+def _registry_shape(toolset: Toolset) -> PythonShape:
+    has_clients = bool(toolset.clients)
+    has_outside = bool(toolset.mcp_servers) or toolset.router is not None
     return PythonShape(
         (
             *("docstring", "from __future__"),
             *(["from .._runtime.access"] if has_clients else []),
             "from .._runtime.registry",
-            *(["from .external"] if has_sources else []),
+            *(["from .external"] if has_outside else []),
             "MODULES:",
             *(["CLIENTS =", "TOOL_CLIENTS:"] if has_clients else []),
             *("FORMER_NAMES:", "REGISTRY ="),
