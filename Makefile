@@ -25,7 +25,7 @@ test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
 	@$(BIN)/python tests/mcp/node_setup.py && $(BIN)/python -m pytest -q -m node tests/mcp
 
-test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up once, 900 MB)
+test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up once, 1.2 GB)
 	@$(BIN)/python tests/letta/real/install.py && TOOLCAST_TEST_LETTA=1 $(BIN)/python -m pytest -q -m letta tests/letta
 
 letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C

@@ -17,6 +17,13 @@ ROOT = Path(__file__).parents[1]
 CACHES = shutil.ignore_patterns("__pycache__", ".*")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _ledger_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Recorded calls go to a file of the session, also those of processes it starts."""
+    file = tmp_path_factory.mktemp("ledger") / "ledger.sqlite3"
+    os.environ["KIRISHIMA_LEDGER"] = str(file)
+
+
 @dataclass(frozen=True)
 class Project:
     """The folder of a toolcast.yaml."""

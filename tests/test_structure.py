@@ -28,7 +28,15 @@ MAY_IMPORT = {
     "findings": set(),
     "project": set(),
     "spec": {"findings", "project", "reading", "text"},
-    "cache": {"extensions", "findings", "project", "reading", "spec"},
+    "cache": {
+        "extensions",
+        "findings",
+        "output",
+        "project",
+        "reading",
+        "rules",
+        "spec",
+    },
     "extensions": set(),
     "rules": {
         "extensions",

@@ -7,7 +7,7 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from .call_context import CURRENT_CALL, CallContext
 from .handlers import BoundHandler
@@ -15,9 +15,12 @@ from .threads import Outcome, in_thread
 from .tool import Tool
 from .tool_response import ToolError, ToolResponse
 
-__all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
+__all__ = ["CallOutcome", "Invoke", "awaited", "invoke_handler", "run_call"]
 
 _logger = logging.getLogger("toolcast")
+
+CallOutcome = Literal["ok", "error", "invalid", "timeout", "cancelled"]
+"""What came of a call; `invalid`: its arguments were refused."""
 
 Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
 """Does the work of a call: what it gave, and what was raised."""
@@ -29,7 +32,7 @@ async def run_call(
     arguments: Mapping[str, Any],
     context: CallContext,
     problems_with_result: Callable[[Tool, Any], list[str]],
-) -> ToolResponse:
+) -> tuple[ToolResponse, CallOutcome]:
     """Runs a call within the tool's timeout and checks what it gives.
 
     A call that is given up is cancelled; a thread cannot be stopped, so its late result is
@@ -44,17 +47,20 @@ async def run_call(
     if not done:
         task.cancel()
         _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
-        return ToolResponse(error=f"the tool gave no answer within {tool.timeout:g} s")
+        late = f"the tool gave no answer within {tool.timeout:g} s"
+        return ToolResponse(error=late), "timeout"
     if task.cancelled():
-        return ToolResponse(error="the call was cancelled")
+        return ToolResponse(error="the call was cancelled"), "cancelled"
     result, error = task.result()
-    if isinstance(error, ToolError):
-        return ToolResponse(error=str(error) or "the tool failed")
     if isinstance(error, asyncio.CancelledError):
-        return ToolResponse(error="the call was cancelled")
-    if error is not None:
-        return _internal(tool, "failed", error)
-    return _checked(tool, result, problems_with_result)
+        return ToolResponse(error="the call was cancelled"), "cancelled"
+    if isinstance(error, ToolError):
+        response = ToolResponse(error=str(error) or "the tool failed")
+    elif error is not None:
+        response = _internal(tool, "failed", error)
+    else:
+        response = _checked(tool, result, problems_with_result)
+    return response, "ok" if response.success else "error"
 
 
 async def _in_context(

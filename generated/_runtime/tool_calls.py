@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Mapping
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from .access import AccessError
 from .call_context import CallContext, ReportProgress
-from .calling import Invoke, awaited, invoke_handler, run_call
+from .calling import CallOutcome, Invoke, awaited, invoke_handler, run_call
 from .own_tools import OwnTools
 from .tool import Tool
 from .tool_response import ToolResponse
 from .tool_source import ToolSource
+from .tracing import span
 from .validation import Validators
+
+if TYPE_CHECKING:
+    from .ledger_settings import LedgerSettings
+    from .recording import Recorder
 
 __all__ = ["ToolCalls"]
 
@@ -23,8 +29,9 @@ _logger = logging.getLogger("toolcast")
 class ToolCalls:
     """Runs the calls of one registry."""
 
-    def __init__(self, own: OwnTools) -> None:
+    def __init__(self, own: OwnTools, ledger: LedgerSettings | None = None) -> None:
         self._own = own
+        self._ledger = ledger
         self.validators = Validators()
 
     async def find_and_call(
@@ -58,39 +65,59 @@ class ToolCalls:
         context: CallContext,
     ) -> ToolResponse:
         """The answer of a tool, its own or its source's. Every failure is an answer, too."""
+
+        async def work() -> tuple[ToolResponse, CallOutcome]:
+            return await self._work(tool, source, arguments, context)
+
+        with span(context) as told:
+            if tool.persistent:
+                keep = self._recorder.keep
+                response, outcome = await keep(tool, arguments, context, work)
+            else:
+                response, outcome = await work()
+            told(outcome)
+        return response
+
+    async def close(self) -> None:
+        """Returns when every call is recorded that has to be."""
+        if "_recorder" in self.__dict__:
+            await self._recorder.close()
+
+    @cached_property
+    def _recorder(self) -> Recorder:
+        from .recording import Recorder
+
+        return Recorder(self._ledger)
+
+    async def _work(
+        self,
+        tool: Tool,
+        source: ToolSource | None,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> tuple[ToolResponse, CallOutcome]:
         if source is not None:
             invoke = _invoke_source(source, tool)
             return await run_call(tool, invoke, arguments, context, _no_problems)
-        own = self._invoke_own(tool, arguments)
-        if isinstance(own, ToolResponse):
-            return own
-        check = self.validators.problems_with_result
-        return await run_call(tool, own, arguments, context, check)
-
-    def _invoke_own(
-        self, tool: Tool, arguments: Mapping[str, Any]
-    ) -> Invoke | ToolResponse:
-        """What does the work of an own tool's call, or why it is refused."""
         problems = self.validators.problems_with_arguments(tool, arguments)
         if problems:
-            return ToolResponse(error=_invalid(tool, problems))
+            return ToolResponse(error=_invalid(tool, problems)), "invalid"
         if tool.handler is None:
-            return ToolResponse(
-                error=f"the tool `{tool.name}` is not implemented: its spec names no handler"
-            )
+            unwritten = "is not implemented: its spec names no handler"
+            return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
         try:
             handler = self._own.handler(tool)
         except Exception:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
-            return ToolResponse(
-                error=f"the tool `{tool.name}` is not available: its handler cannot be"
-                " loaded; the log has the details"
-            )
+            missing = "is not available: its handler cannot be loaded"
+            text = f"the tool `{tool.name}` {missing}; the log has the details"
+            return ToolResponse(error=text), "error"
         unknown = handler.not_taken(arguments)
         if unknown:
             problems = [f"`{argument}` is not a parameter" for argument in unknown]
-            return ToolResponse(error=_invalid(tool, problems))
-        return invoke_handler(handler)
+            return ToolResponse(error=_invalid(tool, problems)), "invalid"
+        check = self.validators.problems_with_result
+        return await run_call(tool, invoke_handler(handler), arguments, context, check)
 
 
 def _refused(why: str) -> ToolResponse:

@@ -1,59 +1,70 @@
-"""The tools of a registry as the router sees them."""
+"""The registry's method `route_tools`: its tools as the router sees them.
+
+The registry's module imports this one, so it loads next to nothing itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .routing import Route, RoutedTool, Router
-
 if TYPE_CHECKING:
-    from .own_tools import OwnTools
+    from collections.abc import Mapping, Sequence
+
     from .prepared_tools import ListedTool
+    from .registry import Registry
+    from .routing import RoutedTool
     from .tool import Tool
-    from .tool_source import ToolSource
 
-__all__ = ["cataloged_tools", "route_listed"]
-
-
-async def cataloged_tools(
-    own: OwnTools, sources: Iterable[ToolSource], catalog: Iterable[str]
-) -> list[ListedTool | Tool]:
-    """What is known of the tools of a catalogue, whoever it was made for."""
-    names = frozenset(catalog)
-    listed: list[ListedTool | Tool] = [own.listed(n) for n in own.names if n in names]
-    for source in sources:
-        if any(map(source.may_own, names)):
-            listed += [tool for tool in await source.list_tools() if tool.name in names]
-    return listed
+__all__ = ["route_tools"]
 
 
-async def route_listed(
-    router: Router | None,
+async def route_tools(
+    self: Registry,
     message: str,
-    listed: Iterable[ListedTool | Tool],
-    catalog: Mapping[str, str] | None,
-    history: Sequence[str],
-) -> Route:
-    """Chooses among the tools that are not offered in every turn.
+    catalog: Mapping[str, str] | None = None,
+    client: str | None = None,
+    *,
+    history: Sequence[str] = (),
+) -> list[str]:
+    """The names of the routed tools that fit a message; when in doubt, all of them.
 
     Args:
-        listed: the tools that are known, with all their texts.
-        catalog: name and summary of the only tools to choose from; None for all that are
-            listed. One that is not listed is chosen by these two alone.
+        message: what the user said last.
+        catalog: what `get_routed_tools_catalog` gave: only its names are chosen from, and
+            no client has to be named. None for the client's whole catalogue.
+        client: who is served.
+        history: the messages before, oldest first.
+
+    Raises:
+        UnknownClientError: without a catalogue, the toolset has clients and this is none.
+        AccessError: without a catalogue, who may have which tool cannot be found out.
     """
-    known = {tool.name: _routed(tool) for tool in listed if not tool.always}
+    from .routing import RoutedTool, Router
+
     if catalog is None:
-        tools = list(known.values())
+        listed = await self.list_tools(client)
     else:
-        tools = [
-            known.get(name) or RoutedTool(name, summary)
-            for name, summary in catalog.items()
-        ]
-    return await (router or Router()).route(message, tools, history)
+        listed = await _known(self, frozenset(catalog))
+    known = {tool.name: _routed(tool) for tool in listed if not tool.always}
+    tools = list(known.values())
+    if catalog is not None:
+        # One that is not listed any more is chosen by what the catalogue says.
+        tools = [known.get(n) or RoutedTool(n, text) for n, text in catalog.items()]
+    router = self._router or Router()
+    route = await router.route(message, tools, history)
+    return list(route.names)
+
+
+async def _known(self: Registry, names: frozenset[str]) -> list[ListedTool | Tool]:
+    """What there is of the tools of a catalogue, whoever it was made for."""
+    own = [self._own.listed(name) for name in self._own.names if name in names]
+    asked = [source for source in self._sources if any(map(source.may_own, names))]
+    return [*own, *[tool for source in asked for tool in await source.list_tools()]]
 
 
 def _routed(tool: ListedTool | Tool) -> RoutedTool:
+    from .routing import RoutedTool
+
     return RoutedTool(
         tool.name, tool.summary, tool.description, tool.when_to_use, tool.parameters
     )

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from .._runtime.access import Client
+from .._runtime.access_override import OverrideFile
+from .._runtime.ledger_settings import LedgerSettings
 from .._runtime.registry import Registry
 from .external import EXTERNAL_TOOLS, ROUTER
 
@@ -37,17 +39,25 @@ TOOL_CLIENTS: dict[str, tuple[str, ...]] = {
     "smarthome": ("internal",),
 }
 
+# Where an administrator may narrow or replace what clients are allowed.
+OVERRIDE = OverrideFile("KIRISHIMA_CLIENTS_OVERRIDE")
+
 # Names that tools had before: calls by them resolve, lists do not show them.
 FORMER_NAMES: dict[str, str] = {}
+
+# Where calls of persistent tools are recorded.
+LEDGER = LedgerSettings(toolset="kirishima", variable="KIRISHIMA_LEDGER")
 
 REGISTRY = Registry(
     package=__package__,
     modules=MODULES,
     clients=CLIENTS,
     tool_clients=TOOL_CLIENTS,
+    override=OVERRIDE,
     former_names=FORMER_NAMES,
     sources=(EXTERNAL_TOOLS,),
     router=ROUTER,
+    ledger=LEDGER,
     # Of definitions.jsonl, which lists are answered from.
     checksum="crc32:27186b8c",
 )

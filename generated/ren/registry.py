@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .._runtime.access import Client
+from .._runtime.access_override import OverrideFile
 from .._runtime.registry import Registry
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
@@ -143,6 +144,9 @@ TOOL_CLIENTS: dict[str, tuple[str, ...]] = {
     "search_transcripts": ("ren", "claude", "workspace"),
 }
 
+# Where an administrator may narrow or replace what clients are allowed.
+OVERRIDE = OverrideFile("REN_CLIENTS_OVERRIDE")
+
 # Names that tools had before: calls by them resolve, lists do not show them.
 FORMER_NAMES: dict[str, str] = {}
 
@@ -151,6 +155,7 @@ REGISTRY = Registry(
     modules=MODULES,
     clients=CLIENTS,
     tool_clients=TOOL_CLIENTS,
+    override=OVERRIDE,
     former_names=FORMER_NAMES,
     # Of definitions.jsonl, which lists are answered from.
     checksum="crc32:8573e88c",

@@ -9,12 +9,17 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .findings import Finding, Place, Severity, has_errors, in_order
+from .output.kept import Output
 from .project import WORKSPACE_FILE
 from .rules.running import check_workspace, next_end, without_suppressed
 from .spec.loading import load_workspace
 from .spec.model import Workspace
+
+if TYPE_CHECKING:
+    from .cache.memory import Memory
 
 __all__ = ["Generated", "generate"]
 
@@ -25,29 +30,34 @@ class Generated:
 
     Attributes:
         workspace: what the specs say; None when toolcast.yaml could not be read.
-        files: `{path below the output folder: bytes}`; empty when there are errors.
+        files: `{path below the output folder: bytes}`; empty when there are errors. What
+            an earlier run wrote and the specs still give is only named, by its digest.
         findings: in order.
         until: the day from which on the findings are others; None when none is.
     """
 
     workspace: Workspace | None
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, Output] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     until: str | None = None
 
 
-def generate(root: str, today: datetime.date | None = None) -> Generated:
+def generate(
+    root: str, today: datetime.date | None = None, memory: Memory | None = None
+) -> Generated:
     """Reads, checks and casts the workspace at `root`.
 
     Args:
         root: the folder of toolcast.yaml.
         today: the day that decides whether a suppression is over; default: the clock's.
+        memory: what earlier runs found out, and learns what this one does; without it the
+            result is the same, and takes longer.
     """
-    loaded = load_workspace(root)
+    loaded = load_workspace(root, memory)
     workspace, findings = loaded.workspace, loaded.findings
     if workspace is None or has_errors(findings):
         return Generated(workspace, {}, in_order(findings))
-    findings += check_workspace(workspace)
+    findings += check_workspace(workspace, memory.rules if memory else None)
     day = today or datetime.date.today()
     findings = in_order(without_suppressed(workspace, findings, day))
     if has_errors(findings):
@@ -58,7 +68,7 @@ def generate(root: str, today: datetime.date | None = None) -> Generated:
     from .targets.casting import cast_workspace
 
     try:
-        files = cast_workspace(workspace)
+        files = cast_workspace(workspace, memory.toolset if memory else None)
     except (TemplateFailure, ShapeViolation) as failure:
         rule = "template" if isinstance(failure, TemplateFailure) else "shape"
         problem = Finding(

@@ -10,7 +10,7 @@ import os
 from array import array
 from typing import NamedTuple
 
-__all__ = ["Look", "Watched", "look_at"]
+__all__ = ["Look", "Watched", "look_at", "outputs_watched"]
 
 # Caches of interpreters and tools, which come and go without anybody's doing.
 PASSING = frozenset(["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"])
@@ -31,6 +31,11 @@ class Watched(NamedTuple):
     files: list[str]
     folders: list[str]
     trees: list[str]
+
+
+def outputs_watched(output: str) -> Watched:
+    """What is watched of the output folder, which is a path below the root."""
+    return Watched([], [], [output])
 
 
 class Look(NamedTuple):

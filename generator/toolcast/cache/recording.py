@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..extensions import loaded_from
+from ..output.kept import Output
 from ..project import WORKSPACE_FILE
 from ..reading.python_module import looked_for
 from ..spec.model import Workspace
@@ -14,22 +17,30 @@ from .index import (
     generator_watched,
     write_index,
 )
-from .look import Watched, look_at
+from .look import Watched, look_at, outputs_watched
+from .memory import Memory
+from .pack import write_pack
 
 __all__ = ["record"]
 
 
 def record(
-    workspace: Workspace, started: int, until: str | None, said: Said, pack: str
+    workspace: Workspace,
+    memory: Memory,
+    files: Mapping[str, Output],
+    started: int,
+    until: str | None,
+    said: Said,
 ) -> bool:
     """Writes the index of a run, so that the next one can tell whether anything changed.
 
     Args:
         workspace: what was cast.
+        memory: what the run found out.
+        files: what it gave.
         started: when the run began to read, in nanoseconds since 1970.
         until: the day from which on the findings are others.
         said: what a run without changes is to say.
-        pack: which pack of results belongs to it.
 
     Returns:
         Whether it was written: not when an input has changed since the run began.
@@ -41,11 +52,12 @@ def record(
     generator = generator_watched()
     generator.trees.extend(loaded_from())
     inputs = inputs_of(workspace)
-    outputs = Watched([], [], [workspace.output])
+    outputs = outputs_watched(workspace.output)
     looks = [look_at(root, watched) for watched in (generator, inputs, outputs)]
     if looks[1].newest() > started - TICK:
         # What was read may be older than what was seen: the next run does its work.
         return False
+    pack = write_pack(root, memory, files, inputs.files[1:], inputs.trees)
     index = Index(
         environment(),
         generator,

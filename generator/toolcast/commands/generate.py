@@ -20,6 +20,7 @@ from .manners import (
 )
 
 if TYPE_CHECKING:
+    from ..cache.pack import Pack
     from ..output.writer import Written
     from ..pipeline import Generated
 
@@ -49,40 +50,82 @@ def command(project: str | None, force: bool, no_cache: bool, format_: str) -> N
     """
     import time
 
-    from ..pipeline import generate
+    from ..output.writer import AnotherRun
+    from ..spec.loading import ChangedMeanwhile
 
     started = time.time_ns()
     root = project_root(project)
-    generated = generate(root)
-    code = print_findings(generated.findings, format_, with_notes=False)
-    if generated.workspace is None:
-        sys.exit(USAGE)
-    if code != CLEAN:
-        click.echo("nothing was written", err=True)
-        sys.exit(code)
-    from ..output.plan import make_plan
-    from ..output.writer import AnotherRun, exclusive, write
-
-    workspace = generated.workspace
-    folder = os.path.join(root, workspace.output)
+    pack = _earlier(root, no_cache)
     try:
-        with exclusive(root):
-            plan = make_plan(folder, generated.files, root)
-            refused = list(plan.refusals(workspace.output, force=force))
-            if refused:
-                print_findings(refused, format_)
-                click.echo("nothing was written", err=True)
-                sys.exit(FINDINGS)
-            written = write(folder, generated.files, plan)
-            if not no_cache:
-                _remember(generated, started)
+        generated = _generate(root, pack)
+        code = print_findings(generated.findings, format_, with_notes=False)
+        if generated.workspace is None:
+            sys.exit(USAGE)
+        if code != CLEAN:
+            click.echo("nothing was written", err=True)
+            sys.exit(code)
+        generated, written = _write(generated, pack, force, format_)
     except AnotherRun as error:
         fail(str(error))
+    except ChangedMeanwhile as error:
+        fail(f"{error}: the file was changed while it was read\n  help: run it again")
     except OSError as error:
-        name = os.path.relpath(str(error.filename or folder), root)
+        name = os.path.relpath(str(error.filename or root), root)
         fail(f"{name}: {error.strerror or error}")
+    if not no_cache:
+        _remember(generated, pack, started)
     if format_ == "text":
         click.echo(_result(generated, written))
+
+
+def _earlier(root: str, no_cache: bool) -> Pack:
+    from ..cache.pack import no_pack, open_pack
+
+    return no_pack(root) if no_cache else open_pack(root)
+
+
+def _generate(root: str, pack: Pack) -> Generated:
+    from ..pipeline import generate
+
+    return generate(root, memory=pack.memory)
+
+
+def _write(
+    generated: Generated, pack: Pack, force: bool, format_: str
+) -> tuple[Generated, Written]:
+    """Writes what was generated, under the project's lock, unless the disk forbids it.
+
+    What only an earlier run knows is on disk exactly while the output folder looks as that
+    run left it; otherwise everything is made again.
+
+    Raises:
+        AnotherRun: somebody else is writing.
+        OSError: a file cannot be read or written.
+    """
+    from ..cache.look import look_at, outputs_watched
+    from ..output.plan import make_plan, plan_since
+    from ..output.writer import exclusive, write
+
+    workspace = generated.workspace
+    if workspace is None:
+        raise ValueError("there is nothing to write without a workspace")
+    root = workspace.root
+    folder = os.path.join(root, workspace.output)
+    with exclusive(root):
+        watched = outputs_watched(workspace.output)
+        if pack.outputs and pack.outputs == look_at(root, watched).to_bytes():
+            plan = plan_since(generated.files, pack.digests)
+        else:
+            if pack.outputs:
+                pack.forget()
+                generated = _generate(root, pack)
+            plan = make_plan(folder, generated.files, root)
+        refused = list(plan.refusals(workspace.output, force=force))
+        if refused:
+            print_findings(refused, format_)
+            click.echo("nothing was written", err=True)
+            sys.exit(FINDINGS)
+        return generated, write(folder, generated.files, plan)
 
 
 def _result(generated: Generated, written: Written) -> str:
@@ -98,8 +141,8 @@ def _result(generated: Generated, written: Written) -> str:
     )
 
 
-def _remember(generated: Generated, started: int) -> None:
-    """Notes how everything looks now, for the next run."""
+def _remember(generated: Generated, pack: Pack, started: int) -> None:
+    """Keeps what was found out, and how everything looks now, for the next run."""
     from ..cache.index import Said
     from ..cache.recording import record
     from ..output.writer import Written
@@ -114,7 +157,7 @@ def _remember(generated: Generated, started: int) -> None:
     result = _result(generated, Written(0, len(generated.files), 0))
     said = Said(plain, coloured, f"{result}\n")
     try:
-        record(workspace, started, generated.until, said, "")
+        record(workspace, pack.memory, generated.files, started, generated.until, said)
     except OSError as error:
         name = os.path.relpath(str(error.filename), workspace.root)
         click.echo(f"the cache is not kept: {name}: {error.strerror}", err=True)

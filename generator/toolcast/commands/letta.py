@@ -43,6 +43,12 @@ _SHARED = (
         help="Where Letta reaches the MCP server. Default: what the toolset says.",
     ),
     click.option(
+        "--settings",
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Flavour code: Letta Code's settings. Default: ~/.letta/settings.json.",
+    ),
+    click.option(
         "--state",
         metavar="FOLDER",
         type=click.Path(path_type=Path),

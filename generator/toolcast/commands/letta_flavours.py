@@ -11,7 +11,7 @@ from ..spec.model import Toolset
 
 __all__ = ["FLAVOURS", "LettaRequest", "handler_of"]
 
-FLAVOURS = {"v1": "letta_v1"}
+FLAVOURS = {"v1": "letta_v1", "code": "letta_code"}
 """The module in this package of each flavour. It has functions `plan`, `apply`, `verify` and
 `rollback`, as far as that flavour can; each takes a `LettaRequest` and gives an exit code."""
 
@@ -26,6 +26,7 @@ class LettaRequest:
         agents: the names of the agents; empty for all.
         base_url: where Letta is; None when nothing says it.
         server_url: goes before the specs' URL of the MCP server.
+        settings: Letta Code's settings file; None for its own place.
         state: where baselines and the lock are.
         timeout: seconds that a request may take.
         format: `text` or `json`.
@@ -45,6 +46,7 @@ class LettaRequest:
     agents: tuple[str, ...] = ()
     base_url: str | None = None
     server_url: str | None = None
+    settings: Path | None = None
     state: Path = field(default_factory=lambda: Path(".toolcast/letta"))
     timeout: float = 60.0
     format: str = "text"

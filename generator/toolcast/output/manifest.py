@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..runtime.surface_digest import digest_of
-from ..spec.model import ToolSpec, Workspace
+from ..spec.model import Toolset, ToolSpec, Workspace
+from .kept import Output, digest
 
-__all__ = ["MANIFEST", "digest", "manifest", "read_digests", "surface"]
+__all__ = [
+    "MANIFEST",
+    "entry_text",
+    "manifest",
+    "read_digests",
+    "surface",
+]
 
 MANIFEST = "MANIFEST.json"
-
-
-def digest(data: bytes) -> str:
-    """`sha256:` and the hexadecimal digest."""
-    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def surface(tool: ToolSpec) -> dict[str, Any]:
@@ -54,35 +55,50 @@ def surface(tool: ToolSpec) -> dict[str, Any]:
 
 def manifest(
     workspace: Workspace,
-    files: Mapping[str, bytes],
-    definition: Callable[[ToolSpec], Mapping[str, Any]],
+    files: Mapping[str, Output],
+    entry: Callable[[Toolset, ToolSpec], str],
 ) -> bytes:
     """The manifest of generated files; the same specs give the same bytes.
 
     Args:
-        definition: gives a tool as MCP's `tools/list` shows it.
+        entry: gives the text of a tool's entry, which `entry_text` makes.
     """
-    tools = {
-        toolset.name: {
-            tool.name: _entry(tool, definition(tool)) for tool in toolset.tools
-        }
+    toolsets = [
+        f"    {_text(toolset.name)}: "
+        + _object([entry(toolset, tool) for tool in toolset.tools], 4)
         for toolset in workspace.toolsets
-    }
-    content = {
-        "format": 1,
-        "files": {path: digest(files[path]) for path in sorted(files)},
-        "toolsets": tools,
-    }
-    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
+    ]
+    digests = {path: digest(files[path]) for path in sorted(files)}
+    paths = json.dumps(digests, ensure_ascii=False, indent=2).replace("\n", "\n  ")
+    text = f'{{\n  "format": 1,\n  "files": {paths},\n  "toolsets": {_object(toolsets, 2)}\n}}\n'
+    return text.encode("utf-8")
 
 
-def _entry(tool: ToolSpec, definition: Mapping[str, Any]) -> dict[str, Any]:
+def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
+    """A tool's entry in the manifest, name and all, as it stands there.
+
+    Args:
+        definition: the tool as MCP's `tools/list` shows it.
+    """
     shown = surface(tool)
-    return {
+    entry = {
         "digest": digest_of(shown),
         "definition": digest_of(definition),
         "surface": shown,
     }
+    text = json.dumps(entry, ensure_ascii=False, indent=2).replace("\n", "\n      ")
+    return f"      {_text(tool.name)}: {text}"
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _object(entries: Sequence[str], indent: int) -> str:
+    """A JSON object of entries that are text already."""
+    if not entries:
+        return "{}"
+    return "{\n" + ",\n".join(entries) + "\n" + " " * indent + "}"
 
 
 def read_digests(data: bytes) -> dict[str, str]:

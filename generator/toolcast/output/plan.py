@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 
 from ..findings import Finding, Place, Severity
 from .disk import JOURNAL, OnDisk, link_above, read_file, scan
-from .manifest import MANIFEST, digest, read_digests
+from .kept import Output, digest
+from .manifest import MANIFEST, read_digests
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Plan", "make_plan", "plan_since"]
 
 # A line of a manifest. A merge that failed leaves such lines of both sides.
 _PAIR = re.compile(
@@ -138,7 +139,9 @@ def _each(
         yield Finding(f"output/{word}", Severity.ERROR, place, message, help_)
 
 
-def make_plan(folder: str, files: Mapping[str, bytes], root: str | None = None) -> Plan:
+def make_plan(
+    folder: str, files: Mapping[str, Output], root: str | None = None
+) -> Plan:
     """The plan for an output folder, which need not exist.
 
     Args:
@@ -183,7 +186,7 @@ def make_plan(folder: str, files: Mapping[str, bytes], root: str | None = None) 
 def _group(
     folder: str,
     path: str,
-    files: Mapping[str, bytes],
+    files: Mapping[str, Output],
     disk: OnDisk,
     known: Mapping[str, set[str]],
 ) -> str:
@@ -199,7 +202,7 @@ def _group(
 
 
 def _in_the_way(
-    files: Mapping[str, bytes], disk: OnDisk, groups: Mapping[str, list[str]]
+    files: Mapping[str, Output], disk: OnDisk, groups: Mapping[str, list[str]]
 ) -> Iterator[str]:
     """Folders and special files at an output's path, files where its folder goes."""
     removed = frozenset(groups.get("orphaned", ()))
@@ -247,3 +250,23 @@ def _more_digests(data: bytes) -> Iterator[tuple[str, str]]:
     except (KeyError, TypeError, AttributeError):
         # A manifest has no such table.
         return
+
+
+def plan_since(files: Mapping[str, Output], known: Mapping[str, str]) -> Plan:
+    """The plan for an output folder that is exactly as the last run left it.
+
+    Args:
+        files: what the specs give, by the path below it.
+        known: the digest of every file in it.
+    """
+    unchanged: list[str] = []
+    stale: list[str] = []
+    for path, data in files.items():
+        if path in known:
+            (unchanged if digest(data) == known[path] else stale).append(path)
+    return Plan(
+        unchanged=tuple(sorted(unchanged)),
+        missing=tuple(sorted(set(files) - set(known))),
+        stale=tuple(sorted(stale)),
+        orphaned=tuple(sorted(set(known) - set(files))),
+    )

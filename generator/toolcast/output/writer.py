@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
-from .manifest import MANIFEST, digest
+from .kept import Kept, Output, digest
+from .manifest import MANIFEST
 from .plan import Plan
 
 __all__ = ["AnotherRun", "Written", "exclusive", "write"]
@@ -67,7 +68,7 @@ def _lock(descriptor: int) -> None:
         raise AnotherRun("another run is writing into this project") from error
 
 
-def write(folder: str, files: Mapping[str, bytes], plan: Plan) -> Written:
+def write(folder: str, files: Mapping[str, Output], plan: Plan) -> Written:
     """Makes the folder what the files say; the caller has settled what the plan refuses.
 
     A journal names the digests of this run until its end, so that after a kill the next
@@ -99,15 +100,17 @@ def write(folder: str, files: Mapping[str, bytes], plan: Plan) -> Written:
     return Written(len(changed), len(unchanged), len(removed))
 
 
-def _journal(files: Mapping[str, bytes], plan: Plan) -> bytes:
+def _journal(files: Mapping[str, Output], plan: Plan) -> bytes:
     """The digests of this run, and those of runs that came to no end before it."""
     earlier = {path: sorted(plan.earlier[path]) for path in sorted(plan.earlier)}
     digests = {path: digest(data) for path, data in files.items()}
     return json.dumps({"files": digests, "earlier": earlier}).encode("utf-8")
 
 
-def _replace(folder: str, path: str, data: bytes) -> None:
+def _replace(folder: str, path: str, data: Output) -> None:
     """Writes a file as a whole: to a temporary one beside it, then in its place."""
+    if isinstance(data, Kept):
+        raise ValueError(f"{path} is to be written, and its bytes are not known")
     target = os.path.join(folder, path)
     parent = os.path.dirname(target)
     os.makedirs(parent, exist_ok=True)

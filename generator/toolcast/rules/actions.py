@@ -119,4 +119,5 @@ actions:
     delete: {requires: [note_id]}
 """,
     check=check,
+    each_tool=True,
 )

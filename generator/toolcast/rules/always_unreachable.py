@@ -46,4 +46,5 @@ clients: {external: {allow: "*"}}
 targets: {registry: {}}
 """,
     check=check,
+    each_tool=True,
 )

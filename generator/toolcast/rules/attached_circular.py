@@ -40,4 +40,5 @@ letta: {attached: true, calls_agent_loop: true}
 letta: {attached: false, calls_agent_loop: true}
 """,
     check=check,
+    each_tool=True,
 )

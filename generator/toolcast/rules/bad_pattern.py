@@ -48,4 +48,5 @@ parameters:
     code: {type: string, pattern: "a\\\\(b"}
 """,
     check=check,
+    each_tool=True,
 )

@@ -56,4 +56,5 @@ targets: {cli: {client: internal}}
 cli: {keyword: note}
 """,
     check=check,
+    reads=frozenset(),
 )

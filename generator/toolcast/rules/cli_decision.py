@@ -56,4 +56,5 @@ cli: {keyword: peers}
 targets: {cli: {}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -8,7 +8,7 @@ from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
 from ..targets.cli_commands import cli_commands
 from ..text.names import option_name
-from .rule import Rule, at_tool
+from .rule import Rule, at_tool, whole
 
 __all__ = ["RULE"]
 
@@ -17,12 +17,16 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds parameters whose option is a flag that selects a tool."""
     if "cli" not in toolset.targets:
         return
-    commands = list(cli_commands(toolset, toolset.tools_in("cli")))
     flags: dict[str, set[str]] = {}
-    for command in commands:
-        if command.flag is not None:
-            flags.setdefault(command.keyword, set()).add(command.flag)
-    for command in commands if flags else ():
+    for tool in whole(toolset, workspace).tools_in("cli"):
+        decision = tool.cli
+        if decision is not None and decision.keyword is not None and not tool.actions:
+            keyword, _, flag = decision.keyword.partition(" ")
+            if flag:
+                flags.setdefault(keyword, set()).add(flag)
+    if not flags:
+        return
+    for command in cli_commands(toolset, toolset.tools_in("cli")):
         placed = {place.parameter for place in command.positionals}
         for name in command.tool.properties:
             option = option_name(name)
@@ -58,4 +62,6 @@ cli: {keyword: ask --later}
 targets: {cli: {}}
 """,
     check=check,
+    each_tool=True,
+    reads=frozenset(["cli", "actions"]),
 )

@@ -77,4 +77,5 @@ cli: {keyword: note --write}
 targets: {cli: {}}
 """,
     check=check,
+    reads=frozenset(["name", "cli", "actions"]),
 )

@@ -69,4 +69,5 @@ cli: {keyword: ask, usage: "<peer> <task...>"}
 targets: {cli: {}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -86,4 +86,5 @@ clients: {external: {allow: [note]}}
 targets: {registry: {}}
 """,
     check=check,
+    reads=frozenset(["name", "clients"]),
 )

@@ -54,4 +54,5 @@ parameters:
     limit: {type: integer, minimum: 1, default: 10}
 """,
     check=check,
+    each_tool=True,
 )

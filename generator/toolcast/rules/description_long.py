@@ -46,4 +46,5 @@ guidance: Write a note as one sentence that stands alone.
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
+    each_tool=True,
 )

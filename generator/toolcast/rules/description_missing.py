@@ -46,4 +46,5 @@ description: null
 description: Stores a note. Gives its identifier.
 """,
     check=check,
+    each_tool=True,
 )

@@ -44,4 +44,5 @@ parameters:
     mode: {type: string, enum: [fast, safe]}
 """,
     check=check,
+    each_tool=True,
 )

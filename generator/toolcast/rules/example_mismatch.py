@@ -81,4 +81,5 @@ examples:
   - arguments: {task: Water the plants}
 """,
     check=check,
+    each_tool=True,
 )

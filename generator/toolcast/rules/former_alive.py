@@ -9,15 +9,19 @@ from ..findings import Finding, Severity
 from ..reading.tree import Path
 from ..spec.model import Toolset, ToolSpec, Workspace
 from ..spec.prose import prose_of_tool, prose_of_toolset
-from .rule import Rule, at_tool, at_toolset
+from .rule import Rule, at_tool, at_toolset, whole
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds former and reserved names that are alive as names or in prose."""
-    live = {tool.name for tool in toolset.tools}
+    live: set[str] = set()
     owners: dict[str, str] = {}
+    for tool in whole(toolset, workspace).tools:
+        live.add(tool.name)
+        for name in tool.renamed_from:
+            owners.setdefault(name, tool.name)
     for tool in toolset.tools:
         yield from _clashes(toolset, tool, live, owners)
     gone = (set(owners) | set(toolset.reserved_names)) - live
@@ -50,7 +54,7 @@ def _clashes(
             message = f"the former name `{name}` is the name of a tool"
             help_ = "a call by that name would have two meanings; remove one"
             yield at_tool(RULE, tool, path, message, help_)
-        elif owners.setdefault(name, tool.name) != tool.name:
+        elif owners[name] != tool.name:
             message = f"`{owners[name]}` has the former name `{name}` as well"
             help_ = "a call by that name would have two meanings; remove one"
             yield at_tool(RULE, tool, path, message, help_)
@@ -91,4 +95,6 @@ guidance: Call recall first.
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
+    each_tool=True,
+    reads=frozenset(["name", "renamed_from"]),
 )

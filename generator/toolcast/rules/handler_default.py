@@ -72,4 +72,6 @@ handlers: handlers
 def note(limit=10): ...
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

@@ -48,4 +48,5 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
+    each_tool=True,
 )

@@ -72,4 +72,6 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

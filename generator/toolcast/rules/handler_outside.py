@@ -51,4 +51,5 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
+    each_tool=True,
 )

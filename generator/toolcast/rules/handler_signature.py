@@ -115,4 +115,6 @@ handlers: handlers
 def note(text, tag=None): ...
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

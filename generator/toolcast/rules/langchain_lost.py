@@ -55,4 +55,5 @@ parameters:
   properties: {settings: {type: object}}
 """,
     check=check,
+    each_tool=True,
 )

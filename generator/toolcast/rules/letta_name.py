@@ -44,4 +44,5 @@ letta: {attached: true}
 letta: {attached: true}
 """,
     check=check,
+    each_tool=True,
 )

@@ -56,4 +56,5 @@ targets: {mcp: {client: internal}}
 cli: {keyword: note}
 """,
     check=check,
+    reads=frozenset(),
 )

@@ -70,4 +70,5 @@ parameters:
     a1: {type: string}
 """,
     check=check,
+    each_tool=True,
 )

@@ -91,4 +91,5 @@ summary: Reads a note.
 summary: Reads all notes.
 """,
     check=check,
+    reads=frozenset(["name", "section"]),
 )

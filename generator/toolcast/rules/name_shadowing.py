@@ -60,4 +60,5 @@ name: send_mail
 name: send_chat
 """,
     check=check,
+    reads=frozenset(["name"]),
 )

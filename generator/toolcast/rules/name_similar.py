@@ -59,4 +59,5 @@ summary: Sends an e-mail.
 summary: Lists e-mails.
 """,
     check=check,
+    reads=frozenset(["name"]),
 )

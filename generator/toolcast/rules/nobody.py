@@ -69,4 +69,5 @@ clients: {external: {allow: "*"}}
 targets: {registry: {}}
 """,
     check=check,
+    each_tool=True,
 )

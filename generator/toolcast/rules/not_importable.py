@@ -51,4 +51,5 @@ name: async
 name: background
 """,
     check=check,
+    reads=frozenset(),
 )

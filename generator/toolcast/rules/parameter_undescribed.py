@@ -43,4 +43,5 @@ parameters:
   properties: {task: {type: string, description: What is to be done.}}
 """,
     check=check,
+    each_tool=True,
 )

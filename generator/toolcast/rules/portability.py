@@ -57,4 +57,5 @@ summary: Lists notes.
 summary: Lists notes.
 """,
     check=check,
+    each_tool=True,
 )

@@ -45,4 +45,5 @@ description: Adds two numbers and gives their sum.
 parameters: {type: object}
 """,
     check=check,
+    each_tool=True,
 )

@@ -53,4 +53,5 @@ summary: Sends to admin, администратор.
 parameters: {type: object}
 """,
     check=check,
+    each_tool=True,
 )

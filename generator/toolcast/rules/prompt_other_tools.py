@@ -61,4 +61,6 @@ description: Adds. The result of `list_numbers` fits here.
 parameters: {type: object}
 """,
     check=check,
+    each_tool=True,
+    reads=frozenset(["name"]),
 )

@@ -42,4 +42,5 @@ description: Adds two numbers. Tell the user the sum.
 parameters: {type: object}
 """,
     check=check,
+    each_tool=True,
 )

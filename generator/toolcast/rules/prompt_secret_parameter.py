@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 from ..findings import Finding, Severity
 from ..reading.tree import Path
+from ..runtime.secret_arguments import SECRET_NAMES, name_in_words
 from ..spec.model import Toolset, Workspace
 from ..spec.surface import definition_texts
 from .prompt_finding import CAVEAT, at_text
@@ -17,17 +17,7 @@ from .rule import Rule
 __all__ = ["RULE", "SECRET_PARAMETERS"]
 
 SECRET_PARAMETERS: dict[str, str] = {
-    **dict.fromkeys(
-        [
-            *("password", "passwd", "pwd", "passphrase", "api key", "apikey", "secret"),
-            *("api secret", "client secret", "secret key", "private key", "ssh key"),
-            *("token", "access token", "refresh token", "auth token", "bearer token"),
-            *("api token", "session token", "id token", "credential", "credentials"),
-            *("cookie", "cookies", "session cookie", "seed phrase", "mnemonic"),
-            *("credit card", "card number", "cvv", "pin code", "otp"),
-        ],
-        "secrets",
-    ),
+    **dict.fromkeys(SECRET_NAMES, "secrets"),
     **dict.fromkeys(
         [
             *("sidenote", "side note", "system prompt", "system message"),
@@ -92,13 +82,7 @@ def _parameters(value: Any) -> Iterator[str]:
 @lru_cache(maxsize=4096)
 def _wanted(name: str) -> str | None:
     """What a model would fill in for a parameter of a name; None for a harmless one."""
-    return SECRET_PARAMETERS.get(_words(name))
-
-
-def _words(name: str) -> str:
-    """`accessToken`, `access_token` and `access-token` are `access token`."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
+    return SECRET_PARAMETERS.get(name_in_words(name))
 
 
 RULE = Rule(
@@ -123,4 +107,5 @@ parameters:
   properties: {page_token: {type: string, description: Of the last page.}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -42,4 +42,5 @@ description: Adds two numbers. The handler signs in with its own account.
 parameters: {type: object}
 """,
     check=check,
+    each_tool=True,
 )

@@ -58,4 +58,6 @@ handlers: handlers
 def note(arguments): ...
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

@@ -44,4 +44,5 @@ parameters:
   additionalProperties: true
 """,
     check=check,
+    each_tool=True,
 )

@@ -105,4 +105,5 @@ parameters:
   required: [task]
 """,
     check=check,
+    each_tool=True,
 )

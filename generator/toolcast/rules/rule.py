@@ -9,7 +9,7 @@ from ..findings import Finding, Severity
 from ..reading.tree import Path
 from ..spec.model import Toolset, ToolSpec, Workspace
 
-__all__ = ["Check", "Rule", "at_tool", "at_toolset"]
+__all__ = ["Check", "Rule", "at_tool", "at_toolset", "whole"]
 
 Check = Callable[[Toolset, Workspace], Iterator[Finding]]
 
@@ -26,6 +26,12 @@ class Rule:
         bad: a spec, or the part of one, that it finds.
         good: the same, right.
         check: gives the findings of a toolset; None for what reading itself finds.
+        each_tool: what it finds at a tool depends on that tool and the toolset file alone,
+            and on the fields below of others. Then only tools that changed are checked
+            again, as if they were all that the toolset has; `workspace` has every tool.
+        reads: the fields of the workspace's tools that it looks at across tools; None for
+            all of them, empty for none.
+        reads_code: it looks at handlers' source as well.
     """
 
     id: str
@@ -35,6 +41,22 @@ class Rule:
     bad: str
     good: str
     check: Check | None = None
+    each_tool: bool = False
+    reads: frozenset[str] | None = None
+    reads_code: bool = False
+
+    @property
+    def across(self) -> frozenset[str] | None:
+        """The fields of other tools that its findings depend on; None for all of them."""
+        if self.reads is None and self.each_tool:
+            return frozenset()
+        return self.reads
+
+
+def whole(toolset: Toolset, workspace: Workspace) -> Toolset:
+    """The toolset with all its tools, of which a check may have been given a few."""
+    same = (one for one in workspace.toolsets if one.name == toolset.name)
+    return next(same, toolset)
 
 
 def at_tool(

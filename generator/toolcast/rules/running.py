@@ -4,25 +4,48 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from ..findings import Finding, Severity
-from ..reading.tree import Document
 from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
+from .rule import Rule
 from .table import rules
 
-__all__ = ["check_workspace", "next_end", "without_suppressed"]
+__all__ = ["Earlier", "check_workspace", "next_end", "without_suppressed"]
 
 
-def check_workspace(workspace: Workspace) -> list[Finding]:
+class Earlier(Protocol):
+    """What earlier runs of rules found, where that still holds."""
+
+    def findings(
+        self, rule: Rule, toolset: Toolset, workspace: Workspace
+    ) -> list[Finding] | None:
+        """The findings of a rule over a toolset, as a new run would give them; None when
+        only a new run can tell.
+        """
+
+    def learn(self, rule: Rule, toolset: Toolset, findings: list[Finding]) -> None:
+        """Keeps what a rule has found."""
+
+
+def check_workspace(
+    workspace: Workspace, earlier: Earlier | None = None
+) -> list[Finding]:
     """The findings of every rule over every toolset, before suppression."""
-    return [
-        finding
-        for toolset in workspace.toolsets
-        for rule in rules().values()
-        if rule.check is not None
-        for finding in rule.check(toolset, workspace)
-    ]
+    found: list[Finding] = []
+    for toolset in workspace.toolsets:
+        for rule in rules().values():
+            if rule.check is None:
+                continue
+            known = None
+            if earlier is not None:
+                known = earlier.findings(rule, toolset, workspace)
+            findings = list(rule.check(toolset, workspace)) if known is None else known
+            if earlier is not None:
+                earlier.learn(rule, toolset, findings)
+            found += findings
+    return found
 
 
 def without_suppressed(
@@ -43,13 +66,13 @@ def without_suppressed(
             kept.append(finding)
         else:
             used.add((finding.place.file, match))
-    for file, (document, entries) in suppressions.items():
+    for file, (owner, entries) in suppressions.items():
         for index, entry in enumerate(entries):
             problem = _problem(entry, (file, index) in used, today)
-            if problem is not None:
+            if problem is not None and owner.document is not None:
                 rule, severity, message, help_ = problem
                 kept.append(
-                    document.finding(
+                    owner.document.finding(
                         rule, severity, ("suppress", index, "rule"), message, help_
                     )
                 )
@@ -67,15 +90,16 @@ def next_end(workspace: Workspace, today: datetime.date) -> str | None:
     return min(days, default=None)
 
 
-Entries = tuple[Document, tuple[Suppression, ...]]
+Entries = tuple[Toolset | ToolSpec, tuple[Suppression, ...]]
 
 
 def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
     for toolset in workspace.toolsets:
-        owners: list[Toolset | ToolSpec] = [toolset, *toolset.tools]
-        for owner in owners:
-            if owner.document is not None and owner.suppress:
-                yield owner.document.file, (owner.document, owner.suppress)
+        if toolset.suppress:
+            yield f"{toolset.folder}/toolset.yaml", (toolset, toolset.suppress)
+        for tool in toolset.tools:
+            if tool.suppress:
+                yield f"{toolset.folder}/{tool.name}.yaml", (tool, tool.suppress)
 
 
 def _match(

@@ -55,4 +55,5 @@ parameters:
         all: {type: array, items: {$ref: "#/$defs/filter"}}
 """,
     check=check,
+    each_tool=True,
 )

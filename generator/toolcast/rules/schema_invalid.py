@@ -54,4 +54,5 @@ parameters:
     page: {type: integer, exclusiveMinimum: 0}
 """,
     check=check,
+    each_tool=True,
 )

@@ -40,4 +40,5 @@ parameters:
   properties: {task: {type: string}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -61,4 +61,5 @@ parameters:
     user: {type: string}
 """,
     check=check,
+    each_tool=True,
 )

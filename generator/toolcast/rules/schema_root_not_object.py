@@ -44,4 +44,5 @@ parameters:
     words: {type: array, items: {type: string}}
 """,
     check=check,
+    each_tool=True,
 )

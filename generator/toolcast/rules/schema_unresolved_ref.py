@@ -57,4 +57,5 @@ parameters:
     user: {type: string}
 """,
     check=check,
+    each_tool=True,
 )

@@ -46,4 +46,5 @@ sections:
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -48,4 +48,5 @@ parameters:
     code: {type: string, pattern: "^a+$"}
 """,
     check=check,
+    each_tool=True,
 )

@@ -37,4 +37,5 @@ RULE = Rule(
 summary: Stores a note.
 """,
     check=check,
+    each_tool=True,
 )

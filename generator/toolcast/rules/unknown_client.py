@@ -57,4 +57,5 @@ clients: {internal: {allow: "*"}}
 targets: {registry: {}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -63,4 +63,5 @@ summary: Stores a note.
 exclusions: [{tool: store_note, target: mcp, reason: Not ready.}]
 """,
     check=check,
+    reads=frozenset(["name"]),
 )

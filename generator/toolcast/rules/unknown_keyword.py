@@ -101,4 +101,5 @@ parameters:
   properties: {task: {type: string}}
 """,
     check=check,
+    each_tool=True,
 )

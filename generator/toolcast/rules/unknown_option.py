@@ -49,4 +49,5 @@ targets: {cli: {heading: Notes}}
 cli: {keyword: note}
 """,
     check=check,
+    reads=frozenset(),
 )

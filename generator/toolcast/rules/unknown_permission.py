@@ -42,4 +42,5 @@ permission: notes.write
 permissions: {notes.write: May change notes.}
 """,
     check=check,
+    each_tool=True,
 )

@@ -56,4 +56,5 @@ data: {pool: ledger, reads: [notes]}
 pools: {ledger: {tables: [notes]}}
 """,
     check=check,
+    each_tool=True,
 )

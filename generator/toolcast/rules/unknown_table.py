@@ -51,4 +51,5 @@ data: {pool: ledger, destroys: [notes]}
 pools: {ledger: {tables: [notes]}}
 """,
     check=check,
+    each_tool=True,
 )

@@ -47,4 +47,5 @@ targets: {mcpp: {}}
 targets: {mcp: {}}
 """,
     check=check,
+    reads=frozenset(),
 )

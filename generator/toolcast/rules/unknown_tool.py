@@ -62,4 +62,5 @@ clients: {external: {allow: "*", restrict: [store_note]}}
 targets: {registry: {}}
 """,
     check=check,
+    reads=frozenset(["name", "renamed_from"]),
 )

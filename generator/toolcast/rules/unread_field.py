@@ -62,4 +62,5 @@ when_to_use: When the user asks for a note.
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
+    each_tool=True,
 )

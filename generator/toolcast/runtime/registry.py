@@ -16,11 +16,14 @@ from .access import Access, AccessError, Client, UnknownClientError
 from .background_loop import sync
 from .own_tools import OwnTools
 from .prepared_tools import ListedTool, PreparedTools
+from .tool_routing import route_tools as _route_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from .access_override import OverrideFile
     from .call_context import ReportProgress
+    from .ledger_settings import LedgerSettings
     from .routing import Router
     from .tool import Tool
     from .tool_calls import ToolCalls
@@ -45,6 +48,8 @@ class Registry:
         tool_clients: the only clients that a tool is meant for, for tools that say so.
         former_names: the tool that each former name resolves to. Lists never show them.
         sources: where further tools come from; an own tool wins over one of the same name.
+        ledger: where calls of persistent tools are recorded; None refuses them.
+        override: where an administrator's changes are, read when access is first asked for.
         router: chooses tools for a message; None to choose by words.
         checksum: that of the prepared file which belongs to the modules.
     """
@@ -57,6 +62,8 @@ class Registry:
         tool_clients: Mapping[str, tuple[str, ...]] | None = None,
         former_names: Mapping[str, str] | None = None,
         sources: Sequence[ToolSource] = (),
+        ledger: LedgerSettings | None = None,
+        override: OverrideFile | None = None,
         router: Router | None = None,
         *,
         checksum: str,
@@ -65,6 +72,8 @@ class Registry:
         self._own = OwnTools(package, modules, checksum, former_names or {})
         self._access = Access(clients, tool_clients or {})
         self._sources = tuple(sources)
+        self._ledger = ledger
+        self._override = override
         self._router = router
         self._tool_calls: ToolCalls | None = None
 
@@ -74,11 +83,16 @@ class Registry:
         return self._own.prepared
 
     def access(self) -> Access:
-        """Who may have which tool.
+        """Who may have which tool, with an administrator's changes.
 
         Raises:
             AccessError: it cannot be found out, so nobody has any.
         """
+        if self._override is not None:
+            self._access = self._override.apply(
+                self._access, self.resolve, self._is_known
+            )
+            self._override = None
         return self._access
 
     def names(self, client: str | None = None) -> tuple[str, ...]:
@@ -199,27 +213,7 @@ class Registry:
         listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
 
-    async def route_tools(
-        self,
-        message: str,
-        catalog: Mapping[str, str] | None = None,
-        client: str | None = None,
-        *,
-        history: Sequence[str] = (),
-    ) -> list[str]:
-        """The names of a catalogue's tools that fit a message; when in doubt, all of them.
-
-        Without `catalog` it is the client's. `history`: the messages before, oldest first.
-        """
-        from .tool_routing import cataloged_tools, route_listed
-
-        listed = (
-            await self.list_tools(client)
-            if catalog is None
-            else await cataloged_tools(self._own, self._sources, catalog)
-        )
-        route = await route_listed(self._router, message, listed, catalog, history)
-        return list(route.names)
+    route_tools = _route_tools
 
     get_mcp_tools_sync = sync(get_mcp_tools)
     get_openai_tools_sync = sync(get_openai_tools)
@@ -260,17 +254,23 @@ class Registry:
     call_tool_sync = sync(call_tool)
 
     async def close(self) -> None:
-        """Ends what the sources hold open."""
+        """Ends what the sources hold open, and returns when all calls are recorded."""
         for source in self._sources:
             await source.close()
+        if self._tool_calls is not None:
+            await self._tool_calls.close()
 
     @property
     def _calls(self) -> ToolCalls:
         if self._tool_calls is None:
             from .tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(self._own)
+            self._tool_calls = ToolCalls(self._own, self._ledger)
         return self._tool_calls
+
+    def _is_known(self, name: str) -> bool:
+        sources = self._sources
+        return name in self._own or any(source.may_own(name) for source in sources)
 
     def _present(self, name: str, client: str | None) -> str:
         present = self.resolve(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..reading.tree import Document
@@ -23,7 +23,7 @@ from .model import (
     ToolSpec,
 )
 
-__all__ = ["bind_tool", "bind_toolset", "in_declared_order"]
+__all__ = ["BINDINGS", "bind_tool", "bind_toolset", "in_declared_order"]
 
 _VERBATIM = (
     "name",
@@ -56,25 +56,15 @@ def bind_tool(document: Document) -> ToolSpec:
     """The tool of a document that has the shape of a tool spec."""
     value: Mapping[str, Any] = document.value
     bound: dict[str, Any] = {key: value[key] for key in _VERBATIM if key in value}
-    if "actions" in value:
-        bound["actions"] = _actions(value["actions"])
-    if value.get("icons") is not None:
-        bound["icons"] = tuple(value["icons"])
-    if "handler" in value:
-        bound["handler"] = HandlerReference.parse(value["handler"])
-    if "clients" in value:
-        bound["clients"] = tuple(value["clients"])
-    if "cli" in value:
-        bound["cli"] = CliDecision(**value["cli"])
+    for key, bind in BINDINGS.items():
+        if key in value:
+            bound[key] = bind(value[key])
     mcp = value.get("mcp", {})
     return ToolSpec(
         **bound,
         fields=tuple(value),
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
-        renamed_from=tuple(value.get("renamed_from", ())),
-        examples=tuple(_example(example) for example in value.get("examples", ())),
-        suppress=_suppressions(value),
         document=document,
     )
 
@@ -107,6 +97,19 @@ def _example(value: Mapping[str, Any]) -> Example:
 
 def _suppressions(value: Mapping[str, Any]) -> tuple[Suppression, ...]:
     return tuple(Suppression(**entry) for entry in value.get("suppress", ()))
+
+
+BINDINGS: Mapping[str, Callable[[Any], Any]] = {
+    "actions": _actions,
+    "icons": lambda icons: None if icons is None else tuple(icons),
+    "handler": HandlerReference.parse,
+    "clients": tuple,
+    "cli": lambda decision: CliDecision(**decision),
+    "renamed_from": tuple,
+    "examples": lambda examples: tuple(_example(example) for example in examples),
+    "suppress": lambda entries: tuple(Suppression(**entry) for entry in entries),
+}
+"""What a field of a tool spec becomes in the model, where it is not kept as it is."""
 
 
 def bind_toolset(

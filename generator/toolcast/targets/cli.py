@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code
@@ -18,7 +20,7 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .cli_commands import CliCommand, cli_commands
+from .cli_rows import CliRow, CliTool, cli_tools
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET", "program_of"]
@@ -53,14 +55,37 @@ class BlockView:
     shape: MarkdownShape
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`cli.py` and `prompts/cli.md`."""
-    tools = toolset.tools_in("cli")
-    commands = list(cli_commands(toolset, tools))
+    tools = list(cli_tools(toolset, toolset.tools_in("cli"), context.results))
+    key = [tool.key for tool in tools]
+    return {
+        "cli.py": context.results.file(
+            "cli.py",
+            [[tool.name for tool in tools], key],
+            partial(_module, toolset, tools, context),
+        ),
+        "prompts/cli.md": context.results.file(
+            "prompts/cli.md",
+            key,
+            lambda: context.render(
+                "cli/cli_block.md.jinja",
+                _block(toolset, _rows(tools), program_of(toolset, context)),
+            ),
+        ),
+    }
+
+
+def _rows(tools: Sequence[CliTool]) -> list[CliRow]:
+    return [row for tool in tools for row in tool.rows]
+
+
+def _module(toolset: Toolset, tools: Sequence[CliTool], context: Context) -> bytes:
+    commands = _rows(tools)
     package = package_of(context.output, toolset)
     options = toolset.targets.get("cli", {})
-    keywords = {t.name: t.cli.keyword for t in tools if t.cli}
-    reasons = {t.name: t.cli.reason for t in tools if t.cli and t.cli.keyword is None}
+    keywords = {tool.name: tool.keyword for tool in tools}
+    reasons = {tool.name: tool.reason for tool in tools if tool.keyword is None}
     settings: list[Expression] = [
         Text("REGISTRY"),
         Text("COMMANDS"),
@@ -82,13 +107,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         code_of(call("command_line", settings), 0, "main = "),
         _shape(has_commands=bool(commands)),
     )
-    return {
-        "cli.py": context.render("cli/cli.py.jinja", view),
-        "prompts/cli.md": context.render(
-            "cli/cli_block.md.jinja",
-            _block(toolset, commands, program_of(toolset, context)),
-        ),
-    }
+    return context.render("cli/cli.py.jinja", view)
 
 
 def program_of(toolset: Toolset, context: Context) -> str:
@@ -108,16 +127,16 @@ def _shape(*, has_commands: bool) -> PythonShape:
     )
 
 
-def _commands(commands: Sequence[CliCommand]) -> Code:
+def _commands(commands: Sequence[CliRow]) -> Code:
     elements = [_command(command) for command in commands]
     if not elements:
         return Code("COMMANDS: tuple[Command, ...] = ()")
     return code_of(tuple_of(elements), 0, "COMMANDS = ")
 
 
-def _command(command: CliCommand) -> Group:
+def _command(command: CliRow) -> Group:
     arguments: list[Expression] = [
-        Text(string(command.tool.name)),
+        Text(string(command.tool)),
         Text(string(command.keyword)),
     ]
     if command.flag is not None:
@@ -133,11 +152,11 @@ def _command(command: CliCommand) -> Group:
             places.append(call("Positional", given))
         arguments.append(keyword_argument("positionals", tuple_of(places)))
     if command.action is not None:
-        arguments.append(keyword_argument("action", encode(command.action.name)))
+        arguments.append(keyword_argument("action", encode(command.action)))
     return call("Command", arguments)
 
 
-def _block(toolset: Toolset, commands: Sequence[CliCommand], program: str) -> BlockView:
+def _block(toolset: Toolset, commands: Sequence[CliRow], program: str) -> BlockView:
     options = toolset.targets.get("cli", {})
     typed = [f"{program} {command.line}" for command in commands]
     width = max((len(line) for line in typed), default=0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
+from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code
@@ -34,16 +36,22 @@ class WrappersView:
     )
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`langchain_tools.py`."""
+    names = [tool.name for tool in toolset.tools_in("langchain")]
+    path = "langchain_tools.py"
+    make = partial(_wrappers, toolset, context)
+    return {path: context.results.file(path, names, make)}
+
+
+def _wrappers(toolset: Toolset, context: Context) -> bytes:
     names = tuple_of(Text(string(t.name)) for t in toolset.tools_in("langchain"))
     view = WrappersView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
         code_of(names, 0, "TOOLS: tuple[str, ...] = "),
     )
-    template = "langchain/langchain_tools.py.jinja"
-    return {"langchain_tools.py": context.render(template, view)}
+    return context.render("langchain/langchain_tools.py.jinja", view)
 
 
 TARGET = Target(

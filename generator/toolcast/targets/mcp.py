@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..spec.endpoints import endpoints, variable
 from ..spec.model import Toolset
@@ -44,8 +46,15 @@ class ServerView:
     )
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`mcp_server.py`."""
+    names = [tool.name for tool in toolset.tools_in("mcp")]
+    path = "mcp_server.py"
+    make = partial(_server, toolset, context)
+    return {path: context.results.file(path, names, make)}
+
+
+def _server(toolset: Toolset, context: Context) -> bytes:
     tools = toolset.tools_in("mcp")
     names = tuple_of(Text(string(tool.name)) for tool in tools)
     optional: dict[str, Any] = {
@@ -73,7 +82,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         code_of(_http(toolset), 0, "HTTP = "),
         code_of(call("McpServer", arguments), 0, "SERVER = "),
     )
-    return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
+    return context.render("mcp/mcp_server.py.jinja", view)
 
 
 def _http(toolset: Toolset) -> Expression:

@@ -9,15 +9,16 @@ from ..spec.model import ToolSpec
 from ..text.json_text import compact
 from .mcp_definition import mcp_definition
 
-__all__ = ["prepared_tools"]
+__all__ = ["prepared_line", "prepared_tools"]
 
 
-def prepared_tools(tools: Sequence[ToolSpec]) -> bytes:
+def prepared_tools(lines: Sequence[str]) -> bytes:
     """`definitions.jsonl`; `runtime/prepared_tools.py` says what a line holds."""
-    return "".join(f"{_line(tool)}\n" for tool in tools).encode("utf-8")
+    return "".join(f"{line}\n" for line in lines).encode("utf-8")
 
 
-def _line(tool: ToolSpec) -> str:
+def prepared_line(tool: ToolSpec) -> str:
+    """The line of one tool."""
     definition = mcp_definition(tool)
     values: dict[str, Any] = {"name": tool.name, "summary": tool.summary}
     if definition.get("description") != tool.model_description:

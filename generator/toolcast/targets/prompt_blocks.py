@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..rendering.shape import MarkdownShape
 from ..spec.model import Actions, Section, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.markdown import block, inline, span
+from .target import Results
 
 __all__ = ["SectionView", "ToolDocsView", "sections_of", "tool_docs"]
 
@@ -36,6 +39,7 @@ class SectionView:
     has_footer: bool
     footer: Code
     shape: MarkdownShape
+    key: Sequence[str]
 
 
 def tool_docs(tool: ToolSpec) -> ToolDocsView:
@@ -67,7 +71,20 @@ def _actions(actions: Actions) -> Code:
     return Code("\n".join([f"What {span(actions.parameter)} can be:", "", *rows]))
 
 
-def sections_of(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[SectionView]:
+def docs_text(tool: ToolSpec) -> str:
+    """A tool's docs as JSON text."""
+    docs = tool_docs(tool)
+    return json.dumps([docs.name, docs.bullet, docs.has_body, docs.body])
+
+
+def _docs(text: str) -> ToolDocsView:
+    name, bullet, has_body, body = json.loads(text)
+    return ToolDocsView(Code(name), Code(bullet), has_body, Code(body))
+
+
+def sections_of(
+    toolset: Toolset, tools: Sequence[ToolSpec], results: Results
+) -> list[SectionView]:
     """The sections that have tools, in declared order; last, tools without a section."""
     grouped = [
         (section, [tool for tool in tools if tool.section == section.name])
@@ -76,17 +93,24 @@ def sections_of(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[SectionView
     names = {section.name for section in toolset.sections}
     rest = [tool for tool in tools if tool.section not in names]
     grouped.append((Section("tools", toolset.title, "Tools"), rest))
-    return [_section(section, members) for section, members in grouped if members]
+    return [
+        _section(section, members, results) for section, members in grouped if members
+    ]
 
 
-def _section(section: Section, tools: Sequence[ToolSpec]) -> SectionView:
+def _section(
+    section: Section, tools: Sequence[ToolSpec], results: Results
+) -> SectionView:
+    texts = [
+        results.of_tool(tool, "prompt docs", partial(docs_text, tool)) for tool in tools
+    ]
     return SectionView(
         section.name,
         inline(section.heading),
         inline(section.label),
         bool(section.intro),
         block(section.intro),
-        [tool_docs(tool) for tool in tools],
+        [_docs(text) for text in texts],
         bool(section.footer),
         block(section.footer),
         MarkdownShape(
@@ -95,4 +119,5 @@ def _section(section: Section, tools: Sequence[ToolSpec]) -> SectionView:
                 *(f"### {tool.name}" for tool in tools),
             )
         ),
+        texts,
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code
@@ -50,15 +52,30 @@ def section_file(section: str) -> str:
     return f"section_{module_name(section)}.md"
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`prompts/`: the Markdown blocks and the module that hands them out."""
-    sections = sections_of(toolset, toolset.tools_in("prompts"))
-    files = {
-        f"prompts/{section_file(section.name)}": context.render(
-            "prompts/section.md.jinja", section
-        )
-        for section in sections
-    }
+    results = context.results
+    sections = sections_of(toolset, toolset.tools_in("prompts"), results)
+    files: dict[str, Output] = {}
+    for section in sections:
+        path = f"prompts/{section_file(section.name)}"
+        draw = partial(context.render, "prompts/section.md.jinja", section)
+        files[path] = results.file(path, section.key, draw)
+    names = [section.name for section in sections]
+    files["prompts/preamble.md"] = results.file(
+        "prompts/preamble.md",
+        [names, [section.key for section in sections]],
+        partial(_preamble, toolset, sections, context),
+    )
+    files["prompts/__init__.py"] = results.file(
+        "prompts/__init__.py", names, partial(_module, toolset, names, context)
+    )
+    return files
+
+
+def _preamble(
+    toolset: Toolset, sections: Sequence[SectionView], context: Context
+) -> bytes:
     preamble = PreambleView(
         inline(toolset.preamble_heading),
         bool(toolset.preamble_intro),
@@ -66,12 +83,15 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         sections,
         MarkdownShape((f"## {inline(toolset.preamble_heading)}",)),
     )
-    files["prompts/preamble.md"] = context.render("prompts/preamble.md.jinja", preamble)
+    return context.render("prompts/preamble.md.jinja", preamble)
+
+
+def _module(toolset: Toolset, names: Sequence[str], context: Context) -> bytes:
     table = Group(
         "{",
         [
-            Entry(f"{string(s.name)}: ", Text(string(section_file(s.name))))
-            for s in sections
+            Entry(f"{string(name)}: ", Text(string(section_file(name))))
+            for name in names
         ],
         "}",
     )
@@ -80,8 +100,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         Code(toolset.name),
         code_of(table, 0, "SECTIONS: dict[str, str] = "),
     )
-    files["prompts/__init__.py"] = context.render("prompts/prompts.py.jinja", view)
-    return files
+    return context.render("prompts/prompts.py.jinja", view)
 
 
 TARGET = Target(

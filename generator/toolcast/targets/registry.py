@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
@@ -24,7 +26,7 @@ from ..text.python import (
 from .argument_types import ArgumentTypes, argument_types
 from .external import external_view
 from .mcp_definition import mcp_definition
-from .prepared_lines import prepared_tools
+from .prepared_lines import prepared_line, prepared_tools
 from .registry_module import registry_view
 from .target import Context, Target, header
 
@@ -56,30 +58,43 @@ class PackageView:
     shape: PythonShape = PythonShape(("docstring",))
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     tools = toolset.tools_in("registry")
-    prepared = prepared_tools(tools)
-    files = {
+    lines = [
+        context.results.of_tool(tool, "prepared line", partial(prepared_line, tool))
+        for tool in tools
+    ]
+    prepared = prepared_tools(lines)
+    sum_ = checksum(prepared)
+    files: dict[str, Output] = {
         "__init__.py": _package(
             context, source, f"The tools of the toolset {toolset.name}."
         ),
         "tools/__init__.py": _package(context, source, "One module a tool."),
         FILE: prepared,
-        "registry.py": context.render(
-            "registry/registry.py.jinja",
-            registry_view(toolset, tools, source, checksum(prepared)),
+        "registry.py": context.results.file(
+            "registry.py",
+            [[tool.name, tool.clients, tool.renamed_from] for tool in tools] + [sum_],
+            lambda: context.render(
+                "registry/registry.py.jinja",
+                registry_view(toolset, tools, source, sum_),
+            ),
         ),
     }
     external = external_view(toolset, tools, source)
     if external is not None:
         files["external.py"] = context.render("registry/external.py.jinja", external)
     for tool in tools:
-        view = _tool_view(toolset, tool)
         path = f"tools/{module_name(tool.name)}.py"
-        files[path] = context.render("registry/tool.py.jinja", view)
+        draw = partial(_tool, toolset, tool, context)
+        files[path] = context.results.tool_file(tool, path, draw)
     return files
+
+
+def _tool(toolset: Toolset, tool: ToolSpec, context: Context) -> bytes:
+    return context.render("registry/tool.py.jinja", _tool_view(toolset, tool))
 
 
 def _package(context: Context, source: Code, docstring: str) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..rendering.shape import PythonShape
+from ..spec.endpoints import variable
 from ..spec.model import Client, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
@@ -44,11 +45,14 @@ class RegistryView:
     has_clients: bool
     clients: Code
     tool_clients: Code
+    override: Code
     former_names: Code
     has_outside: bool
     outside_import: Code
     has_sources: bool
     has_router: bool
+    has_ledger: bool
+    ledger: Code
     shape: PythonShape
 
 
@@ -78,6 +82,9 @@ def registry_view(
         ],
         "}",
     )
+    has_ledger = any(tool.persistent for tool in tools) or any(
+        server.persistent for server in toolset.mcp_servers
+    )
     former = {name: tool.name for tool in tools for name in tool.renamed_from}
     return RegistryView(
         source,
@@ -87,13 +94,36 @@ def registry_view(
         bool(toolset.clients),
         code_of(clients, 0, "CLIENTS = "),
         code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
+        code_of(_override(toolset), 0, "OVERRIDE = "),
         code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
         bool(toolset.mcp_servers) or toolset.router is not None,
         outside_import(toolset),
         bool(toolset.mcp_servers),
         toolset.router is not None,
-        _registry_shape(toolset),
+        has_ledger,
+        code_of(_ledger(toolset), 0, "LEDGER = "),
+        _registry_shape(toolset, has_ledger),
     )
+
+
+def _override(toolset: Toolset) -> Expression:
+    given: list[Expression] = [encode(variable(toolset, "CLIENTS_OVERRIDE"))]
+    if toolset.clients_override is not None:
+        given.append(encode(toolset.clients_override))
+    return call("OverrideFile", given)
+
+
+def _ledger(toolset: Toolset) -> Expression:
+    given: list[Expression] = [
+        keyword_argument("toolset", encode(toolset.name)),
+        keyword_argument("variable", encode(variable(toolset, "LEDGER"))),
+    ]
+    given += [
+        keyword_argument(name, encode(toolset.ledger[name]))
+        for name in ("path", "sink")
+        if name in toolset.ledger
+    ]
+    return call("LedgerSettings", given)
 
 
 def _client(client: Client) -> Expression:
@@ -111,19 +141,23 @@ def _names(names: Sequence[str]) -> Expression:
     return tuple_of(Text(string(name)) for name in names)
 
 
-def _registry_shape(toolset: Toolset) -> PythonShape:
+def _registry_shape(toolset: Toolset, has_ledger: bool) -> PythonShape:
     has_clients = bool(toolset.clients)
     has_outside = bool(toolset.mcp_servers) or toolset.router is not None
+    access = ["from .._runtime.access", "from .._runtime.access_override"]
     return PythonShape(
         (
             *("docstring", "from __future__"),
-            *(["from .._runtime.access"] if has_clients else []),
+            *(access if has_clients else []),
+            *(["from .._runtime.ledger_settings"] if has_ledger else []),
             "from .._runtime.registry",
             *(["from .external"] if has_outside else []),
             "MODULES:",
-            *(["CLIENTS =", "TOOL_CLIENTS:"] if has_clients else []),
-            *("FORMER_NAMES:", "REGISTRY ="),
+            *(["CLIENTS =", "TOOL_CLIENTS:", "OVERRIDE ="] if has_clients else []),
+            "FORMER_NAMES:",
+            *(["LEDGER ="] if has_ledger else []),
+            "REGISTRY =",
             *(f"{name} =" for name in _FUNCTIONS),
         ),
-        frozenset(["Client", "Registry"]),
+        frozenset(["Client", "LedgerSettings", "OverrideFile", "Registry"]),
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
@@ -17,7 +19,7 @@ from . import cli, prompts
 from .cli_commands import cli_commands
 from .mcp_definition import mcp_definition
 from .prompt_blocks import tool_docs
-from .target import Context, Target, header
+from .target import Context, Results, Target, header
 
 __all__ = ["TARGET"]
 
@@ -58,24 +60,41 @@ class TestsView:
     )
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`snapshots/` and `test_snapshots.py`."""
-    files: dict[str, bytes] = {}
-    for target, cast_one in (
-        ("registry", _openai),
-        ("mcp", _mcp),
-        ("langchain", _langchain),
-        ("cli", _cli),
-        ("prompts", _prompts),
+    results = context.results
+    files: dict[str, Output] = {}
+    program = cli.program_of(toolset, context)
+    for target, folder, ending, draw in (
+        ("registry", "openai", "json", _openai),
+        ("mcp", "mcp", "json", _mcp),
+        ("langchain", "langchain", "json", _langchain),
+        ("cli", "cli", "json", partial(_cli, toolset, program)),
+        ("prompts", "prompts", "md", _prompts),
     ):
         if target in context.targets:
-            for path, text in cast_one(toolset, context, toolset.tools_in(target)):
-                files[f"snapshots/{path}"] = text.encode("utf-8")
+            for tool in toolset.tools_in(target):
+                path = f"snapshots/{folder}/{module_name(tool.name)}.{ending}"
+                make = partial(_encoded, draw, tool)
+                files[path] = results.tool_file(tool, path, make)
+    if "mcp" in context.targets:
+        files.update(_tools_lists(toolset, results))
     for blocks in (prompts.TARGET, cli.TARGET):
         if blocks.name in context.targets:
             for path, data in blocks.cast(toolset, context).items():
                 if path.endswith(".md"):
                     files[path.replace("prompts/", "snapshots/blocks/", 1)] = data
+    path = "test_snapshots.py"
+    key = [[tool.name, tool.section, tool.renamed_from] for tool in toolset.tools]
+    files[path] = results.file(path, key, partial(_tests, toolset, context))
+    return files
+
+
+def _encoded(draw: Callable[[ToolSpec], str], tool: ToolSpec) -> bytes:
+    return draw(tool).encode("utf-8")
+
+
+def _tests(toolset: Toolset, context: Context) -> bytes:
     fixtures = {tool.name: module_name(tool.name) for tool in toolset.tools}
     view = TestsView(
         header(f"{toolset.folder}/toolset.yaml"),
@@ -89,8 +108,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         bool(_gone_names(toolset)),
     )
     template = "snapshots/test_snapshots.py.jinja"
-    files["test_snapshots.py"] = context.render(template, view)
-    return files
+    return context.render(template, view)
 
 
 def _settings(toolset: Toolset) -> Code:
@@ -137,69 +155,73 @@ def _section_of(toolset: Toolset, tool: ToolSpec) -> str:
     return tool.section if tool.section in names and tool.section else "tools"
 
 
-Fixtures = Iterator[tuple[str, str]]
+def _mcp(tool: ToolSpec) -> str:
+    return pretty(mcp_definition(tool))
 
 
-def _mcp(toolset: Toolset, context: Context, tools: Sequence[ToolSpec]) -> Fixtures:
-    for tool in tools:
-        yield f"mcp/{module_name(tool.name)}.json", pretty(mcp_definition(tool))
-    offered: dict[str, list[Any]] = {}
+def _tools_lists(toolset: Toolset, results: Results) -> Iterator[tuple[str, Output]]:
+    """Each client's `tools/list`."""
+    tools = toolset.tools_in("mcp")
+    offered: dict[str, list[ToolSpec]] = {}
     for client in toolset.clients:
-        offered[f"tools_list/{module_name(client.name)}.json"] = [
-            mcp_definition(tool) for tool in tools if toolset.is_offered(tool, client)
+        offered[module_name(client.name)] = [
+            tool for tool in tools if toolset.is_offered(tool, client)
         ]
     if not toolset.clients:
-        offered["tools_list/everyone.json"] = [mcp_definition(tool) for tool in tools]
-    for path, definitions in offered.items():
-        yield path, compact(definitions) + "\n"
+        offered["everyone"] = list(tools)
+    for name, shown in offered.items():
+        texts = [
+            results.of_tool(t, "definition", partial(_definition, t)) for t in shown
+        ]
+        path = f"snapshots/tools_list/{name}.json"
+        yield path, results.file(path, texts, partial(_listed, texts))
 
 
-def _openai(toolset: Toolset, context: Context, tools: Sequence[ToolSpec]) -> Fixtures:
-    for tool in tools:
-        function = {
-            "name": tool.name,
-            "description": tool.model_description,
-            "parameters": tool.parameters,
-        }
-        shown = {"type": "function", "function": function}
-        yield f"openai/{module_name(tool.name)}.json", pretty(shown)
+def _definition(tool: ToolSpec) -> str:
+    return compact(mcp_definition(tool))
 
 
-def _langchain(
-    toolset: Toolset, context: Context, tools: Sequence[ToolSpec]
-) -> Fixtures:
-    for tool in tools:
-        shown = {
-            "name": tool.name,
-            "description": tool.model_description,
-            "args_schema": tool.parameters,
-        }
-        yield f"langchain/{module_name(tool.name)}.json", pretty(shown)
+def _listed(texts: Sequence[str]) -> bytes:
+    return f"[{','.join(texts)}]\n".encode()
 
 
-def _cli(toolset: Toolset, context: Context, tools: Sequence[ToolSpec]) -> Fixtures:
-    program = cli.program_of(toolset, context)
-    commands = list(cli_commands(toolset, tools))
-    for tool in tools:
-        own = [command for command in commands if command.tool is tool]
-        shown: dict[str, Any] = {
-            "keyword": tool.cli.keyword if tool.cli else None,
-            "reason": tool.cli.reason if tool.cli else None,
-            "commands": [command.words for command in own],
-            "lines": [f"{program} {command.line}" for command in own],
-        }
-        if shown["keyword"] is not None:
-            del shown["reason"]
-        yield f"cli/{module_name(tool.name)}.json", pretty(shown)
+def _openai(tool: ToolSpec) -> str:
+    function = {
+        "name": tool.name,
+        "description": tool.model_description,
+        "parameters": tool.parameters,
+    }
+    return pretty({"type": "function", "function": function})
 
 
-def _prompts(toolset: Toolset, context: Context, tools: Sequence[ToolSpec]) -> Fixtures:
-    for tool in tools:
-        docs = tool_docs(tool)
-        text = f"{docs.bullet}\n\n### {docs.name}\n"
-        if docs.has_body:
-            text += f"{docs.body}\n"
-        yield f"prompts/{module_name(tool.name)}.md", text
+def _langchain(tool: ToolSpec) -> str:
+    shown = {
+        "name": tool.name,
+        "description": tool.model_description,
+        "args_schema": tool.parameters,
+    }
+    return pretty(shown)
+
+
+def _cli(toolset: Toolset, program: str, tool: ToolSpec) -> str:
+    own = list(cli_commands(toolset, [tool]))
+    shown: dict[str, Any] = {
+        "keyword": tool.cli.keyword if tool.cli else None,
+        "reason": tool.cli.reason if tool.cli else None,
+        "commands": [command.words for command in own],
+        "lines": [f"{program} {command.line}" for command in own],
+    }
+    if shown["keyword"] is not None:
+        del shown["reason"]
+    return pretty(shown)
+
+
+def _prompts(tool: ToolSpec) -> str:
+    docs = tool_docs(tool)
+    text = f"{docs.bullet}\n\n### {docs.name}\n"
+    if docs.has_body:
+        text += f"{docs.body}\n"
+    return text
 
 
 TARGET = Target(

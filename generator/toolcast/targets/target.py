@@ -4,15 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from ..spec.model import Toolset
+from ..output.kept import Output
+from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
 from ..text.python import comment
 
-__all__ = ["Context", "RenderTemplate", "Target", "header", "package_of"]
+__all__ = [
+    "AllNew",
+    "Context",
+    "RenderTemplate",
+    "Results",
+    "Target",
+    "header",
+    "package_of",
+]
 
 RenderTemplate = Callable[[str, object], bytes]
 """`(template name, view) -> bytes`."""
+
+
+class Results(Protocol):
+    """What casting gives piece by piece; a piece that an earlier run gave is not made again.
+
+    What a piece is made of is all that it may depend on: the tool and the toolset file, or
+    the values that are named.
+    """
+
+    def of_tool(self, tool: ToolSpec, what: str, make: Callable[[], str]) -> str:
+        """A text that is made of one tool; `what` tells it from the tool's others."""
+
+    def tool_file(self, tool: ToolSpec, path: str, make: Callable[[], bytes]) -> Output:
+        """A file that is made of one tool."""
+
+    def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
+        """A file that is made of JSON values."""
+
+
+class AllNew:
+    """Results without earlier ones: each piece is made."""
+
+    def of_tool(self, tool: ToolSpec, what: str, make: Callable[[], str]) -> str:
+        return make()
+
+    def tool_file(self, tool: ToolSpec, path: str, make: Callable[[], bytes]) -> Output:
+        return make()
+
+    def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
+        return make()
 
 
 @dataclass(frozen=True)
@@ -23,11 +63,13 @@ class Context:
         render: draws a view with a template of the target's folder.
         output: the folder that the generator owns, for what a person has to type.
         targets: the names of all targets of this toolset, in order.
+        results: spares what an earlier run made already.
     """
 
     render: RenderTemplate
     output: str
     targets: tuple[str, ...]
+    results: Results = field(default_factory=AllNew)
 
 
 @dataclass(frozen=True)
@@ -37,7 +79,7 @@ class Target:
     Attributes:
         name: the word in `toolset.yaml`; also the folder of its templates.
         purpose: one sentence for docs and `--help`.
-        cast: `(toolset, context) -> {path below the toolset's package: bytes}`.
+        cast: `(toolset, context) -> {path below the toolset's package: Output}`.
         reads: the fields of a tool spec that change its output.
         needs: targets that it cannot stand without.
         runtime: the modules of the runtime that its output imports, or its users do;
@@ -49,7 +91,7 @@ class Target:
 
     name: str
     purpose: str
-    cast: Callable[[Toolset, Context], Mapping[str, bytes]]
+    cast: Callable[[Toolset, Context], Mapping[str, Output]]
     reads: frozenset[str]
     needs: tuple[str, ...] = ()
     runtime: tuple[str, ...] = ()

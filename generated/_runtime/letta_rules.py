@@ -1,0 +1,160 @@
+"""The tool rules of an agent: those that its tools need, and what becomes of those it has.
+
+Measured on Letta 0.16.6 and 0.16.8: on a memgpt agent a tool without `continue_loop` ends
+the turn after one step; a letta_v1_agent needs no rule. A rule of a tool that is gone hurts:
+`run_first` then offers the model nothing at all. Attaching by PATCH does not bring the
+approval rule along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Rule", "RuleNeeds", "is_stale", "kept_rules", "rule_text", "same_rules"]
+
+Rule = Mapping[str, Any]
+
+CONTINUES = "continue_loop"
+EXITS = "exit_loop"
+APPROVAL = "requires_approval"
+_NEEDS_CONTINUE = frozenset(["memgpt_agent", "memgpt_v2_agent"])
+_HARMLESS_WHEN_STALE = frozenset([CONTINUES, EXITS, APPROVAL, "max_count_per_step"])
+
+
+@dataclass(frozen=True)
+class RuleNeeds:
+    """What the rules of an agent have to say, by the names of tools.
+
+    Attributes:
+        agent_type: Letta's type of the agent.
+        own: the tools that the toolset attaches: whether each ends the turn.
+        expected: the tools of others that must be there: whether each ends the turn.
+        approving: tools whose calls a person approves.
+        gone: tools that the agent loses.
+        renamed: the new name of each tool that is renamed.
+        drop_stale: names of tools that are not attached, whose rules are to go.
+    """
+
+    agent_type: str
+    own: Mapping[str, bool]
+    expected: Mapping[str, bool] = field(default_factory=dict)
+    approving: Collection[str] = ()
+    gone: Collection[str] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    drop_stale: Collection[str] = ()
+
+
+def kept_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]]:
+    """The rules behind a change: every one that is not about a tool that goes, and those
+    that the tools need.
+
+    Rules of other tools stay word for word, but for names that change and tools that go.
+    Approval is only ever added: somebody may have asked for it by hand.
+    """
+    result: list[dict[str, Any]] = []
+    for rule in before:
+        name = needs.renamed.get(rule["tool_name"], rule["tool_name"])
+        if name in needs.gone or name in needs.drop_stale:
+            continue
+        if _contradicts(name, rule["type"], needs):
+            continue
+        changed = _with_names(rule, name, needs)
+        if changed is not None and changed not in result:
+            result.append(changed)
+    has = {(rule["tool_name"], rule["type"]) for rule in result}
+    for name, kind in _needed(needs, {name for name, kind in has if kind in _LOOP}):
+        if (name, kind) not in has:
+            result.append({"tool_name": name, "type": kind})
+    return result
+
+
+_LOOP = frozenset([CONTINUES, EXITS])
+
+
+def _needed(
+    needs: RuleNeeds, has_loop_rule: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    for name, ends_turn in sorted({**needs.expected, **needs.own}.items()):
+        if ends_turn:
+            yield name, EXITS
+        elif needs.agent_type in _NEEDS_CONTINUE and (
+            name in needs.own or name not in has_loop_rule
+        ):
+            yield name, CONTINUES
+    for name in sorted(needs.approving):
+        yield name, APPROVAL
+
+
+def _contradicts(name: str, kind: str, needs: RuleNeeds) -> bool:
+    """Whether a rule says the opposite of what the spec says of its tool."""
+    if name in needs.own:
+        return kind == (CONTINUES if needs.own[name] else EXITS)
+    return kind == CONTINUES and needs.expected.get(name, False)
+
+
+def _with_names(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | None:
+    """The rule with new names and without tools that go; None when nothing is left."""
+    changed = {**rule, "tool_name": name}
+    if isinstance(rule.get("children"), list):
+        children = [needs.renamed.get(child, child) for child in rule["children"]]
+        changed["children"] = [child for child in children if child not in needs.gone]
+        if rule["children"] and not changed["children"]:
+            return None
+    nodes = rule.get("child_arg_nodes")
+    if isinstance(nodes, list):
+        renamed = [
+            {**node, "name": needs.renamed.get(node["name"], node["name"])}
+            for node in nodes
+        ]
+        changed["child_arg_nodes"] = [
+            node for node in renamed if node["name"] not in needs.gone
+        ]
+    mapping = rule.get("child_output_mapping")
+    if isinstance(mapping, Mapping):
+        pairs = {key: needs.renamed.get(to, to) for key, to in mapping.items()}
+        changed["child_output_mapping"] = {
+            key: to for key, to in pairs.items() if to not in needs.gone
+        }
+        default = rule.get("default_child")
+        default = needs.renamed.get(default, default) if default else default
+        changed["default_child"] = None if default in needs.gone else default
+        if pairs and not changed["child_output_mapping"]:
+            return None
+    return changed
+
+
+def is_stale(rule: Rule, attached: Collection[str]) -> bool:
+    """Whether a rule is about a tool that is not attached, and hurts for that."""
+    if rule["type"] in _HARMLESS_WHEN_STALE:
+        return False
+    children = [*(rule.get("children") or ())]
+    children += (rule.get("child_output_mapping") or {}).values()
+    return rule["tool_name"] not in attached or any(
+        child not in attached for child in children
+    )
+
+
+def rule_text(rule: Rule) -> str:
+    """`add continue_loop`, with what else the rule says."""
+    known = ("tool_name", "type", "prompt_template")
+    rest = ", ".join(
+        f"{key}={value!r}"
+        for key, value in sorted(rule.items())
+        if key not in known and value not in (None, False)
+    )
+    return f"{rule['tool_name']} {rule['type']}" + (f" ({rest})" if rest else "")
+
+
+def same_rules(one: Sequence[Rule], other: Sequence[Rule]) -> bool:
+    """Whether two lists say the same; order and unset fields do not count."""
+    return sorted(map(_canonical, one)) == sorted(map(_canonical, other))
+
+
+def _canonical(rule: Rule) -> str:
+    import json
+
+    said = {k: v for k, v in rule.items() if v not in (None, False)}
+    said.pop("prompt_template", None)
+    return json.dumps(said, sort_keys=True)

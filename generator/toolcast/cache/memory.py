@@ -1,0 +1,102 @@
+"""What earlier runs found out about each toolset, and what of it still holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..findings import Finding
+from ..rules.rule import Rule
+from ..spec.model import Toolset, ToolSpec, Workspace
+from .toolset_memory import ToolsetMemory, seal_of
+
+__all__ = ["EarlierFindings", "Memory"]
+
+
+class Memory:
+    """The toolsets' memories, by folder, and the files that they were made from.
+
+    Args:
+        root: the project's folder.
+        earlier: what `packed` gave at the end of an earlier run; empty without one.
+        texts: the bytes that came with it.
+        same_code: no module that was looked at or looked for has changed since.
+    """
+
+    def __init__(
+        self, root: str, earlier: Mapping[str, Any], texts: bytes, *, same_code: bool
+    ) -> None:
+        self._root = root
+        self._texts = texts
+        self._earlier: Mapping[str, Any] = earlier.get("toolsets", {})
+        self.same_code = same_code
+        self._toolsets: dict[str, ToolsetMemory] = {}
+        self.rules = EarlierFindings(self)
+
+    def empty(self) -> Memory:
+        """A memory of the same project without anything in it."""
+        return Memory(self._root, {}, b"", same_code=False)
+
+    def toolset(self, folder: str) -> ToolsetMemory:
+        """The memory of a toolset, which is empty when its own file has changed."""
+        memory = self._toolsets.get(folder)
+        if memory is None:
+            seal = seal_of(os.path.join(self._root, folder, "toolset.yaml"))
+            earlier = self._earlier.get(folder, {})
+            if earlier.get("toolset") != seal:
+                earlier = {}
+            memory = ToolsetMemory(self._root, folder, seal, earlier, self._texts)
+            self._toolsets[folder] = memory
+        return memory
+
+    def tool(
+        self, file: str, load: Callable[[], ToolSpec]
+    ) -> tuple[ToolSpec, list[Finding]] | None:
+        """See `Recall`."""
+        return self.toolset(os.path.dirname(file)).recall(file, load)
+
+    def learn(self, file: str, tool: ToolSpec, findings: list[Finding]) -> None:
+        """See `Recall`."""
+        self.toolset(os.path.dirname(file)).learn_tool(file, tool, findings)
+
+    def has_all(self, workspace: Workspace) -> bool:
+        """Whether the toolsets are those of the earlier run, their own files unchanged."""
+        folders = set(workspace.toolset_folders)
+        return folders == set(self._earlier) and all(
+            self.toolset(folder).is_known for folder in folders
+        )
+
+    def differs(self, fields: frozenset[str] | None) -> bool:
+        """Whether any tool of the workspace has other values in these fields; None for all."""
+        return any(memory.differs(fields) for memory in self._toolsets.values())
+
+    def packed(self) -> tuple[dict[str, Any], bytes]:
+        """What the next run can build on: a JSON value, and the texts that it points into."""
+        texts = bytearray()
+        toolsets = {name: one.packed(texts) for name, one in self._toolsets.items()}
+        return {"toolsets": toolsets}, bytes(texts)
+
+
+class EarlierFindings:
+    """What rules found in earlier runs; see `Earlier`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def findings(
+        self, rule: Rule, toolset: Toolset, workspace: Workspace
+    ) -> list[Finding] | None:
+        """See `Earlier`."""
+        memory, across = self._memory, rule.across
+        if (rule.reads_code or across is None) and not memory.same_code:
+            return None
+        if across != frozenset() and (
+            not memory.has_all(workspace) or memory.differs(across)
+        ):
+            return None
+        return memory.toolset(toolset.folder).findings(rule, toolset, workspace)
+
+    def learn(self, rule: Rule, toolset: Toolset, findings: list[Finding]) -> None:
+        """See `Earlier`."""
+        self._memory.toolset(toolset.folder).learn_findings(rule, findings)

@@ -1,0 +1,127 @@
+"""The pack: what a run found out, in one file, so that the next one need not.
+
+It is JSON and text, never code, and belongs to one index: with another one beside it, or
+with none, it is not used. Each run replaces it, so that it never grows beyond one run's
+results.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from ..output.kept import Output, digest
+from ..project import WORKSPACE_FILE
+from .index import CACHE_FOLDER, is_current, read_index, replace
+from .look import Watched, look_at
+from .memory import Memory
+
+__all__ = ["Pack", "no_pack", "open_pack", "write_pack"]
+
+_FILE = "pack"
+_FORMAT = b"toolcast pack 1\n"
+
+
+class Pack:
+    """What earlier runs left.
+
+    Attributes:
+        memory: what they found out.
+        digests: what they wrote, each file's digest by its path below the output folder.
+        outputs: how the output folder looked then; what the memory says of outputs holds
+            only while it still looks the same.
+    """
+
+    def __init__(
+        self, memory: Memory, digests: Mapping[str, str], outputs: bytes
+    ) -> None:
+        self.memory = memory
+        self.digests = digests
+        self.outputs = outputs
+
+    def forget(self) -> None:
+        """Empties the pack: the outputs are not what it knows."""
+        self.memory = self.memory.empty()
+        self.digests, self.outputs = {}, b""
+
+
+def no_pack(root: str) -> Pack:
+    """A pack without anything in it."""
+    return Pack(Memory(root, {}, b"", same_code=False), {}, b"")
+
+
+def open_pack(root: str) -> Pack:
+    """The pack of a project, as far as it still holds; an empty one otherwise."""
+    index = read_index(root)
+    if index is None or not is_current(index):
+        return no_pack(root)
+    if look_at(root, index.generator).to_bytes() != index.looks[0]:
+        return no_pack(root)
+    try:
+        with open(os.path.join(root, CACHE_FOLDER, _FILE), "rb") as stream:
+            data = stream.read()
+        if not data.startswith(_FORMAT):
+            return no_pack(root)
+        end = data.index(b"\n", len(_FORMAT))
+        head: dict[str, Any] = json.loads(data[len(_FORMAT) : end])
+        if head["run"] != index.pack:
+            return no_pack(root)
+        files, trees = index.inputs.files, index.inputs.trees
+        # The first of the files is the workspace's; the others are code.
+        if head["frame"] != _frame(root, trees):
+            return no_pack(root)
+        same_code = head["code"] == _code(root, files[1:])
+        memory = Memory(root, head["memory"], data[end + 1 :], same_code=same_code)
+        return Pack(memory, head["digests"], index.looks[2])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        # Whatever it is, it is no pack that can be used.
+        return no_pack(root)
+
+
+def write_pack(
+    root: str,
+    memory: Memory,
+    files: Mapping[str, Output],
+    code: list[str],
+    trees: list[str],
+) -> str:
+    """Writes the pack of a run as a whole, and gives its name for the index.
+
+    Args:
+        files: what the run gave.
+        code: the paths at which code was looked for.
+        trees: the folders of the project's own templates.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    run = uuid.uuid4().hex
+    value, texts = memory.packed()
+    head = {
+        "run": run,
+        "frame": _frame(root, trees),
+        "code": _code(root, code),
+        "digests": {path: digest(data) for path, data in files.items()},
+        "memory": value,
+    }
+    folder = os.path.join(root, CACHE_FOLDER)
+    os.makedirs(folder, exist_ok=True)
+    data = b"".join([_FORMAT, json.dumps(head).encode("ascii"), b"\n", texts])
+    replace(os.path.join(folder, _FILE), data)
+    return run
+
+
+def _frame(root: str, trees: list[str]) -> str:
+    """How everything looks that every result depends on."""
+    return _seen(root, Watched([WORKSPACE_FILE], [], trees))
+
+
+def _code(root: str, files: list[str]) -> str:
+    return _seen(root, Watched(files, [], []))
+
+
+def _seen(root: str, watched: Watched) -> str:
+    return look_at(root, watched).to_bytes().hex()

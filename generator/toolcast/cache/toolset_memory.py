@@ -1,0 +1,232 @@
+"""What is known of one toolset, its tools, findings and files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..findings import Finding, Place, Severity
+from ..output.kept import Kept, Output, digest, runtime_imports
+from ..rules.rule import Rule
+from ..spec.model import Toolset, ToolSpec, Workspace
+from .deferred import OUTLINE, deferred, outline_of
+
+__all__ = ["ToolsetMemory", "seal_of"]
+
+
+class ToolsetMemory:
+    """What is known of one toolset whose own file has not changed.
+
+    Attributes:
+        is_known: an earlier run saw the toolset's file as it is.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        folder: str,
+        seal: str,
+        earlier: Mapping[str, Any],
+        texts: bytes,
+    ) -> None:
+        self._root = root
+        self._texts = texts
+        self._made: dict[str, dict[str, str]] = {}
+        self._seal = seal
+        self._file = f"{folder}/toolset.yaml"
+        self.is_known = bool(earlier)
+        self._before: Mapping[str, Any] = earlier.get("tools", {})
+        self._rules_before: Mapping[str, Any] = earlier.get("rules", {})
+        self._files_before: Mapping[str, Any] = earlier.get("files", {})
+        self._tools: dict[str, dict[str, Any]] = {}
+        self._names: dict[str, str] = {}
+        self._rules: dict[str, list[list[Any]]] = {}
+        self._files: dict[str, list[Any]] = {}
+        self._changed: dict[str, None] = {}
+        self._seen: dict[str, tuple[list[int], str]] = {}
+
+    def recall(
+        self, file: str, load: Callable[[], ToolSpec]
+    ) -> tuple[ToolSpec, list[Finding]] | None:
+        """A tool whose file has not changed, and the findings of reading it."""
+        path = os.path.join(self._root, file)
+        look = _look(path)
+        known = self._before.get(file)
+        if known is None or look is None:
+            seal = "" if look is None else seal_of(path)
+        elif known["look"] == look:
+            seal = known["seal"]
+        else:
+            seal = seal_of(path)
+        self._seen[file] = (look or [], seal)
+        if known is None or known["seal"] != seal:
+            self._changed[file] = None
+            return None
+        self._tools[file] = {**known, "look": look}
+        tool = deferred(known["outline"], load)
+        self._names[tool.name] = file
+        return tool, [_finding(values) for values in known["reading"]]
+
+    def learn_tool(self, file: str, tool: ToolSpec, findings: list[Finding]) -> None:
+        """Keeps what was read of a file that is new or has changed."""
+        look, seal = self._seen[file]
+        self._names[tool.name] = file
+        self._tools[file] = {
+            "look": look,
+            "seal": seal,
+            "outline": outline_of(tool),
+            "reading": [_values(finding) for finding in findings],
+            "files": {},
+            "parts": {},
+        }
+
+    def differs(self, fields: frozenset[str] | None) -> bool:
+        """Whether a tool came, went, or has another value in one of the fields."""
+        if not self.is_known or any(file not in self._tools for file in self._before):
+            return True
+        return any(self._differs(file, fields) for file in self._changed)
+
+    def _differs(self, file: str, fields: frozenset[str] | None) -> bool:
+        if fields is None or not fields <= OUTLINE or file not in self._before:
+            return True
+        before = self._before[file]["outline"]["values"]
+        now = self._tools[file]["outline"]["values"] if file in self._tools else {}
+        # As text, because 1 and True are equal and different.
+        return any(
+            (field in before) != (field in now)
+            or json.dumps(before.get(field)) != json.dumps(now.get(field))
+            for field in fields
+        )
+
+    # Rules
+
+    def findings(
+        self, rule: Rule, toolset: Toolset, workspace: Workspace
+    ) -> list[Finding] | None:
+        """The findings of a rule of which the caller knows that its fields do not differ."""
+        known = self._rules_before.get(rule.id)
+        if known is None or rule.check is None:
+            return None
+        findings = [_finding(values) for values in known]
+        if not self._changed and all(file in self._tools for file in self._before):
+            return findings
+        here = {self._file, *self._before, *self._tools}
+        gone = {file for file in self._before if file not in self._tools}
+        stale = gone | set(self._changed)
+        if not rule.each_tool:
+            is_stale = any(finding.place.file in stale for finding in findings)
+            return None if is_stale else findings
+        if any(finding.place.file not in here for finding in findings):
+            return None
+        changed = tuple(
+            tool for tool in toolset.tools if self._names[tool.name] in self._changed
+        )
+        new = rule.check(replace(toolset, tools=changed), workspace)
+        return [
+            *(finding for finding in findings if finding.place.file not in stale),
+            *(finding for finding in new if finding.place.file != self._file),
+        ]
+
+    def learn_findings(self, rule: Rule, findings: list[Finding]) -> None:
+        """Keeps what a rule has found in the toolset."""
+        self._rules[rule.id] = [_values(finding) for finding in findings]
+
+    # Results
+
+    def of_tool(self, tool: ToolSpec, what: str, make: Callable[[], str]) -> str:
+        """See `Results`."""
+        file = self._names[tool.name]
+        made = self._made.setdefault(file, {})
+        if what not in made:
+            at = self._tools[file]["parts"].get(what)
+            if at is None:
+                made[what] = make()
+            else:
+                made[what] = self._texts[at[0] : at[0] + at[1]].decode("utf-8")
+        return made[what]
+
+    def tool_file(self, tool: ToolSpec, path: str, make: Callable[[], bytes]) -> Output:
+        """See `Results`."""
+        files = self._tools[self._names[tool.name]]["files"]
+        if path in files:
+            return _kept(files[path])
+        data = make()
+        files[path] = _facts(path, data)
+        return data
+
+    def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
+        """See `Results`."""
+        key = hashlib.sha256(json.dumps(of).encode("ascii")).hexdigest()
+        known = self._files_before.get(path)
+        if known is not None and known[0] == key:
+            self._files[path] = known
+            return _kept(known[1])
+        data = make()
+        self._files[path] = [key, _facts(path, data)]
+        return data
+
+    def packed(self, texts: bytearray) -> dict[str, Any]:
+        """What the next run can build on; the texts go to the end of the others."""
+        tools = {}
+        for file, known in self._tools.items():
+            parts = {}
+            made = {
+                what: text.encode() for what, text in self._made.get(file, {}).items()
+            }
+            for what, (start, length) in known["parts"].items():
+                made.setdefault(what, self._texts[start : start + length])
+            for what, text in made.items():
+                parts[what] = [len(texts), len(text)]
+                texts += text
+            tools[file] = {**known, "parts": parts}
+        return {
+            "toolset": self._seal,
+            "tools": tools,
+            "rules": self._rules,
+            "files": self._files,
+        }
+
+
+def _facts(path: str, data: bytes) -> list[Any]:
+    return [digest(data), *runtime_imports(path, data)]
+
+
+def _kept(facts: list[Any]) -> Kept:
+    return Kept(facts[0], tuple(facts[1:]))
+
+
+def seal_of(path: str) -> str:
+    """The digest of a file's bytes; empty when it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.sha256(stream.read()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _look(path: str) -> list[int] | None:
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return None
+    times = [seen.st_mtime_ns, seen.st_ctime_ns]
+    return [seen.st_mode, seen.st_size, *times, seen.st_ino]
+
+
+def _values(finding: Finding) -> list[Any]:
+    place = finding.place
+    return [
+        *(finding.rule, int(finding.severity)),
+        *(place.file, place.line, place.column, place.end_column),
+        *(finding.message, finding.help, finding.source_line),
+    ]
+
+
+def _finding(values: list[Any]) -> Finding:
+    rule, severity, file, line, column, end, message, help_, source = values
+    place = Place(file, line, column, end)
+    return Finding(rule, Severity(severity), place, message, help_, source)

@@ -1,0 +1,89 @@
+"""The commands of each tool as rows: all that the outputs of many tools need of one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..spec.model import Toolset, ToolSpec
+from .cli_commands import CliPositional, cli_commands
+from .target import Results
+
+__all__ = ["CliRow", "CliTool", "cli_tools"]
+
+
+@dataclass(frozen=True)
+class CliRow:
+    """One command; see `CliCommand`. `action` is the action's name."""
+
+    tool: str
+    keyword: str
+    flag: str | None
+    positionals: tuple[CliPositional, ...]
+    action: str | None
+    line: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class CliTool:
+    """What one tool has of the command line.
+
+    Attributes:
+        name: the tool's name.
+        keyword: its keyword; None without one.
+        reason: why it has none.
+        rows: its commands.
+        key: all of it as JSON text.
+    """
+
+    name: str
+    keyword: str | None
+    reason: str | None
+    rows: tuple[CliRow, ...]
+    key: str
+
+
+def cli_tools(
+    toolset: Toolset, tools: Sequence[ToolSpec], results: Results
+) -> Iterator[CliTool]:
+    """What each tool has of the command line, in order; tools without a decision left out."""
+    for tool in tools:
+        if tool.cli is not None:
+            make = partial(_text, toolset, tool)
+            text = results.of_tool(tool, "cli commands", make)
+            keyword, reason, commands = json.loads(text)
+            rows = tuple(_row(tool.name, *values) for values in commands)
+            yield CliTool(tool.name, keyword, reason, rows, text)
+
+
+def _text(toolset: Toolset, tool: ToolSpec) -> str:
+    decision = tool.cli
+    commands = [
+        [
+            *(command.keyword, command.flag),
+            [[p.parameter, p.optional, p.rest] for p in command.positionals],
+            command.action.name if command.action else None,
+            *(command.line, command.comment),
+        ]
+        for command in cli_commands(toolset, [tool])
+    ]
+    keyword = decision.keyword if decision else None
+    reason = decision.reason if decision else None
+    return json.dumps([keyword, reason, commands])
+
+
+def _row(
+    tool: str,
+    keyword: str,
+    flag: str | None,
+    positionals: list[list[Any]],
+    action: str | None,
+    line: str,
+    comment: str,
+) -> CliRow:
+    places = tuple(CliPositional(*values) for values in positionals)
+    return CliRow(tool, keyword, flag, places, action, line, comment)

@@ -1,0 +1,217 @@
+"""A settings file keeps everything but the entry that is set, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcast.runtime.json_text_edits import NotJson, appended, loaded, with_member
+from toolcast.runtime.letta_code_settings import (
+    Settings,
+    SettingsError,
+    alias,
+    backend_of,
+)
+
+AGENT = "agent-local-1"
+SERVER = {"name": "ren", "transport": "http", "url": "http://127.0.0.1:1/mcp"}
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner)
+    ),
+    max_leaves=8,
+)
+layouts = st.sampled_from([None, 2, 4, "\t"])
+
+
+@given(
+    st.dictionaries(st.text(max_size=4), values), st.text(max_size=4), values, layouts
+)
+def test_setting_a_member_is_what_a_dict_does(
+    before: dict[str, Any], key: str, value: Any, indent: Any
+) -> None:
+    text = json.dumps(before, indent=indent)
+    after = loaded(with_member(text, 0, key, value))
+    assert after == {**before, key: value}
+    assert list(after) == list({**before, key: value})
+
+
+@given(st.lists(values, max_size=4), values, layouts)
+def test_appending_is_what_a_list_does(
+    before: list[Any], value: Any, indent: Any
+) -> None:
+    text = json.dumps(before, indent=indent)
+    assert loaded(appended(text, 0, value)) == [*before, value]
+
+
+def test_numbers_escapes_spacing_and_order_survive() -> None:
+    text = '{ "b":1.50,"a" :  [1e3, 12345678901234567890],\r\n  "\\u0063":"\\u00e9\\/" }\r\n'
+    edited = with_member(text, 0, "new", 1)
+    assert edited == text.replace('\\/" }', '\\/",\r\n  "new": 1 }')
+
+
+def test_an_entry_is_laid_out_as_letta_code_does(tmp_path: Path) -> None:
+    before = {"agents": [{"agentId": AGENT, "baseUrl": "local:/x"}], "last": None}
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps(before, indent=2))
+    after = Settings.read(file).with_server(AGENT, "local:/x", SERVER)
+    before["agents"][0]["mcpServers"] = [SERVER]
+    assert after.text == json.dumps(before, indent=2)
+
+
+@pytest.mark.parametrize("indent", [None, 2, "\t"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        {},
+        {"agents": []},
+        {"agents": None},
+        {"agents": [{"agentId": AGENT, "baseUrl": "http://other"}], "z": 1},
+        {"agents": [{"agentId": AGENT, "mcpServers": []}]},
+        {"agents": [{"agentId": AGENT, "mcpServers": None}]},
+        {"agents": [{"agentId": AGENT, "mcpServers": [{"name": "x"}, {"name": "y"}]}]},
+        {"agents": [{"agentId": AGENT, "mcpServers": [{"name": "ren", "extra": 1}]}]},
+    ],
+    ids=json.dumps,
+)
+def test_every_shape_of_a_file_takes_the_entry(
+    tmp_path: Path, before: dict[str, Any], indent: Any
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps(before, indent=indent))
+    after = Settings.read(file).with_server(AGENT, None, SERVER)
+    mine = after.servers(AGENT, None)
+    assert {**next(s for s in mine if s["name"] == "ren"), **SERVER} == next(
+        s for s in mine if s["name"] == "ren"
+    )
+    value = loaded(after.text)
+    for key, old in before.items():
+        if key != "agents":
+            assert value[key] == old
+    for old in before.get("agents") or []:
+        there = next(
+            agent
+            for agent in value["agents"]
+            if agent.get("baseUrl") == old.get("baseUrl")
+        )
+        names = [s["name"] for s in there.get("mcpServers") or []]
+        kept = [s["name"] for s in old.get("mcpServers") or []]
+        assert names[: len(kept)] == kept
+    assert after.with_server(AGENT, None, SERVER).text == after.text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"a": 1,}', "line 1, column"),
+        ('{\n // mine\n "a": 1}', "line 2, column 2"),
+        ('{"a": 1, "a": 2}', "`a` stands twice"),
+        ("\ufeff{}", "byte order mark"),
+        ('{"a": NaN}', "`NaN` is no JSON"),
+        ("[]", "it is no object"),
+        ('{"agents": {}}', "`agents` is no list"),
+        ('{"agents": [1]}', "`agents` is no list of objects"),
+        ('{"agents": [{"mcpServers": [1]}]}', "`mcpServers` of an agent"),
+        ("[" * 100_000, "cannot be read"),
+        ("1" * 5000, "cannot be read"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_what_letta_code_could_not_read_is_refused(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_bytes(text.encode())
+    with pytest.raises(SettingsError, match=reason):
+        Settings.read(file)
+    assert file.read_bytes() == text.encode()
+
+
+def test_permissions_and_links_stay(tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "letta.json"
+    real.parent.mkdir()
+    real.write_text("{}")
+    real.chmod(0o640)
+    link = tmp_path / "settings.json"
+    link.symlink_to(real)
+    before = Settings.read(link)
+    before.with_server(AGENT, None, SERVER).write(before)
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert Settings.read(real).servers(AGENT, None) == [SERVER]
+    assert os.listdir(real.parent) == ["letta.json"]
+
+
+def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+    before = Settings.read(tmp_path / ".letta" / "settings.json")
+    before.with_server(AGENT, None, SERVER).write(before)
+    assert stat.S_IMODE(before.path.stat().st_mode) == 0o600
+    assert Settings.read(before.path).servers(AGENT, None) == [SERVER]
+
+
+def test_a_change_in_between_is_not_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}")
+    before = Settings.read(file)
+    file.write_text('{"mine": 1}')
+    with pytest.raises(SettingsError, match="has just been changed"):
+        before.with_server(AGENT, None, SERVER).write(before)
+    assert file.read_text() == '{"mine": 1}'
+
+
+def test_a_write_that_fails_leaves_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}")
+
+    def full(*arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    before = Settings.read(file)
+    with pytest.raises(SettingsError, match="No space left"):
+        before.with_server(AGENT, None, SERVER).write(before)
+    assert file.read_text() == "{}"
+    assert os.listdir(tmp_path) == ["settings.json"]
+
+
+def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
+    link = tmp_path / "settings.json"
+    link.symlink_to(tmp_path / "gone")
+    with pytest.raises(SettingsError, match="link to nothing"):
+        Settings.read(link)
+
+
+@pytest.mark.parametrize(
+    ("agent", "base_url", "expected"),
+    [
+        ("agent-1", None, None),
+        ("agent-1", "https://api.letta.com/", None),
+        ("agent-1", "http://127.0.0.1:8283/", "127.0.0.1:8283"),
+        ("agent-local-1", None, "local:/home/me/.letta/lc-local-backend"),
+        ("agent-local-1", "local:/srv/x/../y", "local:/srv/y"),
+    ],
+)
+def test_a_backend_is_named_as_letta_code_does(
+    agent: str, base_url: str | None, expected: str | None
+) -> None:
+    assert backend_of(agent, base_url, {"HOME": "/home/me"}) == expected
+
+
+def test_names_that_letta_code_takes_for_one() -> None:
+    assert alias("my.server") == alias("my_server") == alias("my__server")
+
+
+def test_a_text_that_is_no_json_is_named() -> None:
+    with pytest.raises(NotJson, match="line 1, column 2"):
+        loaded("{x}")

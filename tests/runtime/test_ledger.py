@@ -1,0 +1,361 @@
+"""Calls of persistent tools are recorded, however they end, or they do not happen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generated._runtime.call_context import CallContext
+from generated._runtime.ledger import Record
+from generated._runtime.ledger_settings import LedgerSettings
+from generated._runtime.own_tools import OwnTools
+from generated._runtime.tool import Tool
+from generated._runtime.tool_calls import ToolCalls
+from generated._runtime.tool_response import ToolError, ToolResponse
+
+ROOT = Path(__file__).parents[2]
+HANDLERS = "tests.runtime.ledger_handlers"
+
+
+@pytest.fixture
+def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
+    module = types.ModuleType(HANDLERS)
+    monkeypatch.setitem(sys.modules, HANDLERS, module)
+    yield module
+
+
+class Kept:
+    """A ledger in a file, with calls that go to it."""
+
+    def __init__(self, path: Path, sink: str | None = None) -> None:
+        self.path = path
+        self.settings = LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path), sink)
+        self.calls = ToolCalls(OwnTools(None, {}, "", {}), self.settings)
+
+    async def call(
+        self, name: str, arguments: Any = None, client: str = "internal", **more: Any
+    ) -> ToolResponse:
+        schema = more.pop("schema", {"type": "object"})
+        tool = Tool(
+            name,
+            *("", ""),
+            {"name": name, "inputSchema": schema},
+            handler=f"{HANDLERS}:{name}",
+            persistent=True,
+            **more,
+        )
+        context = CallContext(name, client)
+        return await self.calls.call(tool, None, arguments or {}, context)
+
+    def rows(self) -> list[dict[str, Any]]:
+        with closing(sqlite3.connect(self.path)) as connection:
+            connection.row_factory = sqlite3.Row
+            return [
+                dict(row)
+                for row in connection.execute("SELECT * FROM calls ORDER BY started")
+            ]
+
+
+@pytest.fixture
+def kept(tmp_path: Path, handlers: types.ModuleType) -> Kept:
+    return Kept(tmp_path / "state" / "ledger.sqlite3")
+
+
+async def test_a_call_is_one_row(kept: Kept, handlers: Any) -> None:
+    handlers.echo = lambda arguments: {"got": arguments}
+    arguments = {"b": None, "a": [1, 2.0, "é\u2028"]}
+    assert (await kept.call("echo", arguments, "copilot")).success
+    await kept.calls.close()
+    (row,) = kept.rows()
+    assert (row["toolset"], row["tool"], row["client"]) == ("toys", "echo", "copilot")
+    assert row["outcome"] == "ok"
+    assert json.loads(row["arguments"]) == arguments
+    assert json.loads(row["result"]) == {"got": arguments}
+    assert row["error"] is None
+    assert row["seconds"] > 0
+    assert row["started"].endswith("+00:00")
+
+
+async def test_every_end_is_recorded(kept: Kept, handlers: Any) -> None:
+    def broken() -> None:
+        raise ValueError("password=hunter2")
+
+    def refuses() -> None:
+        raise ToolError("not today")
+
+    async def hangs() -> None:
+        await asyncio.sleep(60)
+
+    handlers.broken, handlers.refuses, handlers.hangs = broken, refuses, hangs
+    handlers.hangs_in_thread = lambda: time.sleep(0.5)
+    handlers.odd = lambda: object()
+    handlers.picture = lambda: ToolResponse(content=[{"type": "text", "text": "hi"}])
+    strict = {"type": "object", "additionalProperties": False}
+    await kept.call("broken")
+    await kept.call("refuses")
+    await kept.call("hangs", timeout=0.05)
+    await kept.call("hangs_in_thread", timeout=0.05)
+    await kept.call("odd")
+    await kept.call("picture")
+    await kept.call("gone")
+    await kept.call("refuses", {"x": 1}, schema=strict)
+    await kept.calls.close()
+    rows = kept.rows()
+    assert [(row["tool"], row["outcome"]) for row in rows] == [
+        ("broken", "error"),
+        ("refuses", "error"),
+        ("hangs", "timeout"),
+        ("hangs_in_thread", "timeout"),
+        ("odd", "error"),
+        ("picture", "ok"),
+        ("gone", "error"),
+        ("refuses", "invalid"),
+    ]
+    assert "hunter2" not in str(rows)
+    assert rows[1]["error"] == "not today"
+    assert json.loads(rows[5]["result"]) == {
+        "content": [{"type": "text", "text": "hi"}]
+    }
+    assert json.loads(rows[7]["arguments"]) == {"x": 1}
+
+
+async def test_a_cancelled_call_is_recorded(kept: Kept, handlers: Any) -> None:
+    started = asyncio.Event()
+
+    async def waits() -> None:
+        started.set()
+        await asyncio.sleep(60)
+
+    handlers.waits = waits
+    task = asyncio.create_task(kept.call("waits"))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await kept.calls.close()
+    (row,) = kept.rows()
+    assert row["outcome"] == "cancelled"
+
+
+async def test_the_same_call_twice_at_once_is_two_rows(
+    kept: Kept, handlers: Any
+) -> None:
+    handlers.echo = lambda arguments: arguments
+    answers = await asyncio.gather(*(kept.call("echo", {"n": 1}) for _ in range(50)))
+    assert all(answer.success for answer in answers)
+    await kept.calls.close()
+    rows = kept.rows()
+    assert len(rows) == len({row["id"] for row in rows}) == 50
+    assert {row["outcome"] for row in rows} == {"ok"}
+
+
+async def test_a_row_stands_before_the_handler_runs(kept: Kept, handlers: Any) -> None:
+    seen: list[Any] = []
+    handlers.looks = lambda: seen.extend(kept.rows())
+    await kept.call("looks")
+    (row,) = seen
+    assert (row["outcome"], row["seconds"], row["result"]) == ("started", None, None)
+
+
+async def test_without_a_ledger_the_call_does_not_happen(
+    tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    ran: list[int] = []
+    handlers.work = lambda: ran.append(1)
+    (tmp_path / "file").write_text("no folder")
+    no_folder = Kept(tmp_path / "file" / "ledger.sqlite3")
+    (tmp_path / "text.sqlite3").write_text("this is no database at all\n" * 100)
+    no_database = Kept(tmp_path / "text.sqlite3")
+    for kept in (no_folder, no_database):
+        response = await kept.call("work")
+        assert response.error == (
+            "the tool is not available: its calls must be recorded, and the ledger"
+            " cannot be written; the log says why"
+        )
+    nowhere = ToolCalls(OwnTools(None, {}, "", {}))
+    tool = Tool("work", "", "", {"name": "work", "inputSchema": {}}, persistent=True)
+    assert not (await nowhere.call(tool, None, {}, CallContext("work"))).success
+    assert ran == []
+    errors = [r.getMessage() for r in caplog.records if r.levelno == logging.ERROR]
+    assert len(errors) == 3
+
+
+async def test_a_ledger_that_fails_later_is_loud_and_the_answer_stands(
+    kept: Kept, handlers: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def breaks_it() -> str:
+        with closing(sqlite3.connect(kept.path)) as connection:
+            connection.execute("DROP TABLE calls")
+        return "done"
+
+    handlers.breaks_it = breaks_it
+    assert (await kept.call("breaks_it")).result == "done"
+    assert "is not recorded" in caplog.text
+    handlers.echo = lambda arguments: arguments
+    assert (await kept.call("echo")).success, "it is made anew"
+
+
+async def test_a_locked_file_is_waited_for(kept: Kept, handlers: Any) -> None:
+    handlers.echo = lambda arguments: arguments
+    await kept.call("echo")
+    other = sqlite3.connect(kept.path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    waiting = asyncio.create_task(kept.call("echo"))
+    await asyncio.sleep(0.2)
+    assert not waiting.done()
+    other.execute("COMMIT")
+    other.close()
+    assert (await waiting).success
+
+
+async def test_it_is_for_its_owner_alone(kept: Kept, handlers: Any) -> None:
+    handlers.echo = lambda arguments: arguments
+    await kept.call("echo")
+    assert stat.S_IMODE(kept.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(kept.path.parent.stat().st_mode) == 0o700
+
+
+async def test_sql_in_texts_is_text(kept: Kept, handlers: Any) -> None:
+    handlers.echo = lambda arguments: arguments
+    text = "x'); DROP TABLE calls; --\x00\ud800"
+    schema = {"type": "object"}
+    await kept.call("echo", {"text": text[:-1]}, text[:-2], schema=schema)
+    await kept.calls.close()
+    (row,) = kept.rows()
+    assert json.loads(row["arguments"]) == {"text": text[:-1]}
+    assert row["client"] == text[:-2]
+
+
+async def test_closed_and_used_again(kept: Kept, handlers: Any) -> None:
+    handlers.echo = lambda arguments: arguments
+    for _ in range(3):
+        await kept.call("echo")
+        await kept.calls.close()
+    assert len(kept.rows()) == 3
+
+
+def test_it_serves_many_loops_and_threads(kept: Kept, handlers: Any) -> None:
+    handlers.echo = lambda arguments: arguments
+
+    def calls() -> None:
+        for _ in range(5):
+            assert asyncio.run(kept.call("echo")).success
+
+    threads = [threading.Thread(target=calls) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    asyncio.run(kept.calls.close())
+    assert len(kept.rows()) == 40
+
+
+PROGRAM = """
+import asyncio, os, sys
+from generated.kirishima.registry import call_tool, call_tool_sync
+sys.stdout.reconfigure(line_buffering=True)
+arguments = {"action": "list"}
+if sys.argv[1] == "end":
+    for _ in range(20):
+        assert call_tool_sync("stickynotes", arguments, "internal").success
+elif sys.argv[1] == "killed":
+    while True:
+        assert call_tool_sync("stickynotes", arguments, "internal").success
+        print("answered")
+"""
+
+
+def run(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        "KIRISHIMA_LEDGER": str(folder / "ledger.sqlite3"),
+        "KIRISHIMA_DATA": str(folder / "data"),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, mode],
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        **more,
+    )
+
+
+def test_processes_that_end_lose_no_row(tmp_path: Path) -> None:
+    processes = [run("end", tmp_path) for _ in range(2)]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    rows = Kept(tmp_path / "ledger.sqlite3").rows()
+    assert [row["outcome"] for row in rows] == ["ok"] * 40
+
+
+def test_a_killed_process_loses_no_call_that_it_answered(tmp_path: Path) -> None:
+    process = run("killed", tmp_path, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    answered = [process.stdout.readline() for _ in range(25)]
+    process.send_signal(signal.SIGKILL)
+    answered += process.stdout.read().splitlines()
+    process.wait()
+    process.stdout.close()
+    rows = Kept(tmp_path / "ledger.sqlite3").rows()
+    ended = [row for row in rows if row["outcome"] == "ok"]
+    assert len(ended) >= len(answered) >= 25
+    assert len(rows) - len(ended) <= 1
+
+
+Sink = Callable[[Any, list[Record]], Any]
+
+
+def sync_sink(handlers: Any, records: list[Record]) -> Any:
+    return records.append
+
+
+def async_sink(handlers: Any, records: list[Record]) -> Any:
+    async def keep(record: Record) -> None:
+        await asyncio.sleep(0)
+        records.append(record)
+
+    return keep
+
+
+@pytest.mark.parametrize("make", [sync_sink, async_sink])
+async def test_any_function_can_take_the_records(
+    tmp_path: Path, handlers: Any, make: Sink
+) -> None:
+    records: list[Record] = []
+    handlers.sink = make(handlers, records)
+    handlers.echo = lambda arguments: arguments
+    kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
+    assert (await kept.call("echo", {"a": 1})).success
+    await kept.calls.close()
+    first, last = records
+    assert (first.outcome, last.outcome) == ("started", "ok")
+    assert first.id == last.id
+    assert last.result == {"a": 1}
+    assert not (tmp_path / "unused").exists()
+
+
+async def test_a_function_that_takes_no_record_lets_no_call_happen(
+    tmp_path: Path, handlers: Any
+) -> None:
+    ran: list[int] = []
+    handlers.work = lambda: ran.append(1)
+    for sink in ("absent", "broken"):
+        handlers.broken = lambda record: 1 / 0
+        kept = Kept(tmp_path / "unused", f"{HANDLERS}:{sink}")
+        assert "cannot be written" in ((await kept.call("work")).error or "")
+    assert ran == []

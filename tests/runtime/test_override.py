@@ -1,0 +1,149 @@
+"""An administrator's file narrows or replaces what clients are allowed, or nobody has any."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generated._runtime.access import AccessError, Client
+from generated._runtime.access_override import OverrideFile
+from generated._runtime.registry import Registry
+from generated.kirishima.registry import MODULES, REGISTRY, TOOL_CLIENTS
+
+CLIENTS = {
+    "internal": Client(allow="*"),
+    "copilot": Client(allow=("get_personality",)),
+    "external": Client(allow=("memory",), restrict=("stickynotes",)),
+}
+
+
+def registry(path: Path | str) -> Registry:
+    return Registry(
+        "generated.kirishima",
+        MODULES,
+        CLIENTS,
+        TOOL_CLIENTS,
+        {"notes": "stickynotes"},
+        override=OverrideFile("NO_SUCH_VARIABLE", str(path)),
+        checksum=REGISTRY.prepared.checksum,
+    )
+
+
+def written(folder: Path, value: Any, name: str = "mcp_clients.json") -> Path:
+    file = folder / name
+    file.write_text(value if isinstance(value, str) else json.dumps(value))
+    return file
+
+
+def test_it_widens_what_a_client_is_allowed_and_narrows_what_it_may_have(
+    tmp_path: Path,
+) -> None:
+    value = {
+        "copilot": {"allow": ["get_personality", "github_issue"]},
+        "internal": {"restrict": ["smarthome", "memory"]},
+    }
+    changed = registry(written(tmp_path, value))
+    assert changed.names("copilot") == ("get_personality", "github_issue")
+    assert set(MODULES) - set(changed.names("internal")) == {"smarthome", "memory"}
+    assert changed.names("external") == ("memory",)
+
+
+def test_everything_is_still_less_than_the_toolset_keeps_back(tmp_path: Path) -> None:
+    changed = registry(written(tmp_path, {"external": {"allow": "*"}}))
+    # Only `memory` is meant for it, and `stickynotes` is restricted for it besides.
+    assert changed.names("external") == ("memory",)
+    assert (
+        registry(written(tmp_path, {"external": {"allow": []}})).names("external") == ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"nobody": {}}, "the toolset has no client `nobody`"),
+        ({"copilot": {"allowed": []}}, "has the key `allowed`; its keys are"),
+        ({"copilot": []}, "must be a mapping with `allow`, `restrict` or both"),
+        ({"copilot": {"allow": "memory"}}, 'must be a list of names or "*"'),
+        ({"copilot": {"allow": None}}, "must be a list of names"),
+        ({"copilot": {"restrict": "*"}}, "`restrict` of `copilot` must be a list"),
+        ({"copilot": {"allow": [1]}}, "must be a list of names"),
+        ({"copilot": {"restrict": ["gone"]}}, "names `gone`, and there is no such"),
+        ({"internal": {"allow": ["notes"]}}, "which is called `stickynotes` now"),
+        ({"copilot": {"allow": ["memory"]}}, "`memory`, which is not meant for it"),
+        ({"external": {"allow": ["stickynotes"]}}, "the toolset restricts for it"),
+        (
+            {"copilot": {"allow": ["github_issue"], "restrict": ["github_issue"]}},
+            "allows and restricts `github_issue`",
+        ),
+        ([], "it must be a mapping from clients"),
+        ("{", "is not well formed"),
+        ("[" * 100_000, "is not well formed"),
+        ("", "is not well formed"),
+        ('{"copilot": {}, "copilot": {}}', "`copilot` stands twice in one mapping"),
+        ('{"copilot": {"allow": [], "allow": "*"}}', "`allow` stands twice"),
+        (" " * 1_048_577, "is larger than 1048576 bytes"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_as_a_whole(
+    tmp_path: Path, value: Any, said: str
+) -> None:
+    refused = registry(written(tmp_path, value))
+    for ask in (refused.names, refused.get_mcp_tools_sync, refused.tools):
+        for client in CLIENTS:
+            with pytest.raises(AccessError, match=r"mcp_clients\.json") as told:
+                ask(client)
+            assert said in str(told.value)
+    response = refused.call_tool_sync("get_personality", {}, "internal")
+    assert response.error == (
+        "no tool can be called: who may have which cannot be found out; the log says why"
+    )
+
+
+def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+    value = {"nobody": {}, "copilot": {"allow": ["gone"], "more": 1}}
+    with pytest.raises(AccessError) as told:
+        registry(written(tmp_path, value)).access()
+    assert str(told.value).count("\n- ") == 3
+
+
+def test_a_file_that_is_missing_opens_nothing(tmp_path: Path) -> None:
+    with pytest.raises(AccessError, match="cannot be read: No such file"):
+        registry(tmp_path / "absent.json").names("internal")
+    with pytest.raises(AccessError, match="cannot be read: Is a directory"):
+        registry(tmp_path).names("internal")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("copilot: {allow: []}\ncopilot: {}\n", "`copilot` stands twice"),
+        ("copilot: &a {allow: []}\ninternal: *a\n", "aliases are not read"),
+        ("copilot: !!python/object/apply:os.getcwd []\n", "line 1 is no YAML"),
+        ("1: {}\n", "a key is not text"),
+        ("copilot: [secret-4d1\n", "line 2 is no YAML"),
+    ],
+)
+def test_yaml_is_as_strict_as_json(tmp_path: Path, text: str, said: str) -> None:
+    refused = registry(written(tmp_path, text, "clients.yaml"))
+    with pytest.raises(AccessError) as told:
+        refused.names("internal")
+    assert said in str(told.value)
+    assert "secret-4d1" not in str(told.value)
+
+
+def test_yaml_is_read(tmp_path: Path) -> None:
+    text = "copilot:\n  allow: [github_issue]\n"
+    assert registry(written(tmp_path, text, "clients.yml")).names("copilot") == (
+        "github_issue",
+    )
+
+
+def test_the_environment_names_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = written(tmp_path, {"copilot": {"allow": []}}, "other.json")
+    monkeypatch.setenv("NO_SUCH_VARIABLE", str(named))
+    assert registry(tmp_path / "absent.json").names("copilot") == ()

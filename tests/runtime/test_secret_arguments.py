@@ -1,0 +1,84 @@
+"""What a spec marks as secret never reaches the ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from generated._runtime.secret_arguments import REDACTED, Redaction
+
+TEXT = {"type": "string"}
+HIDDEN = {"type": "string", "writeOnly": True}
+
+
+def hidden(schema: dict[str, Any], value: Any) -> Any:
+    shown = Redaction({"type": "object", **schema}).of(value)
+    assert "s3cret" not in str(shown)
+    return shown
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"x": HIDDEN}},
+        {"properties": {"x": {"format": "password"}}},
+        {"properties": {"x": {"$ref": "#/$defs/s"}}, "$defs": {"s": HIDDEN}},
+        {
+            "properties": {"x": {"$ref": "#s"}},
+            "$defs": {"s": {"$anchor": "s", **HIDDEN}},
+        },
+        {"properties": {"x": {"$ref": "#/properties/y"}, "y": HIDDEN}},
+        {"properties": {"x": {"anyOf": [{"type": "null"}, HIDDEN]}}},
+        {"properties": {"x": {"allOf": [{"oneOf": [HIDDEN]}]}}},
+        {"properties": {"x": {"if": {"type": "string"}, "then": HIDDEN}}},
+        {"allOf": [{"properties": {"x": HIDDEN}}]},
+        {"dependentSchemas": {"y": {"properties": {"x": HIDDEN}}}},
+        {
+            "properties": {"x": {"$ref": "#/$defs/a"}},
+            "$defs": {"a": {"$ref": "#/$defs/b"}, "b": HIDDEN},
+        },
+        {"additionalProperties": HIDDEN},
+        {"patternProperties": {"^x": HIDDEN}},
+        {"writeOnly": True},
+    ],
+)
+def test_marks_are_found_wherever_they_stand(schema: dict[str, Any]) -> None:
+    hidden(schema, {"x": "s3cret"})
+
+
+def test_members_are_hidden_with_the_argument_that_holds_them() -> None:
+    schema = {"properties": {"x": {"type": "array", "items": HIDDEN}, "y": TEXT}}
+    assert hidden(schema, {"x": ["s3cret"], "y": "seen"}) == {
+        "x": REDACTED,
+        "y": "seen",
+    }
+    deep = {"properties": {"x": {"properties": {"y": HIDDEN, "z": TEXT}}}}
+    value = {"x": {"y": "s3cret", "z": "seen"}}
+    assert hidden(deep, value) == {"x": {"y": REDACTED, "z": "seen"}}
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "apiKey", "API_KEY", "access-token", "Client Secret", "otp"]
+)
+def test_names_are_enough(name: str) -> None:
+    hidden({}, {name: "s3cret", "list": [{name: {"deep": "s3cret"}}]})
+
+
+def test_what_is_not_marked_is_kept_as_it_was_sent() -> None:
+    schema = {"properties": {"page_token": TEXT, "n": {"type": "number"}}}
+    value = {"page_token": "p2", "n": 1.0, "more": [None, True, {"a": "b"}]}
+    assert Redaction(schema).of(value) == value
+
+
+def test_schemas_that_come_back_to_themselves_end() -> None:
+    schema: dict[str, Any] = {
+        "properties": {"x": {"$ref": "#/$defs/a"}},
+        "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#"}]}},
+    }
+    assert Redaction(schema).of({"x": {"x": 1}}) == {"x": {"x": 1}}
+
+
+def test_a_schema_that_is_too_large_to_be_sure_hides_everything() -> None:
+    schema = {"properties": {f"p{n}": {"type": "string"} for n in range(30_000)}}
+    assert Redaction(schema).of({"p1": "s3cret"}) == REDACTED
