@@ -25,16 +25,32 @@ def canonical_json(value: Any) -> bytes:
         ValueError: the value is not JSON, has a lone surrogate or is nested too deeply.
     """
     try:
+        # The order of ASCII keys is the same by code units and by code points.
+        is_ascii = _has_ascii_keys(value)
         text = json.dumps(
-            _in_order(value),
+            value if is_ascii else _in_order(value),
             ensure_ascii=False,
             separators=(",", ":"),
             allow_nan=False,
+            sort_keys=is_ascii,
         )
         # RFC 8785 leaves U+007F as it is, and so does Python.
         return text.encode("utf-8")
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not a JSON value: {error}") from None
+
+
+def _has_ascii_keys(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if not all(isinstance(key, str) and key.isascii() for key in part):
+                return False
+            waiting += part.values()
+        elif isinstance(part, (list, tuple)):
+            waiting += part
+    return True
 
 
 def _in_order(value: Any) -> Any:

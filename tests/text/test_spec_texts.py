@@ -188,6 +188,7 @@ def test_block_keeps_the_text_readable(text: str) -> None:
 
 
 @given(MARKDOWN)
+@example("0\n\x85")
 def test_block_is_stable(text: str) -> None:
     once = block(text)
     assert block(once) == once

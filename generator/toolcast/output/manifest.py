@@ -8,6 +8,7 @@ from typing import Any
 
 from ..runtime.surface_digest import digest_of
 from ..spec.model import Toolset, ToolSpec, Workspace
+from ..text.json_text import indented
 from .kept import Output, digest
 
 __all__ = [
@@ -69,7 +70,7 @@ def manifest(
         for toolset in workspace.toolsets
     ]
     digests = {path: digest(files[path]) for path in sorted(files)}
-    paths = json.dumps(digests, ensure_ascii=False, indent=2).replace("\n", "\n  ")
+    paths = indented(digests, 2)
     text = f'{{\n  "format": 1,\n  "files": {paths},\n  "toolsets": {_object(toolsets, 2)}\n}}\n'
     return text.encode("utf-8")
 
@@ -86,8 +87,7 @@ def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
         "definition": digest_of(definition),
         "surface": shown,
     }
-    text = json.dumps(entry, ensure_ascii=False, indent=2).replace("\n", "\n      ")
-    return f"      {_text(tool.name)}: {text}"
+    return f"      {_text(tool.name)}: {indented(entry, 6)}"
 
 
 def _text(text: str) -> str:

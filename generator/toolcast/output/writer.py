@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import FileIO
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
 from .kept import Kept, Output, digest
@@ -81,17 +82,17 @@ def write(folder: str, files: Mapping[str, Output], plan: Plan) -> Written:
     changed = [path for path in sorted(files) if path not in unchanged]
     removed = [*plan.orphaned, *(p for p in plan.hand_edited if p not in files)]
     if changed or removed:
-        os.makedirs(folder, exist_ok=True)
-        _replace(folder, JOURNAL, _journal(files, plan))
+        below = _Folder(folder)
+        below.replace(JOURNAL, _journal(files, plan))
         # First, because a folder can come where a file of an earlier run was.
         for path in removed:
             os.unlink(os.path.join(folder, path))
             _remove_empty(folder, os.path.dirname(path))
         for path in changed:
             if path != MANIFEST:
-                _replace(folder, path, files[path])
+                below.replace(path, files[path])
         if MANIFEST in changed:
-            _replace(folder, MANIFEST, files[MANIFEST])
+            below.replace(MANIFEST, files[MANIFEST])
     for path in plan.leftovers:
         if path != JOURNAL:
             os.unlink(os.path.join(folder, path))
@@ -107,37 +108,58 @@ def _journal(files: Mapping[str, Output], plan: Plan) -> bytes:
     return json.dumps({"files": digests, "earlier": earlier}).encode("utf-8")
 
 
-def _replace(folder: str, path: str, data: Output) -> None:
-    """Writes a file as a whole: to a temporary one beside it, then in its place."""
-    if isinstance(data, Kept):
-        raise ValueError(f"{path} is to be written, and its bytes are not known")
-    target = os.path.join(folder, path)
-    parent = os.path.dirname(target)
-    os.makedirs(parent, exist_ok=True)
-    if os.path.isdir(target):
-        # The plan lets only an empty folder through.
-        os.rmdir(target)
-    descriptor, temporary = tempfile.mkstemp(
-        prefix=LEFTOVER, suffix=TEMPORARY, dir=parent
-    )
+class _Folder:
+    """Writes files below a folder, each as a whole, with as few calls as that takes."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._made: set[str] = set()
+        self._temporary = f"{LEFTOVER}{os.urandom(6).hex()}{TEMPORARY}"
+
+    def replace(self, path: str, data: Output) -> None:
+        """Writes a file to a temporary one beside it, then moves that into its place."""
+        if isinstance(data, Kept):
+            raise ValueError(f"{path} is to be written, and its bytes are not known")
+        target = os.path.join(self._folder, path)
+        parent = os.path.dirname(target)
+        if parent not in self._made:
+            os.makedirs(parent, exist_ok=True)
+            self._made.add(parent)
+        temporary = os.path.join(parent, self._temporary)
+        # A new file has the mode that the umask leaves, a replaced one keeps its own.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(temporary, flags, 0o666)
+        try:
+            with open(descriptor, "wb", buffering=0) as stream:
+                _write_all(stream, data)
+            _keep_mode(target, temporary)
+            try:
+                os.replace(temporary, target)
+            except OSError:
+                if not os.path.isdir(target):
+                    raise
+                # The plan lets only an empty folder through.
+                os.rmdir(target)
+                os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+
+
+def _write_all(stream: FileIO, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
+
+
+def _keep_mode(target: str, temporary: str) -> None:
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
-def _mode(target: str) -> int:
-    """The mode of the file that is replaced; for a new one what the umask leaves."""
-    if os.path.isfile(target):
-        return os.stat(target).st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+        mode = os.lstat(target).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISREG(mode):
+        os.chmod(temporary, mode & 0o777)
 
 
 def _remove_empty(folder: str, below: str) -> None:

@@ -22,12 +22,14 @@ _DATA = re.compile(
     r"|\#[^\n]*+"
 )
 _STRING, _VALUE = "\x01", "\x02"
-_ATOM = (
-    r"(?:[\x01\x02]|-?(?:0|[1-9]\d{0,400}+)(?:\.\d{1,400}+)?(?:e-?\d{1,3}+)?"
-    r"|True|False|None)"
+# Each starts with the set of its first characters, which is what makes a search quick.
+_CONSTANT = re.compile(
+    r"[0-9FNT](?<![\w.][0-9FNT])(?:"
+    r"(?:(?<=0)|(?<=[1-9])\d{0,400}+)(?:\.\d{1,400}+)?(?:e-?\d{1,3}+)?"
+    r"|(?<=T)rue|(?<=F)alse|(?<=N)one)(?![\w.])"
 )
+_ATOM = r"-?[\x01\x02]"
 _GAP = r"[ \n]*+"
-_TEXT = rf"\({_GAP}\x01(?:{_GAP}\x01)*+{_GAP}\)"
 
 
 def _bracketed(value: str) -> str:
@@ -35,16 +37,17 @@ def _bracketed(value: str) -> str:
     entry = rf"{value}: {value}"
     return (
         rf"(?:\[{_GAP}(?:{value}(?:,{_GAP}{value})*+,?{_GAP})?\]"
-        rf"|\{{{_GAP}(?:{entry}(?:,{_GAP}{entry})*+,?{_GAP})?\}}|{_TEXT})"
+        rf"|\{{{_GAP}(?:{entry}(?:,{_GAP}{entry})*+,?{_GAP})?\}}"
+        rf"|\({_GAP}\x01(?:{_GAP}\x01)*+{_GAP}\))"
     )
 
 
-# Three levels at once: each pass goes over the whole text.
-_ONE_LEVEL = f"(?:{_ATOM}|{_bracketed(_ATOM)})"
-_TWO_LEVELS = f"(?:{_ATOM}|{_bracketed(_ONE_LEVEL)})"
 # Behind one of the signs stands the start of an expression, so that a bracket is neither a
 # call's nor a subscript's. A row of a bracketed value is indented, which statements are not.
-_INNERMOST = re.compile(rf"([=:,(\[{{](?: |\n +)?+){_bracketed(_TWO_LEVELS)}")
+# Two levels at once, because each pass goes over the whole text.
+_INNERMOST = re.compile(
+    rf"([=:,(\[{{](?: |\n +)?+){_bracketed(f'(?:{_ATOM}|{_bracketed(_ATOM)})')}"
+)
 _MOST_LEVELS = 100
 OWN_NAME = "OwnName_"
 """What stands for a file's own name; no text that has it by itself has a skeleton."""
@@ -69,6 +72,7 @@ def skeleton(text: str, own_name: str = "") -> str | None:
     short = _DATA.sub(_without_data, text)
     if not short.isascii() or any(sign in short for sign in _LEFT_OVER):
         return None
+    short = _CONSTANT.sub(_VALUE, short)
     for _ in range(_MOST_LEVELS):
         short, count = _INNERMOST.subn(_as_value, short)
         if not count:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ class McpServer:
             without clients.
         http: where and how each client is served over HTTP.
         admin_routes: paths for administrators, besides the list of tools.
+        started: what runs beside the requests once the HTTP server has begun.
     """
 
     registry: Registry
@@ -58,6 +59,7 @@ class McpServer:
     client: str | None = None
     http: HttpSettings | None = None
     admin_routes: tuple[AdminRoute, ...] = ()
+    started: tuple[Callable[[], Awaitable[None]], ...] = ()
 
     def names(self, client: str | None) -> tuple[str, ...]:
         """The tools that a client gets, in their order.

@@ -144,5 +144,11 @@ TARGET = Target(
         ]
     ),
     needs=("mcp",),
-    runtime=("letta_toolset", "letta_applying", "letta_report"),
+    runtime=(
+        "letta_toolset",
+        "letta_sync",
+        "letta_report",
+        "letta_verifying",
+        "letta_rollback",
+    ),
 )

@@ -103,7 +103,8 @@ def block(text: str) -> Code:
         result.append(line.rstrip())
     if fence:
         result.append(fence)
-    return Code("\n".join(result))
+    # A last line of white space alone is gone by now.
+    return Code("\n".join(result).strip("\n"))
 
 
 def _ends(html: re.Match[str], line: str) -> bool:

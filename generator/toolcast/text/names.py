@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import keyword
 import re
+from functools import lru_cache
 
 __all__ = [
     "class_name",
@@ -21,6 +22,7 @@ _WINDOWS_DEVICES = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def module_name(tool: str) -> str:
     """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from .characters import is_plain
@@ -24,6 +25,7 @@ __all__ = [
     "tuple_of",
 ]
 
+_ANY_WIDTH = 10**9
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _UNUSUAL = re.compile(r"[^ -~]")
 
@@ -34,8 +36,17 @@ def string(text: str) -> str:
     Letters of every script stay readable; control, invisible and unassigned characters
     become escapes. `ast.literal_eval` gives the text back exactly.
     """
+    if _is_plain_text(text):
+        return f'"{text}"'
     quote = '"' if text.count('"') <= text.count("'") else "'"
     return quote + _escaped(text).replace(quote, "\\" + quote) + quote
+
+
+def _is_plain_text(text: str) -> bool:
+    """Whether a literal of the text is the text between quotes."""
+    return (
+        text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
+    )
 
 
 def _escaped(text: str) -> str:
@@ -62,23 +73,95 @@ class _LongString(Text):
     """A string that is broken into pieces in parentheses when the line is too short."""
 
     def render(self, indent: int, before: int, after: int) -> str:
-        if before + text_width(self.text) + after <= WIDTH:
-            return self.text
-        inner = indent + 4
-        room = WIDTH - inner
-        if text_width(self.text) <= room:
-            pieces = [self.text]
-        else:
-            pieces = _pieces(self.pieces[0], room)
-            if len(pieces) == 1:
-                return self.text
-        rows = [" " * inner + piece for piece in pieces]
-        return "\n".join(["(", *rows, " " * indent + ")"])
+        return _broken(self.pieces[0], self.text, indent, before, after)
+
+
+def _broken(text: str, shown: str, indent: int, before: int, after: int) -> str:
+    """A text whose literal is `shown`, in pieces where the line is too short for it."""
+    width = text_width(shown)
+    if before + width + after <= WIDTH:
+        return shown
+    inner = indent + 4
+    room = WIDTH - inner
+    if width <= room:
+        pieces = [shown]
+    else:
+        pieces = _pieces(text, room)
+        if len(pieces) == 1:
+            return shown
+    gap = "\n" + " " * inner
+    return f"({gap}{gap.join(pieces)}\n{' ' * indent})"
+
+
+@dataclass(frozen=True)
+class _Data(Text):
+    """A mapping or list of JSON: laid out without a tree of expressions beside it."""
+
+    value: Any = None
+
+    @property
+    def flat(self) -> str:
+        """The expression on one line."""
+        return _flat(self.value, _ANY_WIDTH) or ""
+
+    def render(self, indent: int, before: int, after: int) -> str:
+        return _laid_out(self.value, indent, before, after)
+
+
+def _laid_out(value: Any, indent: int, before: int, after: int) -> str:
+    """What `Group` and `Entry` would make of a JSON value."""
+    if isinstance(value, str):
+        return _broken(value, string(value), indent, before, after)
+    if not isinstance(value, (dict, list, tuple, Mapping)):
+        return encode(value).flat
+    flat = _flat(value, WIDTH - before - after)
+    if flat is not None or not value:
+        return flat or _flat(value, _ANY_WIDTH) or ""
+    inner = indent + 4
+    gap = "\n" + " " * inner
+    rows = []
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            rows.append(f"{gap}{_laid_out(item, inner, inner, 1)},")
+        return f"[{''.join(rows)}\n{' ' * indent}]"
+    for key, item in value.items():
+        lead = f"{string(key)}: "
+        start = inner + text_width(lead)
+        rows.append(f"{gap}{lead}{_laid_out(item, inner, start, 1)},")
+    return f"{{{''.join(rows)}\n{' ' * indent}}}"
+
+
+def _flat(value: Any, room: int) -> str | None:
+    """A JSON value on one line; None when it has more than `room` columns."""
+    if isinstance(value, str):
+        shown = string(value)
+        return shown if text_width(shown) <= room else None
+    if not isinstance(value, (dict, list, tuple, Mapping)):
+        shown = encode(value).flat
+        return shown if len(shown) <= room else None
+    parts: list[str] = []
+    is_list = isinstance(value, (list, tuple))
+    for item in value:
+        lead = "" if is_list else f"{string(item)}: "
+        room -= text_width(lead) + 2
+        shown_item = None if room < 0 else _flat(item if is_list else value[item], room)
+        if shown_item is None:
+            return None
+        room -= text_width(shown_item)
+        parts.append(lead + shown_item)
+    if room < (0 if parts else 2):
+        return None
+    inner = ", ".join(parts)
+    return f"[{inner}]" if is_list else f"{{{inner}}}"
 
 
 def _pieces(text: str, room: int) -> list[str]:
     """Literals that join to the text, broken after newlines and spaces to fit the room."""
     pieces: list[str] = []
+    if _is_plain_text(text.replace("\n", "")):
+        for line in text.splitlines(keepends=True) if "\n" in text else [text]:
+            _add_plain_pieces(line, room - 2, pieces)
+        return pieces
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
         start = end = width = double = single = 0
         for word in _words(line):
@@ -93,6 +176,26 @@ def _pieces(text: str, room: int) -> list[str]:
             end += len(word)
         pieces.append(string(line[start:]))
     return pieces
+
+
+def _add_plain_pieces(line: str, most: int, pieces: list[str]) -> None:
+    """Adds the pieces of a line without quotes and escapes, but for its end."""
+    start, end = 0, len(line)
+    width = end + line.endswith("\n")
+    while width - start > most:
+        # A word ends before the next one; the spaces after it are its own.
+        cut = line.rfind(" ", start, start + most)
+        while cut >= start and line[cut + 1] in " \n":
+            cut = line.rfind(" ", start, cut)
+        if cut < start:
+            cut = line.find(" ", start + most)
+            while 0 <= cut < end - 1 and line[cut + 1] in " \n":
+                cut = line.find(" ", cut + 1)
+            if not 0 <= cut < end - 1:
+                break
+        pieces.append(string(line[start : cut + 1]))
+        start = cut + 1
+    pieces.append(string(line[start:]))
 
 
 def _words(line: str) -> Iterable[str]:
@@ -120,11 +223,8 @@ def encode(value: Any) -> Expression:
         return Text(str(value))
     if isinstance(value, float):
         return Text(_number(value))
-    if isinstance(value, Mapping):
-        entries = [Entry(f"{string(k)}: ", encode(v)) for k, v in value.items()]
-        return Group("{", entries, "}")
-    if isinstance(value, (list, tuple)):
-        return Group("[", [encode(item) for item in value], "]")
+    if isinstance(value, (Mapping, list, tuple)):
+        return _Data("", (), value)
     raise TypeError(f"not a JSON value: {type(value).__name__}")
 
 
