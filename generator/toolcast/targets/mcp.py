@@ -74,6 +74,7 @@ def _server(toolset: Toolset, context: Context) -> bytes:
     if has_letta:
         routes = tuple_of([Text("sync_route(LETTA)")])
         arguments.append(keyword_argument("admin_routes", routes))
+        arguments.append(keyword_argument("guard", Text("circular_guard(LETTA)")))
     if starts:
         started = tuple_of([Text("at_start(LETTA)")])
         arguments.append(keyword_argument("started", started))
@@ -95,7 +96,7 @@ def _server(toolset: Toolset, context: Context) -> bytes:
 def _shape(*, has_letta: bool) -> PythonShape:
     runtime = ["http_settings", "mcp_command", "mcp_serving"]
     if has_letta:
-        runtime.insert(1, "letta_sync")
+        runtime[1:1] = ["letta_circular", "letta_sync"]
     return PythonShape(
         (
             *("docstring", "from __future__"),
@@ -106,7 +107,7 @@ def _shape(*, has_letta: bool) -> PythonShape:
         frozenset(
             [
                 *("Endpoint", "HttpSettings", "McpServer", "main"),
-                *(("at_start", "sync_route") if has_letta else ()),
+                *(("at_start", "circular_guard", "sync_route") if has_letta else ()),
             ]
         ),
     )
