@@ -14,7 +14,8 @@ import pytest
 from generated._runtime.external_server import ExternalServer
 from generated._runtime.sdk_logging import quieten_thread
 from generated.kirishima import registry
-from tests.external.conftest import HttpServer, Open, call, until
+from tests.external.conftest import Open, call, until
+from tests.external.servers.running import HttpServer
 
 TOKEN = "hunter2-hunter2"
 Personal = Callable[..., HttpServer]
