@@ -16,6 +16,7 @@ from .access import Access, AccessError, Client, UnknownClientError
 from .background_loop import sync
 from .own_tools import OwnTools
 from .prepared_tools import ListedTool, PreparedTools
+from .source_tools import find_source_tool, list_source_tools
 from .tool_routing import route_tools as _route_tools
 
 if TYPE_CHECKING:
@@ -153,9 +154,7 @@ class Registry:
         return (await self._found(name, client))[0]
 
     async def list_tools(self, client: str | None = None) -> list[ListedTool | Tool]:
-        """A client's tools: the toolset's own in their order, then the sources'.
-
-        The own ones are as they were prepared: no module of a tool is imported.
+        """A client's tools: the toolset's own as prepared, in their order, then the sources'.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -164,20 +163,22 @@ class Registry:
         own = [self._own.listed(name) for name in self.names(client)]
         return [*own, *await self.source_tools(client)]
 
-    async def source_tools(self, client: str | None = None) -> list[Tool]:
-        """The sources' tools that a client may have, each name once; raises as `list_tools`."""
+    async def source_tools(
+        self, client: str | None = None, *, is_always: bool = False
+    ) -> list[Tool]:
+        """The sources' tools that a client may have, each name once; raises as `list_tools`.
+
+        `is_always`: only those of every turn; a source without any is not waited for.
+        """
         access = self.access()
         access.client(client)
-        listed: dict[str, Tool] = {}
-        for source in self._sources:
-            for tool in await source.list_tools():
-                if (
-                    tool.name not in self._own
-                    and access.may_have(client, tool.name)
-                    and source.is_meant_for(tool.name, client)
-                ):
-                    listed.setdefault(tool.name, tool)
-        return list(listed.values())
+
+        def may_have(name: str) -> bool:
+            return name not in self._own and access.may_have(client, name)
+
+        return await list_source_tools(
+            self._sources, client, may_have, is_always=is_always
+        )
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
         """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
@@ -208,7 +209,10 @@ class Registry:
 
     async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
         """The client's tools that are offered in every turn, in OpenAI's format."""
-        return [tool.openai() for tool in await self.list_tools(client) if tool.always]
+        own = [self._own.listed(name) for name in self.names(client)]
+        shown = [tool.openai() for tool in own if tool.always]
+        others = await self.source_tools(client, is_always=True)
+        return shown + [tool.openai() for tool in others]
 
     async def get_routed_tools_catalog(
         self, client: str | None = None
@@ -273,8 +277,7 @@ class Registry:
         return self._tool_calls
 
     def _is_known(self, name: str) -> bool:
-        sources = self._sources
-        return name in self._own or any(source.may_own(name) for source in sources)
+        return name in self._own or any(s.may_own(name) for s in self._sources)
 
     def _present(self, name: str, client: str | None) -> str:
         present = self.resolve(name)
@@ -290,12 +293,7 @@ class Registry:
         if self.access().may_have(client, present):
             if present in self._own:
                 return self._own.load(present), None
-            for source in self._sources:
-                if not source.may_own(present):
-                    continue
-                if not source.is_meant_for(present, client):
-                    continue
-                tool = await source.find_tool(present)
-                if tool is not None:
-                    return tool, source
+            found = await find_source_tool(self._sources, client, present)
+            if found is not None:
+                return found
         raise UnknownToolError(f"unknown tool `{name}`")

@@ -78,6 +78,11 @@ async def test_nothing_is_connected_for_a_tool_that_is_not_there() -> None:
     assert registry.EXTERNAL_TOOLS._connections == {}
 
 
+async def test_the_always_list_waits_for_nobody() -> None:
+    assert len(await registry.get_always_tools("internal")) == 3
+    assert registry.EXTERNAL_TOOLS._connections == {}
+
+
 async def test_own_tools_answer_while_the_server_is_down(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
