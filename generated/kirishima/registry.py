@@ -8,6 +8,7 @@ from .._runtime.access_override import OverrideFile
 from .._runtime.ledger_settings import LedgerSettings
 from .._runtime.registry import Registry
 from .external import EXTERNAL_TOOLS, ROUTER
+from .prepared import CHECKSUM
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
 MODULES: dict[str, str] = {
@@ -58,8 +59,7 @@ REGISTRY = Registry(
     sources=(EXTERNAL_TOOLS,),
     router=ROUTER,
     ledger=LEDGER,
-    # Of definitions.jsonl, which lists are answered from.
-    checksum="crc32:27186b8c",
+    checksum=CHECKSUM,
 )
 
 get_tool = REGISTRY.get_tool

@@ -41,7 +41,6 @@ class RegistryView:
     header: Code
     title: Code
     modules: Code
-    checksum: Code
     has_clients: bool
     clients: Code
     tool_clients: Code
@@ -57,9 +56,8 @@ class RegistryView:
 
 
 def registry_view(
-    toolset: Toolset, tools: Sequence[ToolSpec], source: Code, checksum: str
+    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
 ) -> RegistryView:
-    """The view; `checksum` is the prepared file's."""
     modules = Group(
         "{",
         [
@@ -90,7 +88,6 @@ def registry_view(
         source,
         Code(toolset.name),
         code_of(modules, 0, "MODULES: dict[str, str] = "),
-        Code(string(checksum)),
         bool(toolset.clients),
         code_of(clients, 0, "CLIENTS = "),
         code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
@@ -152,7 +149,7 @@ def _registry_shape(toolset: Toolset, has_ledger: bool) -> PythonShape:
             *(["from .._runtime.ledger_settings"] if has_ledger else []),
             "from .._runtime.registry",
             *(["from .external"] if has_outside else []),
-            "MODULES:",
+            *("from .prepared", "MODULES:"),
             *(["CLIENTS =", "TOOL_CLIENTS:", "OVERRIDE ="] if has_clients else []),
             "FORMER_NAMES:",
             *(["LEDGER ="] if has_ledger else []),
