@@ -8,6 +8,7 @@ import sys
 import click
 
 from ..findings import Severity
+from .batch import without_collector
 from .manners import USAGE, counted, fail, print_findings, project_root
 
 __all__ = ["command"]
@@ -28,6 +29,7 @@ __all__ = ["command"]
     default="text",
     help="How findings are printed.",
 )
+@without_collector()
 def command(project: str | None, fail_on: str, format_: str) -> None:
     """Check specs, rules, and that the outputs are exactly what the specs give.
 

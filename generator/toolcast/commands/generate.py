@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .batch import without_collector
 from .manners import (
     CLEAN,
     FINDINGS,
@@ -38,6 +39,7 @@ __all__ = ["command"]
     default="text",
     help="How findings are printed.",
 )
+@without_collector()
 def command(project: str | None, force: bool, no_cache: bool, format_: str) -> None:
     """Cast the specs into their outputs.
 

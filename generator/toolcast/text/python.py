@@ -36,17 +36,10 @@ def string(text: str) -> str:
     Letters of every script stay readable; control, invisible and unassigned characters
     become escapes. `ast.literal_eval` gives the text back exactly.
     """
-    if _is_plain_text(text):
+    if text.isascii() and '"' not in text and "\\" not in text and text.isprintable():
         return f'"{text}"'
     quote = '"' if text.count('"') <= text.count("'") else "'"
     return quote + _escaped(text).replace(quote, "\\" + quote) + quote
-
-
-def _is_plain_text(text: str) -> bool:
-    """Whether a literal of the text is the text between quotes."""
-    return (
-        text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
-    )
 
 
 def _escaped(text: str) -> str:
@@ -102,7 +95,7 @@ class _Data(Text):
     @property
     def flat(self) -> str:
         """The expression on one line."""
-        return _flat(self.value, _ANY_WIDTH) or ""
+        return _laid_out(self.value, 0, 0, -_ANY_WIDTH)
 
     def render(self, indent: int, before: int, after: int) -> str:
         return _laid_out(self.value, indent, before, after)
@@ -110,17 +103,18 @@ class _Data(Text):
 
 def _laid_out(value: Any, indent: int, before: int, after: int) -> str:
     """What `Group` and `Entry` would make of a JSON value."""
-    if isinstance(value, str):
+    kind = value.__class__
+    if kind is str:
         return _broken(value, string(value), indent, before, after)
-    if not isinstance(value, (dict, list, tuple, Mapping)):
-        return encode(value).flat
+    if kind is not dict and kind is not list:
+        return _laid_out_otherwise(value, indent, before, after)
     flat = _flat(value, WIDTH - before - after)
     if flat is not None or not value:
-        return flat or _flat(value, _ANY_WIDTH) or ""
+        return flat or ("{}" if kind is dict else "[]")
     inner = indent + 4
     gap = "\n" + " " * inner
     rows = []
-    if isinstance(value, (list, tuple)):
+    if kind is list:
         for item in value:
             rows.append(f"{gap}{_laid_out(item, inner, inner, 1)},")
         return f"[{''.join(rows)}\n{' ' * indent}]"
@@ -131,34 +125,52 @@ def _laid_out(value: Any, indent: int, before: int, after: int) -> str:
     return f"{{{''.join(rows)}\n{' ' * indent}}}"
 
 
+def _laid_out_otherwise(value: Any, indent: int, before: int, after: int) -> str:
+    """The same of what is no text, mapping or list by its very class."""
+    if isinstance(value, str):
+        return _laid_out(str(value), indent, before, after)
+    if isinstance(value, Mapping):
+        return _laid_out(dict(value), indent, before, after)
+    if isinstance(value, (list, tuple)):
+        return _laid_out(list(value), indent, before, after)
+    return encode(value).flat
+
+
 def _flat(value: Any, room: int) -> str | None:
     """A JSON value on one line; None when it has more than `room` columns."""
-    if isinstance(value, str):
+    kind = value.__class__
+    if kind is str:
+        if len(value) >= room:
+            return None
         shown = string(value)
+        width = len(shown) if shown.isascii() else text_width(shown)
+        return shown if width <= room else None
+    if kind is not dict and kind is not list:
+        shown = _laid_out_otherwise(value, 0, 0, -_ANY_WIDTH)
         return shown if text_width(shown) <= room else None
-    if not isinstance(value, (dict, list, tuple, Mapping)):
-        shown = encode(value).flat
-        return shown if len(shown) <= room else None
     parts: list[str] = []
-    is_list = isinstance(value, (list, tuple))
+    lead = ""
     for item in value:
-        lead = "" if is_list else f"{string(item)}: "
-        room -= text_width(lead) + 2
-        shown_item = None if room < 0 else _flat(item if is_list else value[item], room)
+        room -= 2
+        if kind is dict:
+            lead = f"{string(item)}: "
+            room -= text_width(lead)
+            item = value[item]
+        shown_item = None if room < 0 else _flat(item, room)
         if shown_item is None:
             return None
-        room -= text_width(shown_item)
+        room -= len(shown_item) if shown_item.isascii() else text_width(shown_item)
         parts.append(lead + shown_item)
     if room < (0 if parts else 2):
         return None
     inner = ", ".join(parts)
-    return f"[{inner}]" if is_list else f"{{{inner}}}"
+    return f"{{{inner}}}" if kind is dict else f"[{inner}]"
 
 
 def _pieces(text: str, room: int) -> list[str]:
     """Literals that join to the text, broken after newlines and spaces to fit the room."""
     pieces: list[str] = []
-    if _is_plain_text(text.replace("\n", "")):
+    if string(words := text.replace("\n", "")) == f'"{words}"':
         for line in text.splitlines(keepends=True) if "\n" in text else [text]:
             _add_plain_pieces(line, room - 2, pieces)
         return pieces
