@@ -68,11 +68,14 @@ class Steering:
 
     def _names_in(self, folded_text: str) -> Iterator[str]:
         """The names that a text may have, one that stands before a full stop among them."""
-        for run in _RUNS.findall(folded_text):
+        runs = frozenset(_RUNS.findall(folded_text))
+        for run in runs & self._by_fold.keys():
+            yield from self._by_fold[run]
+        for run in runs:
             run = run[:_LONGEST_NAME]
-            while run:
-                yield from self._by_fold.get(run, ())
+            while "." in run:
                 run = run.rpartition(".")[0]
+                yield from self._by_fold.get(run, ())
 
 
 def steering(names: Sequence[str]) -> Steering | None:
