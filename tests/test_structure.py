@@ -19,7 +19,10 @@ FAMILIES = {
     *("data", "letta", "compat", "output"),
 }
 # No rule, but what rules are made of.
-NOT_RULES = {"__init__", "prompt_finding", "rule", "running", "table"}
+NOT_RULES = {
+    *("__init__", "data_place", "handler_place", "prompt_finding", "rule", "running"),
+    "table",
+}
 # What a package may import of toolcast besides itself.
 MAY_IMPORT = {
     "runtime": set(),

@@ -1,16 +1,19 @@
 """Which schemas Letta skips in silence.
 
-Source: `validate_complete_json_schema` of Letta 0.16.6, as far as it says INVALID.
+Source: `normalize_mcp_schema` and `validate_complete_json_schema` of Letta 0.16.6, as far as
+the second says INVALID of what the first gives.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .letta_schemas import stored_parameters
+__all__ = ["Path", "schema_problem_places", "schema_problems"]
 
-__all__ = ["schema_problems"]
+Path = tuple[str | int, ...]
+"""The keys and indexes from a schema's root to a place in it."""
 
 _TYPES = frozenset(
     ["string", "number", "integer", "boolean", "null", "array", "object"]
@@ -23,14 +26,73 @@ def schema_problems(schema: Mapping[str, Any]) -> list[str]:
 
     Each problem begins with the path to it: `root.properties.rows: ...`.
     """
-    stored = stored_parameters(schema)
-    problems = list(_visit(stored, "root"))
-    if stored.get("type") != "object":
-        problems.insert(0, "root: the type must be object")
+    return [
+        f"{_shown(path)}: {problem}" for path, problem in schema_problem_places(schema)
+    ]
+
+
+def schema_problem_places(schema: Mapping[str, Any]) -> list[tuple[Path, str]]:
+    """The same, each with its path apart."""
+    seen = copy.deepcopy(dict(schema))
+    definitions = seen.get("$defs")
+    definitions = definitions if isinstance(definitions, dict) else {}
+    for definition in definitions.values():
+        if isinstance(definition, dict):
+            _normalize(definition, definitions)
+    _normalize(seen, definitions)
+    problems = list(_visit(seen, ()))
+    if seen.get("type") != "object":
+        problems.insert(0, ((), "the type must be object"))
     return problems
 
 
-def _visit(node: Mapping[str, Any], path: str) -> Iterator[str]:
+def _normalize(schema: dict[str, Any], definitions: Mapping[str, Any]) -> None:
+    """Closes objects and writes the types of references, where Letta does."""
+    if schema.get("type") == "object":
+        schema.setdefault("additionalProperties", False)
+    properties = schema.get("properties")
+    for value in properties.values() if isinstance(properties, dict) else ():
+        if not isinstance(value, dict):
+            continue
+        if "$ref" in value:
+            _write_type(value, definitions)
+            continue
+        if value.get("type") == "object":
+            _normalize(value, definitions)
+        items = value.get("items")
+        if value.get("type") == "array" and isinstance(items, dict):
+            if "$ref" in items:
+                _write_type(items, definitions)
+            if items.get("type") == "object":
+                _normalize(items, definitions)
+        options = value.get("anyOf")
+        for option in options if isinstance(options, list) else ():
+            if isinstance(option, dict):
+                if "$ref" in option:
+                    _write_type(option, definitions)
+                if option.get("type") == "object":
+                    _normalize(option, definitions)
+    items = schema.get("items")
+    if isinstance(items, dict) and items.get("type") == "object":
+        _normalize(items, definitions)
+
+
+def _write_type(schema: dict[str, Any], definitions: Mapping[str, Any]) -> None:
+    if "type" in schema:
+        return
+    reference = schema["$ref"]
+    name = reference.rpartition("/")[2] if isinstance(reference, str) else ""
+    target = definitions.get(name)
+    known = target.get("type") if isinstance(target, dict) else None
+    schema["type"] = known or "object"
+
+
+def _shown(path: Path) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "root" + "".join(steps)
+
+
+def _visit(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
     kind = node.get("type")
     if not kind:
         if "properties" in node or "additionalProperties" in node:
@@ -38,60 +100,61 @@ def _visit(node: Mapping[str, Any], path: str) -> Iterator[str]:
         elif "items" in node:
             kind = "array"
         elif not any(word in node for word in _UNIONS):
-            yield f"{path}: no type"
+            yield path, "no type"
             return
     if kind == "object":
         yield from _object(node, path)
     elif kind == "array":
         items = node.get("items")
         if isinstance(items, Mapping):
-            yield from _visit(items, f"{path}.items")
+            yield from _visit(items, (*path, "items"))
         else:
-            yield f"{path}: an array without `items`"
+            yield path, "an array without `items`"
     elif isinstance(kind, list):
         for one in kind:
             if one not in _TYPES:
-                yield f"{path}: `{one}` is no type"
+                yield path, f"`{one}` is no type"
     for word in _UNIONS:
         if word not in node:
             continue
         parts = node[word]
         if not isinstance(parts, list):
-            yield f"{path}: `{word}` must be a list"
+            yield path, f"`{word}` must be a list"
             continue
         for index, part in enumerate(parts):
             if isinstance(part, Mapping):
-                yield from _visit(part, f"{path}.{word}[{index}]")
+                yield from _visit(part, (*path, word, index))
             else:
-                yield f"{path}.{word}[{index}]: no schema"
+                yield (*path, word, index), "no schema"
 
 
-def _object(node: Mapping[str, Any], path: str) -> Iterator[str]:
+def _object(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
     properties = node.get("properties")
     if properties is not None and not isinstance(properties, Mapping):
-        yield f"{path}: `properties` must be a mapping"
+        yield path, "`properties` must be a mapping"
         return
     required = node.get("required")
     if required is not None and not isinstance(required, list):
-        yield f"{path}: `required` must be a list"
+        yield path, "`required` must be a list"
         required = None
     for name in required or ():
         if not properties:
             continue
         if name not in properties:
-            yield f"{path}: required `{name}` is not a property"
+            yield path, f"required `{name}` is not a property"
             continue
         inner = properties[name]
         if isinstance(inner, Mapping) and _may_be_empty(inner):
             yield (
-                f"{path}.properties.{name}: required, and an object that may be empty:"
-                " give it required properties, or `additionalProperties`"
+                (*path, "properties", name),
+                "required, and an object that may be empty:"
+                " give it required properties, or `additionalProperties`",
             )
     for name, inner in (properties or {}).items():
         if isinstance(inner, Mapping):
-            yield from _visit(inner, f"{path}.properties.{name}")
+            yield from _visit(inner, (*path, "properties", name))
         else:
-            yield f"{path}.properties.{name}: no schema"
+            yield (*path, "properties", name), "no schema"
 
 
 def _may_be_empty(node: Mapping[str, Any]) -> bool:

@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-__all__ = ["FunctionDefinition", "PythonModule", "looked_for", "read_module"]
+__all__ = [
+    "FunctionDefinition",
+    "PythonModule",
+    "looked_for",
+    "read_module",
+    "statements_of",
+]
 
 MAX_BYTES = 2 * 1024 * 1024
 _LOOKED_FOR: dict[str, dict[str, None]] = {}
@@ -27,6 +33,7 @@ class PythonModule:
         other_names: names that it has from elsewhere: imports, assignments, classes.
         has_any_name: it may have any name (`from x import *`, `__getattr__`).
         problem: why it cannot be read; empty when it can.
+        tree: its syntax tree; None when it cannot be read.
     """
 
     file: str
@@ -34,6 +41,7 @@ class PythonModule:
     other_names: frozenset[str] = frozenset()
     has_any_name: bool = False
     problem: str = ""
+    tree: ast.Module | None = field(default=None, compare=False, repr=False)
 
 
 def looked_for(root: str) -> list[str]:
@@ -83,7 +91,7 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
         return PythonModule(file, problem=str(error) or "the module is too complex")
     functions: dict[str, FunctionDefinition] = {}
     others: set[str] = set()
-    for statement in _statements(tree.body):
+    for statement in statements_of(tree.body):
         if isinstance(statement, FunctionDefinition):
             functions[statement.name] = statement
         else:
@@ -93,20 +101,21 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
         functions,
         frozenset(others),
         "*" in others or "__getattr__" in functions,
+        tree=tree,
     )
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module's own scope, those under `if` and `try` among them."""
+def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a scope itself, those under `if`, `try` and `with` among them."""
     for statement in body:
         if isinstance(statement, ast.If):
-            yield from _statements([*statement.body, *statement.orelse])
+            yield from statements_of([*statement.body, *statement.orelse])
         elif isinstance(statement, ast.Try):
             handled = [one for handler in statement.handlers for one in handler.body]
             inner = [*statement.body, *handled, *statement.orelse, *statement.finalbody]
-            yield from _statements(inner)
+            yield from statements_of(inner)
         elif isinstance(statement, ast.With):
-            yield from _statements(statement.body)
+            yield from statements_of(statement.body)
         else:
             yield statement
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,9 @@ class McpServer:
             without clients.
         http: where and how each client is served over HTTP.
         admin_routes: paths for administrators, besides the list of tools.
+        started: what runs beside the requests once the HTTP server has begun.
+        guard: says of a call over HTTP, by the tool's name and the request's headers in
+            lower case, why it is refused; None when it is not.
     """
 
     registry: Registry
@@ -58,6 +61,8 @@ class McpServer:
     client: str | None = None
     http: HttpSettings | None = None
     admin_routes: tuple[AdminRoute, ...] = ()
+    started: tuple[Callable[[], Awaitable[None]], ...] = ()
+    guard: Callable[[str, Mapping[str, str]], str | None] | None = None
 
     def names(self, client: str | None) -> tuple[str, ...]:
         """The tools that a client gets, in their order.
@@ -131,6 +136,10 @@ class McpServer:
                 raise MCPError(types.INVALID_PARAMS, _sendable(unknown))
             try:
                 tool = self.registry.get_tool(params.name, who)
+                if self.guard is not None and context.request is not None:
+                    refusal = self.guard(tool.name, context.request.headers)
+                    if refusal is not None:
+                        return _failure(refusal)
                 response = await self.registry.call_tool(
                     params.name,
                     params.arguments,

@@ -154,6 +154,10 @@ def bind_toolset(
         pools={
             name: tuple(body["tables"]) for name, body in value.get("pools", {}).items()
         },
+        pool_accessors={
+            name: tuple(body.get("accessors", ()))
+            for name, body in value.get("pools", {}).items()
+        },
         mcp_servers=bind_mcp_servers(value),
         router=bind_router(value),
         reserved_names={

@@ -243,6 +243,7 @@ class Toolset:
     ledger: JsonObject = field(default_factory=dict)
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pool_accessors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mcp_servers: tuple[McpServer, ...] = ()
     router: ToolRouter | None = None
     reserved_names: Mapping[str, str] = field(default_factory=dict)

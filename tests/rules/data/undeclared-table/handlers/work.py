@@ -1,0 +1,5 @@
+QUERY = "SELECT * FROM old_notes"
+
+
+def work():
+    return connect().execute(QUERY)

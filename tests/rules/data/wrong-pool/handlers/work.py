@@ -1,0 +1,6 @@
+from .pools import ledger
+
+
+def work():
+    with ledger() as connection:
+        return connection.execute("SELECT * FROM letters")

@@ -1,0 +1,2 @@
+def ask(text):
+    return client().agents.messages.create("agent-1", input=text)

@@ -1,0 +1,5 @@
+from .asking import ask
+
+
+def work():
+    return ask("What now?")

@@ -1,0 +1,2 @@
+def work():
+    return letta.send_chat_message("What now?")
