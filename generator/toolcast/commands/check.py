@@ -10,6 +10,7 @@ import click
 from ..findings import Severity
 from .batch import without_collector
 from .manners import USAGE, counted, fail, print_findings, project_root
+from .progress import progress
 
 __all__ = ["command"]
 
@@ -41,7 +42,8 @@ def command(project: str | None, fail_on: str, format_: str) -> None:
     from ..pipeline import generate
 
     root = project_root(project)
-    generated = generate(root)
+    with progress() as watcher:
+        generated = generate(root, watcher=watcher)
     findings = generated.findings
     workspace = generated.workspace
     if workspace is not None and not has_errors(findings):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from .clues import Clues, folded
+from .clues import Clues, clue_words, folded
 
 __all__ = ["Steering", "steering"]
 
@@ -24,7 +24,7 @@ _STEER = (
 
 
 # Every match has one of these words.
-_VERBS = frozenset(
+_VERBS = clue_words(
     [
         *("always", "must", "never", "not", "don", "have", "required", "are", "should"),
         *("before", "after", "whenever", "every", "each"),
@@ -56,7 +56,7 @@ class Steering:
         `clues` are those of the text, for a caller who has them.
         """
         clues = Clues(text) if clues is None else clues
-        if _VERBS.isdisjoint(clues.words):
+        if clues.lacks(_VERBS):
             return
         names = frozenset(self._names_in(clues.text))
         if names:
