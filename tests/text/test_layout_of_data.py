@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolcast.text.layout import WIDTH, Entry, Expression, Group, Text, text_width
+from toolcast.text.layout import WIDTH, Entry, Expression, Group, text_width
 from toolcast.text.python import encode, string
 from toolcast.text.python_strings import _escaped, _pieces
 
