@@ -69,6 +69,8 @@ def _server(toolset: Toolset, context: Context) -> bytes:
         if value is not None
     ]
     arguments.append(keyword_argument("http", Text("HTTP")))
+    if toolset.targets.get("mcp", {}).get("external"):
+        arguments.append(keyword_argument("offers_sources", encode(True)))
     has_letta = "letta" in context.targets
     starts = has_letta and toolset.letta is not None and toolset.letta.on_start
     if has_letta:
@@ -142,6 +144,7 @@ TARGET = Target(
     name="mcp",
     purpose="An MCP server over stdio and streamable HTTP.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),
@@ -152,6 +155,7 @@ TARGET = Target(
     runtime=("mcp_command", "mcp_serving", "surface_digest"),
     options={
         "client": "The client that stdio and the default HTTP path serve.",
+        "external": "Shows and calls the tools of external servers, too.",
         "http": "How the server is reached over HTTP.",
     },
 )
