@@ -29,6 +29,7 @@ parameters:
     count: {{type: integer, minimum: 1, default: 2, description: How often.}}
     mode: {{enum: [a, b], description: How to do it.}}
   required: [count]
+handler: work:do
 cli: {{keyword: do-{number}}}
 examples: [{{arguments: {{count: 3}}}}]
 """
@@ -43,11 +44,12 @@ print(json.dumps(sorted(sys.modules)))
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Twelve tools without a finding above a note."""
+    """Twelve tools without a finding."""
     folder = tmp_path / "specs" / "x"
     folder.mkdir(parents=True)
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/x]\n")
-    (folder / "toolset.yaml").write_text("name: x\ntitle: X\n")
+    (folder / "toolset.yaml").write_text("name: x\ntitle: X\nhandlers: work\n")
+    (tmp_path / "work.py").write_text("def do(count, mode=None): ...\n")
     for number in range(12):
         (folder / f"tool_{number}.yaml").write_text(SPEC.format(number=number))
     return tmp_path
