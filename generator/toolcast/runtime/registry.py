@@ -238,15 +238,17 @@ class Registry:
         client: str | None = None,
         *,
         report_progress: ReportProgress | None = None,
+        agent: str | None = None,
     ) -> ToolResponse:
         """Calls a tool.
 
         The handler gets exactly the arguments that were given, once they are found valid:
-        none is added and none is converted. Every failure is a response with an error.
+        none is added and none is converted. Every failure is a response with an error; one
+        is that an `agent` in its turn calls a tool that sends an agent a message.
         """
         found = self._found(name, client)
         return await self._calls.find_and_call(
-            found, name, arguments, client, report_progress
+            found, name, arguments, client, report_progress, agent
         )
 
     call_tool_sync = sync(call_tool)

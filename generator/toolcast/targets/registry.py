@@ -173,6 +173,7 @@ def _tool_arguments(toolset: Toolset, tool: ToolSpec) -> list[Expression]:
         "service": tool.service,
         "permission": tool.permission,
         "deprecated": tool.deprecated,
+        "calls_agent_loop": bool((tool.letta or {}).get("calls_agent_loop")) or None,
         "examples": [_example(example) for example in tool.examples] or None,
     }
     arguments += [
@@ -224,7 +225,7 @@ TARGET = Target(
             *("name", "title", "summary", "description", "parameters", "returns"),
             *("annotations", "icons", "meta", "execution", "mcp", "handler", "clients"),
             *("always", "persistent", "service", "permission", "timeout", "actions"),
-            *("renamed_from", "deprecated", "examples", "order"),
+            *("renamed_from", "deprecated", "examples", "order", "letta"),
         ]
     ),
 )
