@@ -70,8 +70,13 @@ def do_thing(
 '''
 
 
-def write_workspace(root: Path, tools: int) -> Path:
+def write_workspace(root: Path, tools: int, *, is_async: bool = False) -> Path:
     """A project with one toolset of that many tools, ready to be generated.
+
+    Args:
+        root: the project's folder; it is made.
+        tools: how many.
+        is_async: the handler is a coroutine function, so that its calls need no thread.
 
     Returns:
         `root`.
@@ -80,7 +85,8 @@ def write_workspace(root: Path, tools: int) -> Path:
     folder.mkdir(parents=True)
     (root / "handlers").mkdir()
     (root / "handlers" / "__init__.py").touch()
-    (root / "handlers" / "things.py").write_text(_HANDLER, "utf-8")
+    handler = _HANDLER.replace("def do", "async def do") if is_async else _HANDLER
+    (root / "handlers" / "things.py").write_text(handler, "utf-8")
     (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/things]\n")
     (folder / "toolset.yaml").write_text(
         "name: things\ntitle: Things\nhandlers: handlers\n"

@@ -58,8 +58,9 @@ class Baseline:
         server: the name of the MCP server's entry.
         agents: each agent.
         settings: settings of the toolset's registered tools, by name.
+        registry: digests of what agents saw of them, by name.
+        entry: the id of the MCP server's entry; None when there was none.
         saved: when, ISO 8601 in UTC.
-        plan: the id of the plan that was applied.
         complete: whether that apply came to its end.
     """
 
@@ -69,8 +70,9 @@ class Baseline:
     server: str
     agents: tuple[AgentBaseline, ...]
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    registry: Mapping[str, str] = field(default_factory=dict)
+    entry: str | None = None
     saved: str = ""
-    plan: str = ""
     complete: bool = False
 
     def agent(self, agent_id: str) -> AgentBaseline | None:

@@ -12,11 +12,13 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
-from .mcp_lines import LineSplitter, refusal
+from .mcp_lines import LineSplitter, has_id, refusal
 from .stdio_writing import Outgoing
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from mcp_types import JSONRPCMessage
 
 __all__ = ["Incoming"]
 
@@ -41,7 +43,8 @@ class Incoming:
         self._waiter: asyncio.Future[None] | None = None
         self._is_open = True
         self._is_reading = False
-        outgoing.when_drained, outgoing.when_gone = self.resume, self.close
+        outgoing.when_full, outgoing.when_drained = self.pause, self.resume
+        outgoing.when_gone = self.close
         self.resume()
 
     def resume(self) -> None:
@@ -121,28 +124,32 @@ class Incoming:
             self._take(line)
         if not data:
             self.close()
-        elif len(self._messages) >= _MOST_WAITING or self._outgoing.is_full:
+        elif len(self._messages) >= _MOST_WAITING:
             self.pause()
         self._wake()
 
     def _take(self, line: bytes | None) -> None:
-        problem: Exception | None = None
-        if line is not None:
-            try:
-                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-            except ValueError as error:
-                problem = error
-            else:
-                if isinstance(message, JSONRPCRequest):
-                    self._outgoing.unanswered.add(message.id)
-                elif isinstance(message, JSONRPCNotification):
-                    self._outgoing.forget(message)
-                self._messages.append(SessionMessage(message))
-                return
-        answer = refusal(line, problem)
-        if answer is not None:
-            self._outgoing.write(answer)
+        message = None if line is None else _message(line)
+        if message is None:
+            answer = refusal(line)
+            if answer is not None:
+                self._outgoing.write(answer)
+            return
+        if isinstance(message, JSONRPCRequest):
+            self._outgoing.unanswered.add(message.id)
+        elif isinstance(message, JSONRPCNotification):
+            self._outgoing.forget(message)
+        self._messages.append(SessionMessage(message))
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+
+def _message(line: bytes) -> JSONRPCMessage | None:
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return None
+    is_request = isinstance(message, JSONRPCNotification) and has_id(line)
+    return None if is_request else message

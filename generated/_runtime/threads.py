@@ -1,7 +1,9 @@
-"""A thread for each call of a plain function.
+"""Threads for the calls of plain functions; one that hangs keeps nobody else from running.
 
-A pool would do for functions that return. One that hangs would keep its place in the pool
-for ever, and with it the process from ending.
+A thread that has finished waits a while for the next call, because starting one costs more
+than most calls do. There is no queue: a call takes a thread that waits, or a new one, so that
+a function which hangs holds up no other. All are daemons, which do not keep the process from
+ending.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import os
+import queue
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +26,41 @@ MOST_THREADS = 64
 Outcome = tuple[Any, BaseException | None]
 """What a function gave, and what it raised."""
 
+_IDLE_SECONDS = 10.0
+_Work = Callable[[], None]
+
 _places = threading.BoundedSemaphore(MOST_THREADS)
+_idle: list[_Worker] = []
+
+
+class _Worker:
+    """A thread that runs one piece of work at a time, and ends when none comes."""
+
+    def __init__(self) -> None:
+        self._work: queue.SimpleQueue[_Work] = queue.SimpleQueue()
+
+    def give(self, work: _Work) -> None:
+        """Lets the thread run a piece of work; it must be idle, or not yet started."""
+        self._work.put(work)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        threading.Thread(target=self._run, name="tool call", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                work = self._work.get(timeout=_IDLE_SECONDS)
+            except queue.Empty:
+                try:
+                    _idle.remove(self)
+                except ValueError:
+                    # Somebody has just taken it, and is about to give it work.
+                    continue
+                return
+            work()
+            # What the work refers to is not kept while the thread is idle.
+            del work
 
 
 async def in_thread(work: Callable[[], Any]) -> Outcome:
@@ -31,13 +69,15 @@ async def in_thread(work: Callable[[], Any]) -> Outcome:
     When the most threads are running already, hung ones among them, the outcome is an
     error that says so.
     """
-    if not _places.acquire(blocking=False):
+    places = _places
+    if not places.acquire(blocking=False):
         return None, ToolError(
             f"the server is busy with {MOST_THREADS} calls; try again later"
         )
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()
     context = contextvars.copy_context()
+    worker = _taken()
 
     def finish(outcome: Outcome) -> None:
         if not future.done():
@@ -48,11 +88,32 @@ async def in_thread(work: Callable[[], Any]) -> Outcome:
             outcome: Outcome = context.run(work), None
         except BaseException as error:
             outcome = None, error
-        finally:
-            _places.release()
+        _idle.append(worker)
+        places.release()
         # The loop may have ended while the function ran on.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(finish, outcome)
 
-    threading.Thread(target=run, name="tool call", daemon=True).start()
+    worker.give(run)
     return await future
+
+
+def _taken() -> _Worker:
+    """The thread that became idle last, or a new one."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        worker = _Worker()
+        worker.start()
+        return worker
+
+
+def _forget() -> None:
+    """A forked child has none of the threads."""
+    global _places
+    _places = threading.BoundedSemaphore(MOST_THREADS)
+    _idle.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,9 @@ class Toy:
     mcp: PlantedServer
     agent_id: str
     state: Path
+    said: list[str] = field(default_factory=list)
+    _loaded: Any = None
+    _apis: dict[float, LettaApi] = field(default_factory=dict)
 
     @property
     def world(self) -> World:
@@ -107,9 +110,13 @@ class Toy:
 
     @property
     def toolset(self) -> Any:
-        loaded = load_workspace(str(self.project.root))
-        assert loaded.workspace is not None, loaded.findings
-        return loaded.workspace.toolsets[0]
+        files = sorted(self.project.root.glob("specs/toy/*.yaml"))
+        state = [(file.name, file.read_bytes()) for file in files]
+        if self._loaded is None or self._loaded[0] != state:
+            loaded = load_workspace(str(self.project.root))
+            assert loaded.workspace is not None, loaded.findings
+            self._loaded = (state, loaded.workspace.toolsets[0])
+        return self._loaded[1]
 
     def deploy(self) -> None:
         """The server offers what the specs say."""
@@ -121,8 +128,11 @@ class Toy:
         data = letta_data(toolset)
         return attachment(data, letta_definitions(toolset), self.environment)
 
-    def api(self, **more: Any) -> LettaApi:
-        return LettaApi(self.fake.url, self.world.password, **{"timeout": 5.0, **more})
+    def api(self, timeout: float = 5.0) -> LettaApi:
+        if timeout not in self._apis:
+            key = self.world.password
+            self._apis[timeout] = LettaApi(self.fake.url, key, timeout=timeout)
+        return self._apis[timeout]
 
     def plan(
         self, permits: Permits | None = None, wish: Attachment | None = None
@@ -130,15 +140,15 @@ class Toy:
         wish, api = wish or self.wish(), self.api()
         return make_plan(api.base_url, wish, read_world(api, wish), permits)
 
-    def apply(self, plan: Plan | None = None, **more: Any) -> Applied:
+    def apply(self, plan: Plan | None = None, timeout: float = 5.0) -> Applied:
         plan = plan or self.plan()
         return apply_plan(
-            plan, self.api(**more), self.wish(), Baselines(self.state), self.said.append
+            plan,
+            self.api(timeout),
+            self.wish(),
+            Baselines(self.state),
+            self.said.append,
         )
-
-    @property
-    def said(self) -> list[str]:
-        return self.__dict__.setdefault("_said", [])  # type: ignore[no-any-return]
 
     def names(self) -> list[str]:
         """What the agent has."""

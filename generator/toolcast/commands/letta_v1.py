@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..runtime.letta_attachment import Attachment
     from ..runtime.letta_plan import Plan
 
-__all__ = ["apply", "plan"]
+__all__ = ["apply", "plan", "rollback", "verify"]
 
 
 def plan(request: LettaRequest) -> int:
@@ -33,7 +33,7 @@ def plan(request: LettaRequest) -> int:
     else:
         from ..runtime.letta_report import plan_text
 
-        click.echo(plan_text(made), nl=False)
+        _show(plan_text(made))
         if request.out is not None and not made.objections:
             click.echo(f"Saved: toolcast letta apply {request.out}")
     if made.objections:
@@ -63,7 +63,7 @@ def apply(request: LettaRequest) -> int:
         if request.format == "text":
             from ..runtime.letta_report import plan_text
 
-            click.echo(plan_text(made), nl=False)
+            _show(plan_text(made))
     try:
         done = _asked(
             apply_plan, made, api, wish, Baselines(request.state), _say(request)
@@ -85,9 +85,68 @@ def apply(request: LettaRequest) -> int:
         )
     else:
         for line in done.missed:
-            click.echo(f"not as planned: {line}", err=True)
+            _show(f"not as planned: {line}\n", err=True)
         click.echo(f"tools+rules synced - {done.tools} tools, {done.rules} rules")
     return FINDINGS if done.missed else CLEAN
+
+
+def verify(request: LettaRequest) -> int:
+    """Prints what is otherwise than the specs say."""
+    from ..runtime.letta_attachment import MissingSetting
+    from ..runtime.letta_baseline import BaselineError, Baselines
+    from ..runtime.letta_verifying import Calls, verification_text
+    from ..runtime.letta_verifying import verify as verify_it
+
+    wish, api = _connected(request)
+    calls = Calls(request.call, request.call_changing, request.tools, request.turn)
+    try:
+        found = _asked(verify_it, api, wish, Baselines(request.state), calls)
+    except (MissingSetting, BaselineError) as error:
+        fail(str(error))
+    if request.format == "json":
+        _json(found.to_json())
+    else:
+        _show(verification_text(found))
+    return CLEAN if found.all_match else FINDINGS
+
+
+def rollback(request: LettaRequest) -> int:
+    """Puts back what a baseline says."""
+    from ..runtime.letta_baseline import AnotherRun, BaselineError, Baselines
+    from ..runtime.letta_rollback import roll_back
+
+    wish, api = _connected(request)
+    baselines = Baselines(request.state)
+    try:
+        if request.file is not None:
+            baseline = baselines.load(request.file)
+        else:
+            baseline = baselines.latest(wish.toolset, api.base_url)
+    except BaselineError as error:
+        fail(str(error))
+    if (baseline.toolset, baseline.base_url) != (wish.toolset, api.base_url):
+        fail(f"that baseline is of {baseline.toolset} at {baseline.base_url}")
+    try:
+        done = _asked(roll_back, api, wish, baseline, baselines, _say(request))
+    except AnotherRun as error:
+        return _refused(str(error), request)
+    if request.format == "json":
+        _json(
+            {
+                "baseline": str(baselines.path(baseline)),
+                "agents": done.agents,
+                "lost": list(done.lost),
+                "stays": list(done.stays),
+            }
+        )
+    else:
+        for line in done.stays:
+            _show(f"stays: {line}\n")
+        for line in done.lost:
+            _show(f"cannot be restored: {line}\n", err=True)
+        number = len(baseline.agents)
+        _show(f"{done.agents} of {number} agents as they were at {baseline.saved}\n")
+    return FINDINGS if done.lost else CLEAN
 
 
 def _planned(request: LettaRequest) -> Plan:
@@ -139,24 +198,32 @@ def _asked(function: Any, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Unsure as error:
-        click.echo(f"error: {error}", err=True)
+        _show(f"error: {error}\n", err=True)
         click.echo("  help: whether it was done is not known; run it again", err=True)
     except LettaError as error:
-        click.echo(f"error: {error}", err=True)
+        _show(f"error: {error}\n", err=True)
     sys.exit(FINDINGS)
 
 
 def _say(request: LettaRequest) -> Any:
     def say(line: str) -> None:
-        click.echo(line, err=request.format == "json")
+        _show(f"{line}\n", err=request.format == "json")
 
     return say
 
 
 def _refused(reasons: str, request: LettaRequest) -> int:
     for line in reasons.split("\n"):
-        click.echo(f"refused: {line}", err=True)
+        _show(f"refused: {line}\n", err=True)
     return FINDINGS
+
+
+def _show(text: str, *, err: bool = False) -> None:
+    """Prints text in which specs or a server may have had a say."""
+    from ..reports.formats import printable
+
+    lines = "\n".join(printable(line) for line in text.split("\n"))
+    click.echo(lines, nl=False, err=err)
 
 
 def _json(value: Any) -> None:

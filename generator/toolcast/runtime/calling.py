@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
 from .call_context import CURRENT_CALL, CallContext
+from .eager_start import start
 from .handlers import BoundHandler
 from .threads import Outcome, in_thread
 from .tool import Tool
@@ -18,6 +19,10 @@ from .tool_response import ToolError, ToolResponse
 __all__ = ["CallOutcome", "Invoke", "awaited", "invoke_handler", "run_call"]
 
 _logger = logging.getLogger("toolcast")
+
+_MOST_IN_A_ROW = 32
+_calls_in_a_row = 0
+_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 CallOutcome = Literal["ok", "error", "invalid", "timeout", "cancelled"]
 """What came of a call; `invalid`: its arguments were refused."""
@@ -38,20 +43,28 @@ async def run_call(
     A call that is given up is cancelled; a thread cannot be stopped, so its late result is
     dropped. Cancellation of the caller passes through.
     """
-    task = asyncio.ensure_future(_in_context(invoke, arguments, context))
     try:
-        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
+        started = start(_in_context(invoke, arguments, context))
     except asyncio.CancelledError:
-        task.cancel()
-        raise
-    if not done:
-        task.cancel()
-        _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
-        late = f"the tool gave no answer within {tool.timeout:g} s"
-        return ToolResponse(error=late), "timeout"
-    if task.cancelled():
+        # The handler gave up by itself: nobody else runs while it makes its first step.
         return ToolResponse(error="the call was cancelled"), "cancelled"
-    result, error = task.result()
+    if isinstance(started, asyncio.Task):
+        try:
+            done, _ = await asyncio.wait({started}, timeout=tool.timeout)
+        except asyncio.CancelledError:
+            started.cancel()
+            raise
+        if not done:
+            started.cancel()
+            _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
+            late = f"the tool gave no answer within {tool.timeout:g} s"
+            return ToolResponse(error=late), "timeout"
+        if started.cancelled():
+            return ToolResponse(error="the call was cancelled"), "cancelled"
+        result, error = started.result()
+    else:
+        result, error = started
+        await _let_others_run()
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(error, ToolError):
@@ -61,6 +74,15 @@ async def run_call(
     else:
         response = _checked(tool, result, problems_with_result)
     return response, "ok" if response.success else "error"
+
+
+async def _let_others_run() -> None:
+    """Gives the loop a turn now and then, though no call has to wait for anything."""
+    global _calls_in_a_row
+    _calls_in_a_row += 1
+    if _calls_in_a_row >= _MOST_IN_A_ROW:
+        _calls_in_a_row = 0
+        await asyncio.sleep(0)
 
 
 async def _in_context(
@@ -102,13 +124,15 @@ def _checked(
     response = result if isinstance(result, ToolResponse) else ToolResponse(result)
     if response.error is not None:
         return response
+    value = response.result
     try:
-        text = json.dumps(response.result, allow_nan=False, ensure_ascii=False)
-        # A lone surrogate, as a file's name may have one, cannot be sent.
-        text.encode("utf-8")
+        text = value if type(value) is str else _encode(value)
+        if not text.isascii():
+            # A lone surrogate, as a file's name may have one, cannot be sent.
+            text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         return _internal(tool, "gave a result that is not JSON", error)
-    problems = problems_with_result(tool, response.result)
+    problems = problems_with_result(tool, value)
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(

@@ -6,6 +6,7 @@ worker on any machine can answer any request, of both protocol eras.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, MutableMapping
@@ -74,7 +75,11 @@ def http_app(server: McpServer, listening: Listening) -> Router:
             async with AsyncExitStack() as stack:
                 for manager in managers:
                     await stack.enter_async_context(manager.run())
+                works = [asyncio.ensure_future(work()) for work in server.started]
                 yield
+                for work in works:
+                    work.cancel()
+                await asyncio.gather(*works, return_exceptions=True)
         finally:
             # Calls have ended or were cancelled; what they left to write is written.
             await server.registry.close()

@@ -125,6 +125,8 @@ def _baseline_of(wish: Attachment, base_url: str, world: World) -> Baseline:
         wish.server_name,
         tuple(AgentBaseline.of(name, state) for name, state in world.agents.items()),
         {name: dict(world.registry[name].settings) for name in world.own_names},
+        {name: world.registry[name].digest for name in world.own_names},
+        world.entry.id if world.entry else None,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcp_types import JSONRPCMessage
 
-__all__ = ["MOST_BYTES", "LineSplitter", "RawJson", "line_of", "refusal"]
+__all__ = ["MOST_BYTES", "LineSplitter", "RawJson", "has_id", "line_of", "refusal"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -87,12 +87,16 @@ def line_of(message: JSONRPCMessage) -> bytes:
         return _error(number, _INTERNAL_ERROR, "the answer cannot be sent")
 
 
-def refusal(line: bytes | None, problem: Exception | None) -> bytes | None:
+def has_id(line: bytes) -> bool:
+    """Whether JSON that the SDK takes for a notification is a request with a wrong `id`."""
+    return b'"id"' in line and "id" in json.loads(line)
+
+
+def refusal(line: bytes | None) -> bytes | None:
     """The answer to a line that is no message; None where the protocol has none.
 
     Args:
         line: None for one that is too long.
-        problem: why it is no message.
     """
     if line is None:
         _logger.warning("a message of more than %d bytes was not read", MOST_BYTES)
@@ -103,7 +107,7 @@ def refusal(line: bytes | None, problem: Exception | None) -> bytes | None:
     except (ValueError, RecursionError):
         _logger.warning("a line of %d bytes is not JSON", len(line))
         return _error(None, _PARSE_ERROR, "the message is not JSON in UTF-8")
-    _logger.warning("a message is refused: %s", type(problem).__name__)
+    _logger.warning("a message is refused: it is not JSON-RPC as MCP has it")
     if isinstance(value, list):
         return _error(None, _INVALID_REQUEST, "a message is an object, not a batch")
     number = value.get("id") if isinstance(value, dict) else None

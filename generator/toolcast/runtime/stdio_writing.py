@@ -37,12 +37,14 @@ class Outgoing:
 
     Attributes:
         unanswered: the numbers of the requests that have no answer yet.
+        when_full: called when so much waits for the client that it should not ask for more.
         when_drained: called when the client has taken something that waited for it.
         when_gone: called when the client has closed its side.
     """
 
     def __init__(self, number: int) -> None:
         self.unanswered: set[int | str] = set()
+        self.when_full: Callable[[], None] = _nothing
         self.when_drained: Callable[[], None] = _nothing
         self.when_gone: Callable[[], None] = _nothing
         self._number = number
@@ -71,6 +73,8 @@ class Outgoing:
         if rest and self._is_open:
             self._unsent.append(rest)
             self._unsent_bytes += len(rest)
+            if self.is_full:
+                self.when_full()
 
     async def send(self, item: SessionMessage) -> None:
         """Sends a message; waits while the client leaves too much unread.

@@ -20,7 +20,7 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .cli_rows import CliRow, CliTool, cli_tools
+from .cli_rows import CliRow, CliTool, cli_block_rows, cli_tools
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET", "program_of"]
@@ -59,6 +59,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`cli.py` and `prompts/cli.md`."""
     tools = list(cli_tools(toolset, toolset.tools_in("cli"), context.results))
     key = [tool.key for tool in tools]
+    shown = cli_block_rows(toolset, context)
     return {
         "cli.py": context.results.file(
             "cli.py",
@@ -67,10 +68,10 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
         ),
         "prompts/cli.md": context.results.file(
             "prompts/cli.md",
-            key,
+            [tool.key for tool in shown],
             lambda: context.render(
                 "cli/cli_block.md.jinja",
-                _block(toolset, _rows(tools), program_of(toolset, context)),
+                _block(toolset, _rows(shown), program_of(toolset, context)),
             ),
         ),
     }

@@ -10,9 +10,9 @@ from typing import Any
 
 from ..spec.model import Toolset, ToolSpec
 from .cli_commands import CliPositional, cli_commands
-from .target import Results
+from .target import Context, Results
 
-__all__ = ["CliRow", "CliTool", "cli_tools"]
+__all__ = ["CliRow", "CliTool", "cli_block_rows", "cli_tools"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,20 @@ def cli_tools(
             keyword, reason, commands = json.loads(text)
             rows = tuple(_row(tool.name, *values) for values in commands)
             yield CliTool(tool.name, keyword, reason, rows, text)
+
+
+def cli_block_rows(toolset: Toolset, context: Context) -> list[CliTool]:
+    """What the CLI block shows: the tools that the command line's client may have."""
+    if "cli" not in context.targets:
+        return []
+    name = toolset.targets.get("cli", {}).get("client")
+    client = toolset.client(name) if name is not None else None
+    shown = [
+        tool
+        for tool in toolset.tools_in("cli")
+        if client is None or toolset.is_offered(tool, client)
+    ]
+    return list(cli_tools(toolset, shown, context.results))
 
 
 def _text(toolset: Toolset, tool: ToolSpec) -> str:

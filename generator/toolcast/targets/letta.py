@@ -144,5 +144,12 @@ TARGET = Target(
         ]
     ),
     needs=("mcp",),
-    runtime=("letta_toolset", "letta_applying", "letta_report"),
+    runtime=(
+        "letta_circular",
+        "letta_toolset",
+        "letta_sync",
+        "letta_report",
+        "letta_verifying",
+        "letta_rollback",
+    ),
 )

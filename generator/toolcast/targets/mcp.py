@@ -36,14 +36,9 @@ class ServerView:
     tools: Code
     http: Code
     server: Code
-    shape: PythonShape = PythonShape(
-        (
-            *("docstring", "from __future__", "from .._runtime.http_settings"),
-            *("from .._runtime.mcp_command", "from .._runtime.mcp_serving"),
-            *("from .registry", "TOOLS =", "HTTP =", "SERVER =", "if __name__"),
-        ),
-        frozenset(["Endpoint", "HttpSettings", "McpServer", "main"]),
-    )
+    has_letta: bool
+    letta_import: Code
+    shape: PythonShape
 
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
@@ -74,6 +69,18 @@ def _server(toolset: Toolset, context: Context) -> bytes:
         if value is not None
     ]
     arguments.append(keyword_argument("http", Text("HTTP")))
+    if toolset.targets.get("mcp", {}).get("external"):
+        arguments.append(keyword_argument("offers_sources", encode(True)))
+    has_letta = "letta" in context.targets
+    starts = has_letta and toolset.letta is not None and toolset.letta.on_start
+    if has_letta:
+        routes = tuple_of([Text("sync_route(LETTA)")])
+        arguments.append(keyword_argument("admin_routes", routes))
+        arguments.append(keyword_argument("guard", Text("circular_guard(LETTA)")))
+    if starts:
+        started = tuple_of([Text("at_start(LETTA)")])
+        arguments.append(keyword_argument("started", started))
+    letta_names = "at_start, sync_route" if starts else "sync_route"
     view = ServerView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
@@ -81,8 +88,31 @@ def _server(toolset: Toolset, context: Context) -> bytes:
         code_of(names, 0, "TOOLS = "),
         code_of(_http(toolset), 0, "HTTP = "),
         code_of(call("McpServer", arguments), 0, "SERVER = "),
+        has_letta,
+        Code(f"from .._runtime.letta_sync import {letta_names}"),
+        _shape(has_letta=has_letta),
     )
     return context.render("mcp/mcp_server.py.jinja", view)
+
+
+def _shape(*, has_letta: bool) -> PythonShape:
+    runtime = ["http_settings", "mcp_command", "mcp_serving"]
+    if has_letta:
+        runtime[1:1] = ["letta_circular", "letta_sync"]
+    return PythonShape(
+        (
+            *("docstring", "from __future__"),
+            *(f"from .._runtime.{module}" for module in runtime),
+            *(("from .letta",) if has_letta else ()),
+            *("from .registry", "TOOLS =", "HTTP =", "SERVER =", "if __name__"),
+        ),
+        frozenset(
+            [
+                *("Endpoint", "HttpSettings", "McpServer", "main"),
+                *(("at_start", "circular_guard", "sync_route") if has_letta else ()),
+            ]
+        ),
+    )
 
 
 def _http(toolset: Toolset) -> Expression:
@@ -124,6 +154,7 @@ TARGET = Target(
     runtime=("mcp_command", "mcp_serving", "surface_digest"),
     options={
         "client": "The client that stdio and the default HTTP path serve.",
+        "external": "Shows and calls the tools of external servers, too.",
         "http": "How the server is reached over HTTP.",
     },
 )

@@ -137,6 +137,9 @@ class FakeLetta:
 def _handler(fake: FakeLetta) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Headers and body in one packet; apart, the second waits for the first's receipt.
+        wbufsize = 65_536
+        disable_nagle_algorithm = True
 
         def log_message(self, format: str, *args: Any) -> None:
             """Keeps quiet."""
@@ -196,6 +199,7 @@ def _handler(fake: FakeLetta) -> type[BaseHTTPRequestHandler]:
                 self.send_header(key, value)
             self.end_headers()
             self.wfile.write(data)
+            self.wfile.flush()
 
         do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _do
 

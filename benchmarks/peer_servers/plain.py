@@ -1,0 +1,63 @@
+"""A server as the SDK's low-level API makes it: no validation, no access, no ledger.
+
+`plain.py TOOLS.json [--http PORT]`; TOOLS.json is an array of tools as `tools/list` shows them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+TOOLS = [
+    types.Tool.model_validate(tool)
+    for tool in json.loads(Path(sys.argv[1]).read_text())
+]
+SCHEMAS = {tool.name: tool.input_schema for tool in TOOLS}
+
+
+async def do_thing(*, name: str, count: int = 10, **more: Any) -> str:
+    """The work of every tool."""
+    return name
+
+
+async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
+    """Every tool."""
+    return types.ListToolsResult(tools=TOOLS)
+
+
+async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
+    """Calls the work."""
+    text = await do_thing(**(params.arguments or {}))
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+
+SERVER: Server[Any] = Server(
+    "plain",
+    version="1",
+    on_list_tools=list_tools,
+    on_call_tool=call_tool,
+    get_tool_input_schema=SCHEMAS.get,
+)
+
+
+async def serve() -> None:
+    """Serves stdio."""
+    async with stdio_server() as (read, write):
+        await SERVER.run(read, write, SERVER.create_initialization_options())
+
+
+if __name__ == "__main__":
+    if "--http" in sys.argv:
+        import uvicorn
+
+        app = SERVER.streamable_http_app(stateless_http=True)
+        uvicorn.run(app, port=int(sys.argv[-1]), log_level="info")
+    else:
+        anyio.run(serve)

@@ -1,0 +1,280 @@
+"""What comes in over stdio in whatever pieces, and what is no message, as a process sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import tty
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp.servers import meta
+from toolcast.runtime.mcp_lines import MOST_BYTES
+
+COMMAND = [sys.executable, "-m", "generated.unkind.mcp_server"]
+PATIENCE = 60.0
+
+
+def request(number: Any, method: str, **params: Any) -> bytes:
+    given = {**params, "_meta": meta()}
+    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
+    return json.dumps(message, ensure_ascii=False).encode("utf-8")
+
+
+def call(number: Any, tool: str, **arguments: Any) -> bytes:
+    return request(number, "tools/call", name=tool, arguments=arguments)
+
+
+def answers(unkind: Path, data: bytes) -> list[dict[str, Any]]:
+    """Everything that a server writes when this is all that it gets, by the answers' ids."""
+    run = subprocess.run(
+        COMMAND, cwd=unkind, input=data, capture_output=True, timeout=PATIENCE
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    found = [json.loads(line) for line in run.stdout.splitlines()]
+    return sorted(found, key=lambda message: str(message["id"]))
+
+
+def text_of(answer: dict[str, Any]) -> str:
+    text: str = answer["result"]["content"][0]["text"]
+    return text
+
+
+@contextmanager
+def running(unkind: Path, stdin: int, stdout: int) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        COMMAND, cwd=unkind, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def server(unkind: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with running(unkind, subprocess.PIPE, subprocess.PIPE) as process:
+        yield process
+
+
+def ask(server: subprocess.Popen[bytes], line: bytes) -> None:
+    assert server.stdin is not None
+    server.stdin.write(line + b"\n")
+    server.stdin.flush()
+
+
+def both_answers(server: subprocess.Popen[bytes], line: bytes) -> list[dict[str, Any]]:
+    """The answers to a line and to a call that comes after it."""
+    assert server.stdout is not None
+    ask(server, line)
+    ask(server, call(99, "add", a=1))
+    return [json.loads(server.stdout.readline()) for _ in range(2)]
+
+
+def test_everything_that_was_asked_is_answered_before_the_end(unkind: Path) -> None:
+    lines = [call(n, "add", a=n) for n in range(1, 6)]
+    found = answers(unkind, b"\n".join(lines))
+    assert [text_of(answer) for answer in found] == [
+        f'{{"sum": {n + 5}}}' for n in range(1, 6)
+    ]
+
+
+def test_blank_lines_and_windows_line_ends_are_no_matter(unkind: Path) -> None:
+    data = b"\n \r\n\t\n" + call(1, "add", a=1) + b"\r\n\n" + call(2, "text") + b"\r\n"
+    assert [answer["id"] for answer in answers(unkind, data)] == [1, 2]
+
+
+def test_line_separators_of_unicode_end_no_line(unkind: Path) -> None:
+    data = call(1, "refuse", reason="a\u2028b\x85c\u2029d")
+    assert text_of(answers(unkind, data)[0]) == "a\u2028b\x85c\u2029d"
+
+
+def test_pieces_are_put_together(unkind: Path) -> None:
+    data = call(1, "refuse", reason="ü€😀" * 50) + b"\n"
+    with running(unkind, subprocess.PIPE, subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        for start in range(0, len(data), 7):
+            process.stdin.write(data[start : start + 7])
+            process.stdin.flush()
+            time.sleep(0)
+        assert text_of(json.loads(process.stdout.readline())) == "ü€😀" * 50
+
+
+LONG = b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * MOST_BYTES + b'"}'
+SURROGATE = (
+    b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\\ud800"}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "code"),
+    [
+        (LONG, None, -32600),
+        (SURROGATE, 7, -32600),
+        (SURROGATE.replace(b"7", b'"\\udfff"'), "\udfff", -32600),
+        (b"{", None, -32700),
+        (b"hello", None, -32700),
+        (b"\xff\xfe", None, -32700),
+        (b'{"id": 1, "method": "x\xff"}', None, -32700),
+        (b"[" * 100_000, None, -32700),
+        (b"9" * 5_000, None, -32700),
+        (b"[]", None, -32600),
+        (b"[" + SURROGATE + b"]", None, -32600),
+        (b"3", None, -32600),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', None, -32600),
+        (b'{"jsonrpc":"1.0","id":4,"method":"ping"}', 4, -32600),
+        (b'{"jsonrpc":"2.0","id":4,"method":8}', 4, -32600),
+        (b'{"jsonrpc":"2.0","id":4,"method":"ping","params":[1]}', 4, -32600),
+    ],
+    ids=range(17),
+)
+def test_what_is_no_message_gets_an_error(
+    server: subprocess.Popen[bytes], line: bytes, number: Any, code: int
+) -> None:
+    found = both_answers(server, line)
+    [error] = [answer for answer in found if "error" in answer]
+    assert (error["id"], error["error"]["code"]) == (number, code)
+    assert text_of(next(a for a in found if a["id"] == 99)) == '{"sum": 6}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":"\\ud800"}',
+        b'{"jsonrpc":"2.0","id":4,"result":"\\ud800"}',
+        b'{"jsonrpc":"2.0","method":7}',
+    ],
+)
+def test_what_has_no_answer_gets_none(
+    server: subprocess.Popen[bytes], line: bytes
+) -> None:
+    ask(server, line)
+    assert [answer["id"] for answer in both_answers(server, b"{")] == [None, 99]
+
+
+def test_the_bytes_are_those_of_the_sdk_s_own_transport(
+    unkind: Path, tmp_path: Path
+) -> None:
+    """A file is served by the SDK's transport: the same questions, the same answers."""
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    for first in (
+        request(0, "server/discover"),
+        json.dumps(
+            {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
+        ).encode(),
+    ):
+        modern = b"discover" in first
+        asked = [
+            first,
+            request(1, "tools/list"),
+            call(2, "add", a=1),
+            call(3, "add", b="x"),
+            call(4, "picture"),
+            call(5, "array"),
+            call("six", "echo", é=[1.5, 1e-7, 10**30, None, "\x7f\u2028"]),
+            request(7, "tools/list", cursor="x"),
+            request(8, "no/such"),
+            call(9, "nope"),
+        ]
+        if not modern:
+            asked = [without_meta(line) for line in asked]
+        both = [over_file(unkind, tmp_path, asked), over_pipe(unkind, asked)]
+        assert both[0] == both[1]
+        assert len(both[0]) == len(asked)
+
+
+def without_meta(line: bytes) -> bytes:
+    message = json.loads(line)
+    message["params"].pop("_meta", None)
+    return json.dumps(message).encode()
+
+
+def over_pipe(unkind: Path, asked: Iterable[bytes]) -> set[bytes]:
+    run = subprocess.run(
+        COMMAND,
+        cwd=unkind,
+        input=b"\n".join(asked),
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    return set(run.stdout.splitlines())
+
+
+def over_file(unkind: Path, tmp_path: Path, asked: Iterable[bytes]) -> set[bytes]:
+    # The SDK gives up what is under way when its input ends: a terminal has no end.
+    parent, child = os.openpty()
+    tty.setraw(child)
+    lines = list(asked)
+    target = tmp_path / "out"
+    with target.open("wb") as out:
+        process = subprocess.Popen(
+            COMMAND, cwd=unkind, stdin=child, stdout=out, stderr=subprocess.DEVNULL
+        )
+        os.close(child)
+        try:
+            for line in lines:
+                os.write(parent, line + b"\n")
+            deadline = time.monotonic() + PATIENCE
+            while target.read_bytes().count(b"\n") < len(lines):
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.01)
+        finally:
+            process.kill()
+            process.wait()
+            os.close(parent)
+    return set(target.read_bytes().splitlines())
+
+
+def test_a_socket_is_served_as_a_pipe_is(unkind: Path) -> None:
+    """As Node.js connects the servers that it starts."""
+    ours, theirs = socket.socketpair()
+    with theirs, running(unkind, theirs.fileno(), theirs.fileno()):
+        theirs.close()
+        ours.settimeout(PATIENCE)
+        with ours, ours.makefile("rb") as lines:
+            ours.sendall(call(1, "refuse", reason="x" * 1_000_000) + b"\n")
+            assert len(text_of(json.loads(lines.readline()))) == 1_000_000
+
+
+def test_a_client_that_closes_its_end_ends_the_server(unkind: Path) -> None:
+    with running(unkind, subprocess.PIPE, subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(call(1, "add", a=1) + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(call(2, "add", a=1) + b"\n")
+        process.stdin.flush()
+        assert process.wait(PATIENCE) == 0
+
+
+def test_progress_stays_before_its_answer(unkind: Path) -> None:
+    params = {"name": "report", "arguments": {}, "_meta": meta(progressToken="p")}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    run = subprocess.run(
+        COMMAND,
+        cwd=unkind,
+        input=json.dumps(message).encode(),
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    found = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [m.get("method", "answer") for m in found] == [
+        "notifications/progress",
+        "notifications/progress",
+        "answer",
+    ]

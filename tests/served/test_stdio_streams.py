@@ -1,0 +1,241 @@
+"""The streams under the session: a client that stops reading stops nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+from toolcast.runtime.mcp_lines import LineSplitter, RawJson, line_of
+from toolcast.runtime.stdio_reading import Incoming
+from toolcast.runtime.stdio_writing import _MOST_UNSENT, _SOME_UNSENT, Outgoing
+
+Ends = tuple[int, int]
+
+
+def pipe() -> Ends:
+    return os.pipe()
+
+
+def sockets() -> Ends:
+    ours, theirs = socket.socketpair()
+    return ours.detach(), theirs.detach()
+
+
+each_kind = pytest.mark.parametrize("kind", [pipe, sockets])
+
+
+class Wire:
+    """Both streams of a server, and the client's ends of them."""
+
+    def __init__(self, kind: Callable[[], Ends]) -> None:
+        self.source, self.ask = kind()
+        self.read, sink = kind()
+        self.outgoing = Outgoing(sink)
+        self.incoming = Incoming(self.source, self.outgoing)
+
+    def request(self, number: int) -> None:
+        message = {"jsonrpc": "2.0", "id": number, "method": "ping"}
+        os.write(self.ask, json.dumps(message).encode() + b"\n")
+
+    async def answer(self, number: int, size: int = 0) -> None:
+        result = {"text": "x" * size}
+        message = JSONRPCResponse(jsonrpc="2.0", id=number, result=result)
+        await self.outgoing.send(SessionMessage(message))
+
+    async def all_read(self, size: int) -> bytes:
+        """What the client reads, in a thread, as a process of its own would."""
+
+        def read() -> bytes:
+            data = b""
+            while len(data) < size:
+                data += os.read(self.read, 1 << 16)
+            return data
+
+        return await asyncio.to_thread(read)
+
+
+@asynccontextmanager
+async def wire(kind: Callable[[], Ends]) -> AsyncIterator[Wire]:
+    made = Wire(kind)
+    try:
+        yield made
+    finally:
+        made.incoming.close()
+        made.outgoing.close()
+
+
+@each_kind
+async def test_a_client_that_does_not_read_holds_up_no_other_work(
+    kind: Callable[[], Ends],
+) -> None:
+    async with wire(kind) as made:
+        sending = asyncio.create_task(made.answer(1, 3 * _SOME_UNSENT))
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert not sending.done(), "it was taken by a pipe that nobody reads"
+        expected = line_of(
+            JSONRPCResponse(
+                jsonrpc="2.0", id=1, result={"text": "x" * 3 * _SOME_UNSENT}
+            )
+        )
+        assert await made.all_read(len(expected)) == expected
+        await sending
+
+
+@each_kind
+async def test_messages_are_whole_and_in_order_whatever_waits(
+    kind: Callable[[], Ends],
+) -> None:
+    async with wire(kind) as made:
+        expected, sizes = b"", [10, 100_000, 7, 70_000, 0, 4_096, 4_095, 300_000]
+        tasks = []
+        for number, size in enumerate(sizes):
+            result = {"text": "x" * size}
+            expected += line_of(
+                JSONRPCResponse(jsonrpc="2.0", id=number, result=result)
+            )
+            tasks.append(asyncio.create_task(made.answer(number, size)))
+            await asyncio.sleep(0)
+        assert await made.all_read(len(expected)) == expected
+        await asyncio.gather(*tasks)
+
+
+async def test_a_cancelled_sender_tears_no_message() -> None:
+    async with wire(pipe) as made:
+        size = 2 * _SOME_UNSENT
+        sending = asyncio.create_task(made.answer(1, size))
+        await asyncio.sleep(0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        later = asyncio.create_task(made.answer(2))
+        wanted = [
+            line_of(JSONRPCResponse(jsonrpc="2.0", id=n, result={"text": "x" * s}))
+            for n, s in ((1, size), (2, 0))
+        ]
+        assert await made.all_read(sum(map(len, wanted))) == b"".join(wanted)
+        await later
+
+
+async def test_nothing_more_is_read_from_a_client_that_leaves_too_much_unread() -> None:
+    async with wire(pipe) as made:
+        made.outgoing.write(b"x" * (_MOST_UNSENT + (1 << 20)))
+        made.request(1)
+        await asyncio.sleep(0.01)
+        assert made.outgoing.unanswered == set()
+        await made.all_read(_MOST_UNSENT + (1 << 20))
+        async with asyncio.timeout(30):
+            received = await made.incoming.receive()
+        assert isinstance(received.message, JSONRPCRequest)
+
+
+async def test_no_more_is_read_ahead_than_the_session_takes() -> None:
+    async with wire(sockets) as made:
+        os.set_blocking(made.ask, False)
+        sent = 0
+        with pytest.raises(BlockingIOError):
+            while True:
+                made.request(sent)
+                sent += 1
+                await asyncio.sleep(0)
+        async with asyncio.timeout(30):
+            for number in range(sent):
+                received = await made.incoming.receive()
+                assert isinstance(received.message, JSONRPCRequest)
+                assert received.message.id == number
+
+
+async def test_the_end_is_told_once_everything_is_answered() -> None:
+    async with wire(pipe) as made:
+        made.request(1)
+        os.close(made.ask)
+        await made.incoming.receive()
+        end = asyncio.create_task(made.incoming.receive())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not end.done()
+        await made.answer(1)
+        with pytest.raises(anyio.EndOfStream):
+            await end
+        assert [message async for message in made.incoming] == []
+
+
+async def test_a_cancelled_request_is_not_waited_for() -> None:
+    async with wire(pipe) as made:
+        made.request(1)
+        gone = {
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": {"requestId": 1},
+        }
+        os.write(made.ask, json.dumps(gone).encode())
+        os.close(made.ask)
+        async with asyncio.timeout(30):
+            kinds = [type(item.message) async for item in made.incoming]
+        assert kinds == [JSONRPCRequest, JSONRPCNotification]
+
+
+async def test_a_client_that_is_gone_ends_the_input() -> None:
+    async with wire(pipe) as made:
+        os.close(made.read)
+        with pytest.raises(anyio.BrokenResourceError):
+            await made.answer(1)
+        with pytest.raises(anyio.EndOfStream):
+            await made.incoming.receive()
+
+
+async def test_the_last_answers_are_sent_before_the_stream_closes() -> None:
+    async with wire(pipe) as made:
+        made.outgoing.write(b"x" * 500_000)
+        closing = asyncio.create_task(made.outgoing.aclose())
+        assert len(await made.all_read(500_000)) == 500_000
+        async with asyncio.timeout(30):
+            await closing
+
+
+def split(pieces: Iterator[bytes], most: int = 100) -> list[bytes | None]:
+    splitter, found = LineSplitter(most), list[bytes | None]()
+    for piece in pieces:
+        found += splitter.take(piece)
+    return found + list(splitter.end())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 1_000])
+def test_lines_do_not_depend_on_their_pieces(size: int) -> None:
+    data = b"one\n\n \r\ntwo\r\n" + b"x" * 101 + b"\nthree\n" + b"y" * 100 + b"\nfour"
+    pieces = (data[start : start + size] for start in range(0, len(data), size))
+    wanted = [b"one", b"two\r", None, b"three", b"y" * 100, b"four"]
+    assert split(pieces) == wanted
+
+
+def test_a_line_without_end_is_not_kept() -> None:
+    splitter = LineSplitter(100)
+    for _ in range(1_000):
+        assert list(splitter.take(b"x" * 1_000)) == []
+    assert splitter._parts == []
+    assert list(splitter.take(b"\nshort\n")) == [None, b"short"]
+
+
+def test_raw_json_stands_where_the_tools_were() -> None:
+    result: dict[str, Any] = {"a": "tools", "tools": RawJson(b'[{"n":1.50}]'), "z": []}
+    message = JSONRPCResponse(jsonrpc="2.0", id="t", result=result)
+    assert line_of(message) == (
+        b'{"jsonrpc":"2.0","id":"t",'
+        b'"result":{"a":"tools","tools":[{"n":1.50}],"z":[]}}\n'
+    )
+
+
+def test_an_answer_that_cannot_be_written_is_an_error() -> None:
+    message = JSONRPCResponse(jsonrpc="2.0", id=3, result={"text": "\ud800"})
+    error = json.loads(line_of(message))
+    assert (error["id"], error["error"]["code"]) == (3, -32603)
