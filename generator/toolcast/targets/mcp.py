@@ -144,6 +144,7 @@ TARGET = Target(
     name="mcp",
     purpose="An MCP server over stdio and streamable HTTP.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),

@@ -86,18 +86,22 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     for section in sections:
         path = f"prompts/{section_file(section.name)}"
         draw = partial(context.render, "prompts/section.md.jinja", section)
-        files[path] = results.file(path, section.key, draw)
+        files[path] = results.file(path, section.texts, draw)
     names = [section.name for section in sections]
     files["prompts/preamble.md"] = results.file(
         "prompts/preamble.md",
-        [names, [section.key for section in sections]],
+        [names, [section.texts for section in sections]],
         partial(_preamble, toolset, sections, context),
     )
     rows = cli_block_rows(toolset, context) if toolset.clients else []
     files["prompts/__init__.py"] = results.file(
         "prompts/__init__.py",
         (
-            [names, [s.key for s in sections], [tool.key for tool in rows]]
+            [
+                names,
+                [s.texts for s in sections],
+                [[tool.name, tool.key] for tool in rows],
+            ]
             if toolset.clients
             else names
         ),
@@ -206,6 +210,7 @@ TARGET = Target(
     runtime=("prompt_docs",),
     purpose="The docs of the system prompt: a block a section, and the preamble.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(
         [
             *("name", "summary", "when_to_use", "guidance", "section", "order"),

@@ -231,6 +231,7 @@ TARGET = Target(
     name="snapshots",
     purpose="A fixture a tool a surface, and the tests that hold live outputs to them.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(["name", "summary", "description", "parameters", "cli"]),
     needs=("registry",),
     runtime=("snapshot_checks",),
