@@ -247,13 +247,11 @@ class Registry:
         """Calls a tool.
 
         The handler gets exactly the arguments that were given, once they are found valid:
-        none is added and none is converted. Every failure is a response with an error; one
-        is that an `agent` in its turn calls a tool that sends an agent a message.
+        none is added and none is converted. Every failure is a response with an error.
         """
         found = self._found(name, client)
-        return await self._calls.find_and_call(
-            found, name, arguments, client, report_progress, agent
-        )
+        call = self._calls.find_and_call
+        return await call(found, name, arguments, client, report_progress, agent)
 
     call_tool_sync = sync(call_tool)
 
