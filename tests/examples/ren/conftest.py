@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
+from examples.ren.databases import engine_of
 from generated.ren.registry import call_tool_sync
 from tests.examples.ren.postgres import Unavailable, postgres_server
 from tests.letta.fake_letta import FakeLetta
@@ -75,10 +77,28 @@ def error_of() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def postgres_urls() -> Iterator[tuple[str, str]]:
+def postgres() -> Iterator[tuple[str, str]]:
     """The addresses of two databases of a real PostgreSQL: main and memory."""
     try:
         with postgres_server("ren_main", "ren_memory") as urls:
             yield urls["ren_main"], urls["ren_memory"]
     except Unavailable as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def on_postgres(
+    postgres: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Both pools are in PostgreSQL, and empty."""
+    for variable, url in zip(
+        ("REN_DATABASE_URL", "REN_MEMORY_DATABASE_URL"), postgres, strict=True
+    ):
+        monkeypatch.setenv(variable, url)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+    engine_of.cache_clear()
+    yield
+    # Their connections end with the server.
+    engine_of.cache_clear()

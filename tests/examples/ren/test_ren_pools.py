@@ -62,14 +62,9 @@ def test_statements_are_those_that_the_specs_declare(
     letta: FakeLetta,
     seen: Seen,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if kind == "postgresql":
-        main, memory = request.getfixturevalue("postgres_urls")
-        empty(main)
-        empty(memory)
-        monkeypatch.setenv("REN_DATABASE_URL", main)
-        monkeypatch.setenv("REN_MEMORY_DATABASE_URL", memory)
+        request.getfixturevalue("on_postgres")
     for tool in tell(call, letta.script):
         pool, tables = declared(tool)
         done = seen.get(tool, set())
@@ -79,18 +74,6 @@ def test_statements_are_those_that_the_specs_declare(
             assert table in (every if what == "reads" else tables[what]), (tool, done)
         named = {table for listed in tables.values() for table in listed}
         assert named == {table for _, _, table in done}, tool
-
-
-def empty(url: str) -> None:
-    """Takes away what another test has left."""
-    import psycopg
-
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA public CASCADE")
-        connection.execute("CREATE SCHEMA public")
-    from examples.ren.databases import engine_of
-
-    engine_of.cache_clear()
 
 
 def test_each_pool_has_its_own_tables_and_no_other() -> None:

@@ -27,15 +27,8 @@ def test_every_tool_on_sqlite(call: Call, letta: FakeLetta) -> None:
     assert tell(call, letta.script) == set(TOOLS)
 
 
-def test_every_tool_on_postgresql(
-    call: Call,
-    letta: FakeLetta,
-    postgres_urls: tuple[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    main, memory = postgres_urls
-    monkeypatch.setenv("REN_DATABASE_URL", main)
-    monkeypatch.setenv("REN_MEMORY_DATABASE_URL", memory)
+@pytest.mark.usefixtures("on_postgres")
+def test_every_tool_on_postgresql(call: Call, letta: FakeLetta) -> None:
     assert tell(call, letta.script) == set(TOOLS)
     health = call("check_system_health")
     assert [check["detail"] for check in health["checks"]][:2] == ["postgresql"] * 2
