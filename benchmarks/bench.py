@@ -18,6 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import external
+import router
+
 from specs import write_workspace
 
 PYTHON = sys.executable
@@ -211,6 +214,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="toolcast-bench-") as folder:
         for row in rows(Path(folder)):
             compare(row)
+    external.main()
+    router.main()
 
 
 if __name__ == "__main__":

@@ -194,7 +194,6 @@ def _tool_arguments(toolset: Toolset, tool: ToolSpec) -> list[Expression]:
         "service": tool.service,
         "permission": tool.permission,
         "deprecated": tool.deprecated,
-        "calls_agent_loop": bool((tool.letta or {}).get("calls_agent_loop")) or None,
         "examples": [_example(example) for example in tool.examples] or None,
     }
     arguments += [
@@ -245,9 +244,10 @@ TARGET = Target(
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),
+            "when_to_use",
             *("annotations", "icons", "meta", "execution", "mcp", "handler", "clients"),
             *("always", "persistent", "service", "permission", "timeout", "actions"),
-            *("renamed_from", "deprecated", "examples", "order", "letta"),
+            *("renamed_from", "deprecated", "examples", "order"),
         ]
     ),
 )

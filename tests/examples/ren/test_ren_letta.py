@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -84,36 +85,33 @@ def test_threads_are_named_by_their_beginning(
     assert told == "This thread is open already."
 
 
-@pytest.mark.parametrize("tool", CIRCULAR)
-def test_a_call_out_of_a_turn_is_refused_before_anything_is_done(
-    tool: str, letta: FakeLetta
-) -> None:
-    import asyncio
-
-    arguments = REGISTRY.get_tool(tool, "claude").examples[0]["arguments"]
-    response = asyncio.run(REGISTRY.call_tool(tool, arguments, "claude", agent=AGENT))
-    assert response.error is not None
-    assert response.error.startswith(f"`{tool}` sends a message to an agent")
-    assert letta.world.agents
-    assert all(not agent.messages for agent in letta.world.agents.values())
-
-
-def test_only_the_circular_tools_are_refused() -> None:
-    loops = [t.name for t in REGISTRY.tools("claude") if t.calls_agent_loop]
-    assert sorted(loops) == sorted(CIRCULAR)
-    assert not set(loops) & set(REGISTRY.names("ren"))
-
-
-def test_letta_says_over_http_in_whose_turn_it_calls(letta: FakeLetta) -> None:
-    letta.script += [{"text": "Yes."}]
+@pytest.fixture
+def url(letta: FakeLetta) -> Iterator[str]:
+    """Ren's server over HTTP."""
     with http_server(ROOT, "generated.ren", env=dict(os.environ)) as server:
-        refused = post(server.url, "send_to_ren", {"message": "Hello?"}, AGENT)
+        yield server.url
+
+
+def test_letta_says_over_http_in_whose_turn_it_calls(
+    url: str, letta: FakeLetta
+) -> None:
+    (agent,) = letta.world.agents.values()
+    for tool in CIRCULAR:
+        arguments = REGISTRY.get_tool(tool, "claude").examples[0]["arguments"]
+        refused = post(url, tool, arguments, agent.id)
         assert refused["isError"]
-        assert "in an agent's turn" in refused["content"][0]["text"]
-        card = post(server.url, "create_notecard", {"text": "Mine."}, AGENT)
-        assert not card.get("isError")
-        answered = post(server.url, "send_to_ren", {"message": "Hello?"}, None)
-        assert answered["structuredContent"] == {"reply": "Yes.", "steps": 1}
+        assert refused["content"][0]["text"].startswith(f"{tool} was not run")
+    # Nothing was done: no message is kept, and none was sent.
+    assert agent.messages == []
+    card = post(url, "create_notecard", {"text": "Mine."}, agent.id)
+    assert not card.get("isError")
+    letta.script.append({"text": "Yes."})
+    answered = post(url, "send_to_ren", {"message": "Hello?"}, None)
+    assert answered["structuredContent"] == {"reply": "Yes.", "steps": 1}
+
+
+def test_only_the_tools_that_are_not_hers_lead_back_to_ren() -> None:
+    assert not set(CIRCULAR) & set(REGISTRY.names("ren"))
 
 
 def post(url: str, tool: str, arguments: Any, agent: str | None) -> Any:
