@@ -20,14 +20,11 @@ class CallContext:
         tool: the tool's name.
         client: who calls; None in a toolset without clients.
         report_progress: tells the caller how far the call is; None when it did not ask.
-        agent: the id of the Letta agent in whose turn the call is made; None when it is none,
-            or the transport does not say.
     """
 
     tool: str
     client: str | None = None
     report_progress: ReportProgress | None = None
-    agent: str | None = None
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .agent_turns import calling_agent
 from .mcp_lines import RawJson
 from .registry import Registry
 from .tool_response import ToolResponse
@@ -166,7 +165,6 @@ class McpServer:
                     params.arguments,
                     who,
                     report_progress=context.session.report_progress,
-                    agent=calling_agent(getattr(context.request, "headers", None)),
                 )
                 is_modern = context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS
                 return _result(

@@ -248,7 +248,6 @@ class Registry:
         client: str | None = None,
         *,
         report_progress: ReportProgress | None = None,
-        agent: str | None = None,
     ) -> ToolResponse:
         """Calls a tool.
 
@@ -256,8 +255,9 @@ class Registry:
         none is added and none is converted. Every failure is a response with an error.
         """
         found = self._found(name, client)
-        call = self._calls.find_and_call
-        return await call(found, name, arguments, client, report_progress, agent)
+        return await self._calls.find_and_call(
+            found, name, arguments, client, report_progress
+        )
 
     call_tool_sync = sync(call_tool)
 

@@ -46,7 +46,6 @@ class Tool:
         permission: the permission that a caller needs.
         when_to_use: when to choose it, where the tool itself says so.
         deprecated: since when, until when, why, and what to use instead.
-        calls_agent_loop: a call sends a message to an agent; refused in an agent's turn.
         examples: calls with their `arguments` and, where known, `result` or `error`.
     """
 
@@ -64,7 +63,6 @@ class Tool:
     permission: str | None = None
     when_to_use: str = ""
     deprecated: Mapping[str, str] | None = None
-    calls_agent_loop: bool = False
     examples: Sequence[Mapping[str, Any]] = ()
 
     @property

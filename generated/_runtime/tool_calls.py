@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .access import AccessError
-from .agent_turns import circular_refusal
 from .call_context import CallContext, ReportProgress
 from .calling import CallOutcome, Invoke, awaited, invoke_handler, run_call
 from .own_tools import OwnTools
@@ -42,7 +41,6 @@ class ToolCalls:
         arguments: Mapping[str, Any] | None,
         client: str | None,
         report_progress: ReportProgress | None,
-        agent: str | None = None,
     ) -> ToolResponse:
         """The answer of the tool that is found. Every failure is an answer, too."""
         try:
@@ -56,7 +54,7 @@ class ToolCalls:
         except Exception:
             return _refused(f"the tool `{name}` is not available: it cannot be loaded")
         given: Mapping[str, Any] = {} if arguments is None else arguments
-        context = CallContext(tool.name, client, report_progress, agent)
+        context = CallContext(tool.name, client, report_progress)
         return await self.call(tool, source, given, context)
 
     async def call(
@@ -98,9 +96,6 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> tuple[ToolResponse, CallOutcome]:
-        refusal = circular_refusal(tool, context)
-        if refusal is not None:
-            return ToolResponse(error=refusal), "error"
         if source is not None:
             invoke = _invoke_source(source, tool)
             return await run_call(tool, invoke, arguments, context, _no_problems)

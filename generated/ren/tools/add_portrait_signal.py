@@ -84,7 +84,6 @@ TOOL = Tool(
     handler="examples.ren.portraits:add_portrait_signal",
     timeout=180.0,
     service="letta",
-    calls_agent_loop=True,
     examples=[
         {
             "title": "Something that was said",

@@ -84,7 +84,6 @@ TOOL = Tool(
     handler="examples.ren.brief:get_session_brief",
     timeout=180.0,
     service="letta",
-    calls_agent_loop=True,
     examples=[{"title": "Begin a session", "arguments": {}}],
 )
 

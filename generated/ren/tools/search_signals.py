@@ -127,7 +127,6 @@ TOOL = Tool(
     handler="examples.ren.signals:search_signals",
     timeout=180.0,
     service="letta",
-    calls_agent_loop=True,
     examples=[
         {
             "title": "Was this noticed before",

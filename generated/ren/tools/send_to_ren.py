@@ -82,7 +82,6 @@ TOOL = Tool(
     handler="examples.ren.bridge:send_to_ren",
     timeout=180.0,
     service="letta",
-    calls_agent_loop=True,
     examples=[
         {
             "title": "Ask for a judgement",
