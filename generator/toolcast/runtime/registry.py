@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Client, UnknownClientError
-from .background_loop import sync
 from .own_tools import OwnTools
 from .prepared_tools import ListedTool, PreparedTools
+from .sync_twins import sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
