@@ -41,6 +41,8 @@ fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five mi
 
 bench: $(STAMP) ## Print ratios of paired runs: generation, checks, imports
 	@$(BIN)/python benchmarks/bench.py
+	@$(BIN)/python benchmarks/servers.py
+	@$(BIN)/python benchmarks/calls.py
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated and examples
 	@$(BIN)/ruff check .

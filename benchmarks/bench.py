@@ -104,7 +104,9 @@ def rows(folder: Path) -> list[Row]:
 
     generate = [*TOOLCAST, "generate"]
     imports = "import generated.things.registry"
-    empty = [PYTHON, "-c", "import json"]
+    (thousand / "empty").mkdir()
+    (thousand / "empty" / "__init__.py").touch()
+    empty = [PYTHON, "-c", "import json, empty"]
     base_tool = [PYTHON, "-c", "from langchain_core.tools import BaseTool"]
     wrappers = [PYTHON, "-c", "import generated.things.langchain_tools"]
     return [
@@ -146,7 +148,7 @@ def rows(folder: Path) -> list[Row]:
             3,
         ),
         Row(
-            "import of a registry of 1,000 tools / import json",
+            "import of a registry of 1,000 tools / json and an empty package",
             [PYTHON, "-c", imports],
             empty,
             thousand,
