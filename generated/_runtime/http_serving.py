@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from .http_logging import LogFormat, log_config
@@ -37,6 +37,7 @@ class HttpOptions:
         log_format: lines for people, or JSON.
         client: the only client to serve; None serves them all.
         path: where that client is served; None for its own path.
+        own_tools: leaves out the tools of external servers.
     """
 
     host: str = "127.0.0.1"
@@ -46,6 +47,7 @@ class HttpOptions:
     log_format: LogFormat = "text"
     client: str | None = None
     path: str | None = None
+    own_tools: bool = False
 
 
 def serve_http(server: McpServer, options: HttpOptions) -> None:
@@ -89,12 +91,12 @@ def _app(server: McpServer, options: HttpOptions) -> Router:
     from .http_app import http_app
 
     settings = _settings(server, options)
+    if options.own_tools:
+        server = replace(server, offers_sources=False)
     return http_app(server, Listening.on(settings, options.host))
 
 
 def _settings(server: McpServer, options: HttpOptions) -> HttpSettings:
-    from dataclasses import replace
-
     if server.http is None:
         raise SettingsError("the toolset has no settings for HTTP")
     if options.client is None and options.path is None:

@@ -126,6 +126,12 @@ class Baselines:
         """Notes that the apply came to its end."""
         self._write(replace(baseline, complete=True))
 
+    def close(self, toolset: str, base_url: str) -> None:
+        """Notes that an apply which was interrupted has nothing left to do."""
+        kept = self.all(toolset, base_url)
+        if kept and not kept[-1].complete:
+            self.finish(kept[-1])
+
     def path(self, baseline: Baseline) -> Path:
         """The file of a baseline."""
         stamp = "".join(char for char in baseline.saved[:26] if char.isdigit())

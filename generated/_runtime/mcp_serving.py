@@ -47,7 +47,10 @@ class McpServer:
             without clients.
         http: where and how each client is served over HTTP.
         admin_routes: paths for administrators, besides the list of tools.
+        offers_sources: shows and calls the tools of the registry's sources, too.
         started: what runs beside the requests once the HTTP server has begun.
+        guard: says of a call over HTTP, by the tool's name and the request's headers in
+            lower case, why it is refused; None when it is not.
     """
 
     registry: Registry
@@ -59,7 +62,9 @@ class McpServer:
     client: str | None = None
     http: HttpSettings | None = None
     admin_routes: tuple[AdminRoute, ...] = ()
+    offers_sources: bool = False
     started: tuple[Callable[[], Awaitable[None]], ...] = ()
+    guard: Callable[[str, Mapping[str, str]], str | None] | None = None
 
     def names(self, client: str | None) -> tuple[str, ...]:
         """The tools that a client gets, in their order.
@@ -76,7 +81,7 @@ class McpServer:
         return [show(name, client).definition for name in self.names(client)]
 
     async def offered(self, client: str | None) -> list[ListedTool | Tool]:
-        """The client's tools, the toolset's own and then the sources'.
+        """The tools that a client is offered here, the toolset's own before the sources'.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -84,7 +89,24 @@ class McpServer:
         """
         show = self.registry.listed_tool
         own = [show(name, client) for name in self.names(client)]
-        return [*own, *await self.registry.source_tools(client)]
+        return [*own, *await self._source_tools(client)]
+
+    async def _source_tools(self, client: str | None) -> list[Tool]:
+        if not self.offers_sources:
+            return []
+        return await self.registry.source_tools(client)
+
+    async def _find(self, name: str, client: str | None) -> ListedTool | Tool | None:
+        """A tool that a client is offered here; None when it is not."""
+        present = self.registry.resolve(name)
+        if present in self.names(client):
+            return self.registry.listed_tool(present, client)
+        if not self.offers_sources or self.registry.is_own(present):
+            return None
+        try:
+            return await self.registry.find_tool(present, client)
+        except LookupError:
+            return None
 
     def build(
         self, client: str | None = None, *, takes_raw_json: bool = False
@@ -110,7 +132,8 @@ class McpServer:
         from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
         who = self.client if client is None else client
-        names = frozenset(self.names(who))
+        # Said now, and not to the first caller, when it cannot be found out.
+        self.names(who)
         shown: tuple[tuple[str, ...], Any] = ((), [])
 
         async def list_tools(
@@ -128,11 +151,15 @@ class McpServer:
             context: ServerRequestContext[Any, Any],
             params: types.CallToolRequestParams,
         ) -> types.CallToolResult:
-            if self.registry.resolve(params.name) not in names:
+            tool = await self._find(params.name, who)
+            if tool is None:
                 unknown = f"Unknown tool: {params.name}"
                 raise MCPError(types.INVALID_PARAMS, _sendable(unknown))
             try:
-                tool = self.registry.get_tool(params.name, who)
+                if self.guard is not None and context.request is not None:
+                    refusal = self.guard(tool.name, context.request.headers)
+                    if refusal is not None:
+                        return _failure(refusal)
                 response = await self.registry.call_tool(
                     params.name,
                     params.arguments,
@@ -143,7 +170,7 @@ class McpServer:
                 return _result(
                     response,
                     # Until 2025-11-25 it can only be an object.
-                    structured=tool.returns is not None
+                    structured="outputSchema" in tool.definition
                     and (is_modern or isinstance(response.result, dict)),
                 )
             except Exception:
@@ -152,9 +179,10 @@ class McpServer:
                 return _failure("the answer cannot be sent; the server's log says why")
 
         def input_schema(name: str) -> Mapping[str, Any] | None:
-            if self.registry.resolve(name) not in names:
+            present = self.registry.resolve(name)
+            if present not in self.names(who):
                 return None
-            return self.registry.get_tool(name, who).parameters
+            return self.registry.listed_tool(present, who).parameters
 
         server: Server[Any] = Server(
             self.name,
@@ -187,7 +215,8 @@ class McpServer:
                     else [prepared.tool(name).definition for name in present]
                 )
                 shown = (present, tools)
-            return {**result, "tools": shown[1]}
+            further = [tool.definition for tool in await self._source_tools(who)]
+            return {**result, "tools": _with(shown[1], further)}
 
         server.middleware.append(exact_tools)
         return server
@@ -200,6 +229,16 @@ class McpServer:
         return self.build(client).streamable_http_app(
             streamable_http_path=path, stateless_http=True, host="127.0.0.1"
         )
+
+
+def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
+    """A list of tools and further ones, as JSON text where the list is."""
+    if not further:
+        return own
+    if not isinstance(own, RawJson):
+        return [*own, *further]
+    text = json.dumps(further, ensure_ascii=False).encode("utf-8")
+    return RawJson(text if own.text == b"[]" else own.text[:-1] + b"," + text[1:])
 
 
 def _result(response: ToolResponse, *, structured: bool) -> types.CallToolResult:

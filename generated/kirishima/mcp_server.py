@@ -48,6 +48,7 @@ SERVER = McpServer(
     ),
     client="internal",
     http=HTTP,
+    offers_sources=True,
 )
 
 if __name__ == "__main__":

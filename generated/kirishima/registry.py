@@ -8,6 +8,7 @@ from .._runtime.access_override import OverrideFile
 from .._runtime.ledger_settings import LedgerSettings
 from .._runtime.registry import Registry
 from .external import EXTERNAL_TOOLS
+from .prepared import CHECKSUM
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
 MODULES: dict[str, str] = {
@@ -57,8 +58,7 @@ REGISTRY = Registry(
     former_names=FORMER_NAMES,
     sources=(EXTERNAL_TOOLS,),
     ledger=LEDGER,
-    # Of definitions.jsonl, which lists are answered from.
-    checksum="crc32:7cbf4d6d",
+    checksum=CHECKSUM,
 )
 
 get_tool = REGISTRY.get_tool

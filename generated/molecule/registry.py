@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .._runtime.registry import Registry
+from .prepared import CHECKSUM
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
 MODULES: dict[str, str] = {
@@ -51,8 +52,7 @@ REGISTRY = Registry(
     package=__package__,
     modules=MODULES,
     former_names=FORMER_NAMES,
-    # Of definitions.jsonl, which lists are answered from.
-    checksum="crc32:c0e4dc9b",
+    checksum=CHECKSUM,
 )
 
 get_tool = REGISTRY.get_tool

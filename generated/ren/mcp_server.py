@@ -8,6 +8,7 @@ Serves stdio, or streamable HTTP with `--http`, to clients of every protocol rev
 from __future__ import annotations
 
 from .._runtime.http_settings import Endpoint, HttpSettings
+from .._runtime.letta_circular import circular_guard
 from .._runtime.letta_sync import sync_route
 from .._runtime.mcp_command import main
 from .._runtime.mcp_serving import McpServer
@@ -83,6 +84,7 @@ SERVER = McpServer(
     client="claude",
     http=HTTP,
     admin_routes=(sync_route(LETTA),),
+    guard=circular_guard(LETTA),
 )
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from __future__ import annotations
 from .._runtime.access import Client
 from .._runtime.access_override import OverrideFile
 from .._runtime.registry import Registry
+from .prepared import CHECKSUM
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
 MODULES: dict[str, str] = {
@@ -157,8 +158,7 @@ REGISTRY = Registry(
     tool_clients=TOOL_CLIENTS,
     override=OVERRIDE,
     former_names=FORMER_NAMES,
-    # Of definitions.jsonl, which lists are answered from.
-    checksum="crc32:2d049cb8",
+    checksum=CHECKSUM,
 )
 
 get_tool = REGISTRY.get_tool

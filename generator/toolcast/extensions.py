@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 from typing import TypeVar
 
-__all__ = ["ExtensionFailure", "extensions", "loaded_from"]
+__all__ = ["ExtensionFailure", "extensions", "loaded_from", "none_installed"]
 
 Kind = TypeVar("Kind")
 
 
+# Set when an earlier run found none, and nothing was installed or removed since.
+_NONE_INSTALLED: list[bool] = []
 _LOADED: dict[str, None] = {}
 
 
@@ -26,6 +27,10 @@ def extensions(group: str, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
     Raises:
         ExtensionFailure: one cannot be loaded, or is not of the kind.
     """
+    if _NONE_INSTALLED:
+        return
+    from importlib.metadata import entry_points
+
     found = sorted(
         entry_points(group=group), key=lambda entry: (entry.name, entry.value)
     )
@@ -41,6 +46,11 @@ def extensions(group: str, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
         if not isinstance(value, kind):
             raise ExtensionFailure(f"{where} is not a toolcast {kind.__name__}")
         yield entry.value, value
+
+
+def none_installed() -> None:
+    """Spares the search: the caller knows that no package brings an extension."""
+    _NONE_INSTALLED.append(True)
 
 
 def loaded_from() -> list[str]:

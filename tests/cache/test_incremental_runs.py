@@ -80,6 +80,8 @@ def edits(spec: Mapping[str, Any], other: str) -> Iterator[tuple[str, dict[str, 
         "returns": {"type": "object"},
         "examples": [],
         "handler": None,
+        "letta": {"attached": False, "reason": "Not now."},
+        "data": None,
         "parameters": {
             **spec["parameters"],
             "properties": {

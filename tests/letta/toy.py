@@ -96,6 +96,7 @@ class Toy:
     mcp: PlantedServer
     agent_id: str
     state: Path
+    environment: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     _loaded: Any = None
     _apis: dict[float, LettaApi] = field(default_factory=dict)
@@ -103,10 +104,6 @@ class Toy:
     @property
     def world(self) -> World:
         return self.fake.world
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {"TOY_AGENT_ID": self.agent_id, "TOY_MCP_TOKEN": TOKEN}
 
     @property
     def toolset(self) -> Any:
@@ -126,7 +123,8 @@ class Toy:
     def wish(self) -> Attachment:
         toolset = self.toolset
         data = letta_data(toolset)
-        return attachment(data, letta_definitions(toolset), self.environment)
+        given = {"TOY_AGENT_ID": self.agent_id, **self.environment}
+        return attachment(data, letta_definitions(toolset), given)
 
     def api(self, timeout: float = 5.0) -> LettaApi:
         if timeout not in self._apis:
@@ -205,6 +203,7 @@ def make_toy(
             }
         )
         toy = Toy(project, fake, mcp, agent.id, tmp_path / f"state{len(running)}")
+        toy.environment["TOY_MCP_TOKEN"] = TOKEN
         toy.deploy()
         return toy
 

@@ -45,7 +45,7 @@ for name in registry.REGISTRY.names(CLIENT):
         "reason": cli.NOT_A_COMMAND.get(name),
         "deprecated": tool.deprecated,
     }
-print(json.dumps({"tools": shown, "prompts": [prompts.section(s) for s in prompts.SECTIONS]}))
+print(json.dumps({"tools": shown, "prompts": [prompts.section(s, *([CLIENT] if CLIENT else [])) for s in prompts.SECTIONS]}))
 """
 
 MCP_KEYS = {

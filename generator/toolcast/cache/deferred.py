@@ -15,6 +15,7 @@ OUTLINE = frozenset(
     [
         *("name", "section", "order", "clients", "always", "persistent", "cli"),
         *("actions", "handler", "renamed_from", "deprecated", "suppress"),
+        *("letta", "data"),
     ]
 )
 """The fields of a spec that are kept for rules and outputs that look across tools."""

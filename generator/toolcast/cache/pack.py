@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from ..extensions import loaded_from, none_installed
 from ..output.kept import Output, digest
 from ..project import WORKSPACE_FILE
 from .index import CACHE_FOLDER, is_current, read_index, replace
@@ -33,14 +34,20 @@ class Pack:
         digests: what they wrote, each file's digest by its path below the output folder.
         outputs: how the output folder looked then; what the memory says of outputs holds
             only while it still looks the same.
+        generator: how the generator looks, when it was looked at in this run.
     """
 
     def __init__(
-        self, memory: Memory, digests: Mapping[str, str], outputs: bytes
+        self,
+        memory: Memory,
+        digests: Mapping[str, str],
+        outputs: bytes = b"",
+        generator: bytes = b"",
     ) -> None:
         self.memory = memory
         self.digests = digests
         self.outputs = outputs
+        self.generator = generator
 
     def forget(self) -> None:
         """Empties the pack: the outputs are not what it knows."""
@@ -50,7 +57,7 @@ class Pack:
 
 def no_pack(root: str) -> Pack:
     """A pack without anything in it."""
-    return Pack(Memory(root, {}, b"", same_code=False), {}, b"")
+    return Pack(Memory(root, {}, b"", same_code=False), {})
 
 
 def open_pack(root: str) -> Pack:
@@ -73,9 +80,11 @@ def open_pack(root: str) -> Pack:
         # The first of the files is the workspace's; the others are code.
         if head["frame"] != _frame(root, trees):
             return no_pack(root)
+        if not head["extended"]:
+            none_installed()
         same_code = head["code"] == _code(root, files[1:])
         memory = Memory(root, head["memory"], data[end + 1 :], same_code=same_code)
-        return Pack(memory, head["digests"], index.looks[2])
+        return Pack(memory, head["digests"], index.looks[2], index.looks[0])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         # Whatever it is, it is no pack that can be used.
         return no_pack(root)
@@ -104,6 +113,7 @@ def write_pack(
         "run": run,
         "frame": _frame(root, trees),
         "code": _code(root, code),
+        "extended": bool(loaded_from()),
         "digests": {path: digest(data) for path, data in files.items()},
         "memory": value,
     }

@@ -18,15 +18,14 @@ from .index import (
     write_index,
 )
 from .look import Watched, look_at, outputs_watched
-from .memory import Memory
-from .pack import write_pack
+from .pack import Pack, write_pack
 
 __all__ = ["record"]
 
 
 def record(
     workspace: Workspace,
-    memory: Memory,
+    pack: Pack,
     files: Mapping[str, Output],
     started: int,
     until: str | None,
@@ -36,7 +35,7 @@ def record(
 
     Args:
         workspace: what was cast.
-        memory: what the run found out.
+        pack: what earlier runs left, and what this one found out.
         files: what it gave.
         started: when the run began to read, in nanoseconds since 1970.
         until: the day from which on the findings are others.
@@ -53,22 +52,23 @@ def record(
     generator.trees.extend(loaded_from())
     inputs = inputs_of(workspace)
     outputs = outputs_watched(workspace.output)
-    looks = [look_at(root, watched) for watched in (generator, inputs, outputs)]
-    if looks[1].newest() > started - TICK:
+    read, written = look_at(root, inputs), look_at(root, outputs)
+    if read.newest() > started - TICK:
         # What was read may be older than what was seen: the next run does its work.
         return False
-    pack = write_pack(root, memory, files, inputs.files[1:], inputs.trees)
+    generator_look = pack.generator or look_at(root, generator).to_bytes()
+    name = write_pack(root, pack.memory, files, inputs.files[1:], inputs.trees)
     index = Index(
         environment(),
         generator,
         inputs,
         outputs,
         until,
-        pack,
+        name,
         said,
-        (looks[0].to_bytes(), looks[1].to_bytes(), looks[2].to_bytes()),
+        (generator_look, read.to_bytes(), written.to_bytes()),
     )
-    write_index(root, index, looks[2])
+    write_index(root, index, written)
     return True
 
 

@@ -46,7 +46,11 @@ class ToolsetMemory:
         self._names: dict[str, str] = {}
         self._rules: dict[str, list[list[Any]]] = {}
         self._files: dict[str, list[Any]] = {}
+        self._targets_before: Mapping[str, Any] = earlier.get("targets", {})
+        self._targets: dict[str, list[Any]] = {}
+        self._now: dict[str, Output] = {}
         self._changed: dict[str, None] = {}
+        self._specs: tuple[frozenset[str], frozenset[str]] | None = None
         self._seen: dict[str, tuple[list[int], str]] = {}
 
     def recall(
@@ -108,15 +112,14 @@ class ToolsetMemory:
         self, rule: Rule, toolset: Toolset, workspace: Workspace
     ) -> list[Finding] | None:
         """The findings of a rule of which the caller knows that its fields do not differ."""
-        known = self._rules_before.get(rule.id)
+        # A rule that found nothing is not listed.
+        known = self._rules_before.get(rule.id, []) if self.is_known else None
         if known is None or rule.check is None:
             return None
         findings = [_finding(values) for values in known]
-        if not self._changed and all(file in self._tools for file in self._before):
+        here, stale = self._files_of_specs()
+        if not stale:
             return findings
-        here = {self._file, *self._before, *self._tools}
-        gone = {file for file in self._before if file not in self._tools}
-        stale = gone | set(self._changed)
         if not rule.each_tool:
             is_stale = any(finding.place.file in stale for finding in findings)
             return None if is_stale else findings
@@ -131,9 +134,18 @@ class ToolsetMemory:
             *(finding for finding in new if finding.place.file != self._file),
         ]
 
+    def _files_of_specs(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The toolset's files then and now, and those that changed, came or went."""
+        if self._specs is None:
+            here = {self._file, *self._before, *self._tools}
+            gone = {file for file in self._before if file not in self._tools}
+            self._specs = frozenset(here), frozenset(gone | set(self._changed))
+        return self._specs
+
     def learn_findings(self, rule: Rule, findings: list[Finding]) -> None:
         """Keeps what a rule has found in the toolset."""
-        self._rules[rule.id] = [_values(finding) for finding in findings]
+        if findings:
+            self._rules[rule.id] = [_values(finding) for finding in findings]
 
     # Results
 
@@ -160,6 +172,12 @@ class ToolsetMemory:
 
     def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
         """See `Results`."""
+        if path in self._now:
+            return self._now[path]
+        self._now[path] = self._file_of(path, of, make)
+        return self._now[path]
+
+    def _file_of(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
         key = hashlib.sha256(json.dumps(of).encode("ascii")).hexdigest()
         known = self._files_before.get(path)
         if known is not None and known[0] == key:
@@ -168,6 +186,21 @@ class ToolsetMemory:
         data = make()
         self._files[path] = [key, _facts(path, data)]
         return data
+
+    def target(
+        self, name: str, make: Callable[[], Mapping[str, Output]]
+    ) -> Mapping[str, Output]:
+        """See `Results`."""
+        seals = sorted((file, known["seal"]) for file, known in self._tools.items())
+        key = hashlib.sha256(json.dumps(seals).encode("ascii")).hexdigest()
+        known = self._targets_before.get(name)
+        if known is not None and known[0] == key:
+            self._targets[name] = known
+            return {path: _kept(facts) for path, facts in known[1].items()}
+        files = make()
+        facts = {path: _facts(path, data) for path, data in files.items()}
+        self._targets[name] = [key, facts]
+        return files
 
     def packed(self, texts: bytearray) -> dict[str, Any]:
         """What the next run can build on; the texts go to the end of the others."""
@@ -188,10 +221,11 @@ class ToolsetMemory:
             "tools": tools,
             "rules": self._rules,
             "files": self._files,
+            "targets": self._targets,
         }
 
 
-def _facts(path: str, data: bytes) -> list[Any]:
+def _facts(path: str, data: Output) -> list[Any]:
     return [digest(data), *runtime_imports(path, data)]
 
 

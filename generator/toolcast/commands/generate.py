@@ -157,7 +157,7 @@ def _remember(generated: Generated, pack: Pack, started: int) -> None:
     result = _result(generated, Written(0, len(generated.files), 0))
     said = Said(plain, coloured, f"{result}\n")
     try:
-        record(workspace, pack.memory, generated.files, started, generated.until, said)
+        record(workspace, pack, generated.files, started, generated.until, said)
     except OSError as error:
         name = os.path.relpath(str(error.filename), workspace.root)
         click.echo(f"the cache is not kept: {name}: {error.strerror}", err=True)

@@ -133,7 +133,8 @@ def _settings(request: LettaRequest) -> Settings:
 
 
 def _planned(request: LettaRequest, wish: Attachment, settings: Settings) -> CodePlan:
-    from ..runtime.letta_code_planning import AGENT_HEADER, make_code_plan
+    from ..runtime.letta_circular import AGENT_HEADER
+    from ..runtime.letta_code_planning import make_code_plan
     from ..runtime.letta_code_verifying import ServerFailed, offered_tools
     from ..runtime.letta_plan import Objection
 

@@ -62,4 +62,6 @@ def read(label): return client().agents.blocks.retrieve(label, agent_id="agent-1
 # handlers/__init__.py
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

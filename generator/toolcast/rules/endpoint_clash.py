@@ -74,4 +74,5 @@ targets: {mcp: {client: team-a}}
 cli: {keyword: note}
 """,
     check=check,
+    reads=frozenset(),
 )

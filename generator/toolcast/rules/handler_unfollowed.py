@@ -64,4 +64,6 @@ def work(): return query("SELECT * FROM notes")
 def query(text): ...
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

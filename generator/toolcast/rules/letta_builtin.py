@@ -48,4 +48,5 @@ letta: {attached: true}
 letta: {attached: true}
 """,
     check=check,
+    reads=frozenset(["name", "letta", "clients"]),
 )

@@ -48,4 +48,5 @@ parameters:
   properties: {tags: {type: array, items: {type: string}}}
 """,
     check=check,
+    each_tool=True,
 )

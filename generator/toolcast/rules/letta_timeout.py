@@ -47,4 +47,5 @@ letta: {attached: true}
 timeout: 60
 """,
     check=check,
+    each_tool=True,
 )

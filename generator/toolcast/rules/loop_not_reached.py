@@ -48,4 +48,6 @@ handler: handlers.work:work
 def work(): return client.agents.messages.create("agent-1", input="What now?")
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

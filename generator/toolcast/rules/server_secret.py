@@ -98,4 +98,5 @@ mcp_servers:
   mail: {url: "https://mail.example/mcp", headers: {Authorization: "Bearer ${MAIL}"}}
 """,
     check=check,
+    reads=frozenset(),
 )

@@ -66,4 +66,6 @@ pools: {ledger: {tables: [notes]}}
 def work(): return connect().execute("DELETE FROM notes")
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

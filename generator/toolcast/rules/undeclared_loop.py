@@ -8,14 +8,14 @@ from ..findings import Finding, Severity
 from ..spec.handler_reach import reach_of
 from ..spec.model import Toolset, Workspace
 from .handler_place import place, way_to
-from .rule import Rule, at_tool
+from .rule import Rule, at_tool, whole
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools beside a Letta agent that call its loop and do not say so."""
-    if not any(tool.letta for tool in toolset.tools):
+    if not any(tool.letta for tool in whole(toolset, workspace).tools):
         return
     for tool in toolset.tools:
         letta = tool.letta or {}
@@ -56,4 +56,7 @@ handler: handlers.work:work
 def work(): return letta.send_chat_message("What now?")
 """,
     check=check,
+    each_tool=True,
+    reads=frozenset(["letta"]),
+    reads_code=True,
 )

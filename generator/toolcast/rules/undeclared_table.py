@@ -66,4 +66,6 @@ QUERY = "SELECT * FROM notes"
 def work(): return connect().execute(QUERY)
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

@@ -72,4 +72,6 @@ def work(arguments): ...
 def ledger(): ...
 """,
     check=check,
+    reads=frozenset(),
+    reads_code=True,
 )

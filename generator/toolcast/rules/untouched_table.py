@@ -60,4 +60,6 @@ pools: {ledger: {tables: [notes]}}
 def work(): return connect().execute("SELECT * FROM notes")
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

@@ -84,4 +84,6 @@ def work():
         return connection.execute("SELECT * FROM letters")
 """,
     check=check,
+    each_tool=True,
+    reads_code=True,
 )

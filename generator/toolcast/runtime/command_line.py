@@ -50,7 +50,12 @@ class _Keywords(OrderedGroup):
         self._client = client
         if _has_clients(registry):
             option = click.Option(
-                ["--client"], default=client, metavar="NAME", help="Act as this client."
+                ["--client"],
+                default=client,
+                metavar="NAME",
+                # Before --help, which lists the commands of the client.
+                is_eager=True,
+                help="Act as this client.",
             )
             option.show_default = client is not None
             self.params.append(option)

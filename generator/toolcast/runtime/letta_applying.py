@@ -14,6 +14,7 @@ from .letta_attachment import Attachment
 from .letta_baseline import AgentBaseline, Baseline, Baselines
 from .letta_drift import agent_moved, moved
 from .letta_plan import AgentPlan, Plan
+from .letta_planning import make_plan
 from .letta_reading import read_agent, read_registry, read_world
 from .letta_registering import delete_leaving, ensure_entry, register
 from .letta_rules import same_rules
@@ -88,7 +89,9 @@ def _applied(
 ) -> Applied:
     world = read_world(api, wish)
     _stop_if_moved(moved(plan, api.base_url, wish, world))
-    if not plan.changes:
+    if not make_plan(api.base_url, wish, world, plan.permits).changes:
+        # Nothing, or all done by a run that ended just before it could say so.
+        baselines.close(wish.toolset, api.base_url)
         return _result(plan, changed=False)
     baseline = baselines.begin(_baseline_of(wish, api.base_url, world))
     say(f"baseline saved: {baselines.path(baseline)}")

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from .letta_attachment import AgentWish, Attachment
+from .letta_circular import AGENT_HEADER
 from .letta_code_objections import entry_objections, offer_objections, warnings_of
 from .letta_code_plan import CodeAgent, CodePlan, digest
 from .letta_code_settings import Settings, SettingsError, backend_of
 from .letta_plan import Change, Objection
 
-__all__ = ["AGENT_HEADER", "Moved", "apply_code_plan", "make_code_plan"]
-
-AGENT_HEADER = "X-Agent-Id"
-"""Letta's server sends it with each call; Letta Code does so when the settings say it."""
+__all__ = ["Moved", "apply_code_plan", "make_code_plan"]
 
 
 class Moved(Exception):

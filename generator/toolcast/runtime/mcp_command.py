@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from .access import AccessError, UnknownClientError
@@ -19,6 +20,8 @@ def main(server: McpServer, arguments: list[str] | None = None) -> None:
     """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be."""
     parser = _parser(server)
     options = parser.parse_args(arguments)
+    if options.own_tools:
+        server = replace(server, offers_sources=False)
     client = server.client if options.client is None else options.client
     try:
         names = server.names(client)
@@ -41,6 +44,11 @@ def _parser(server: McpServer) -> argparse.ArgumentParser:
         description="Serves MCP over stdio, or over streamable HTTP with --http.",
     )
     parser.add_argument("--client", default=None, help="serve this client alone")
+    parser.add_argument(
+        "--own-tools",
+        action="store_true",
+        help="leave out the tools of external servers",
+    )
     parser.add_argument("--list", action="store_true", help="print the tools and end")
     parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
     http = parser.add_argument_group("with --http")
@@ -79,7 +87,7 @@ def _serve_http(
         parser.error("--workers must be at least 1")
     if options.grace < 0:
         parser.error("--grace must not be negative")
-    names = ("host", "port", "workers", "grace", "log_format", "client", "path")
+    names = [field.name for field in fields(HttpOptions)]
     try:
         serve_http(
             server, HttpOptions(**{name: getattr(options, name) for name in names})

@@ -105,6 +105,10 @@ class Registry:
         """The present name of a tool that may be asked for by a former one."""
         return self._own.resolve(name)
 
+    def is_own(self, name: str) -> bool:
+        """Whether the toolset itself has a tool of this present name, for anybody."""
+        return name in self._own
+
     def get_tool(self, name: str, client: str | None = None) -> Tool:
         """One of the toolset's own tools, by its present or a former name.
 

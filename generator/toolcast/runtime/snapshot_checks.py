@@ -96,6 +96,7 @@ class SnapshotChecks:
         command = ["-m", f"{self._package}.mcp_server"]
         if client is not None:
             command += ["--client", client]
+        command.append("--own-tools")
         depth = len(self._package.split("."))
         root = self._folder.parents[depth - 1]
         live = raw_tools_list(command, root, revision) + b"\n"
@@ -165,7 +166,11 @@ class SnapshotChecks:
         found = [name for name, tools in self._sections.items() if tool in tools]
         if not found:
             raise AssertionError(f"{tool}: stands in no section of the prompt docs")
-        block = self._module("prompts").section(found[0])
+        client = self._client_of(tool)
+        if self._has_clients and client is None:
+            return  # nobody may have it, so that no prompt tells of it
+        whom = [] if client is None else [client]
+        block = self._module("prompts").section(found[0], *whom)
         kept = self._bytes(f"prompts/{self._fixtures[tool]}.md").decode("utf-8")
         bullet, _, body = kept.partition("\n\n")
         for part, what in ((bullet, "bullet"), (body.rstrip("\n"), "paragraphs")):
@@ -174,7 +179,7 @@ class SnapshotChecks:
                     f"{tool}: its {what} in section `{found[0]}` are missing or changed"
                     f"\nexpected:\n{part}"
                 )
-        if f"\n{bullet}\n" not in self._module("prompts").preamble():
+        if f"\n{bullet}\n" not in self._module("prompts").preamble(*whom):
             raise AssertionError(f"{tool}: the preamble lacks its bullet")
 
     def section(self, name: str) -> None:

@@ -112,5 +112,7 @@ def _cast_toolset(
             targets=tuple(one.name for one in chosen),
             results=results,
         )
-        for path, data in target.cast(toolset, context).items():
+        make = partial(target.cast, toolset, context)
+        files = make() if target.piecewise else results.target(target.name, make)
+        for path, data in files.items():
             yield f"{toolset.name}/{path}", data

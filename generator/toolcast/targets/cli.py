@@ -20,7 +20,7 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .cli_rows import CliRow, CliTool, cli_tools
+from .cli_rows import CliRow, CliTool, cli_block_rows, cli_tools
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET", "program_of"]
@@ -58,19 +58,20 @@ class BlockView:
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`cli.py` and `prompts/cli.md`."""
     tools = list(cli_tools(toolset, toolset.tools_in("cli"), context.results))
-    key = [tool.key for tool in tools]
+    key = [[tool.name, tool.key] for tool in tools]
+    shown = cli_block_rows(toolset, context)
     return {
         "cli.py": context.results.file(
             "cli.py",
-            [[tool.name for tool in tools], key],
+            key,
             partial(_module, toolset, tools, context),
         ),
         "prompts/cli.md": context.results.file(
             "prompts/cli.md",
-            key,
+            [tool.key for tool in shown],
             lambda: context.render(
                 "cli/cli_block.md.jinja",
-                _block(toolset, _rows(tools), program_of(toolset, context)),
+                _block(toolset, _rows(shown), program_of(toolset, context)),
             ),
         ),
     }
@@ -182,6 +183,7 @@ TARGET = Target(
     name="cli",
     purpose="Commands of a shell, their keyword map, and the CLI block of the prompt.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
     runtime=("command_line",),

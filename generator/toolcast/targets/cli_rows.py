@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from ..spec.model import Toolset, ToolSpec
 from .cli_commands import CliPositional, cli_commands
-from .target import Results
+from .target import Context, Results
 
-__all__ = ["CliRow", "CliTool", "cli_tools"]
+__all__ = ["CliRow", "CliTool", "cli_block_rows", "cli_tools"]
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,33 @@ class CliTool:
 
     Attributes:
         name: the tool's name.
-        keyword: its keyword; None without one.
-        reason: why it has none.
-        rows: its commands.
-        key: all of it as JSON text.
+        key: all that it has as JSON text.
     """
 
     name: str
-    keyword: str | None
-    reason: str | None
-    rows: tuple[CliRow, ...]
     key: str
+
+    @cached_property
+    def _values(self) -> list[Any]:
+        values: list[Any] = json.loads(self.key)
+        return values
+
+    @property
+    def keyword(self) -> str | None:
+        """Its keyword; None without one."""
+        keyword: str | None = self._values[0]
+        return keyword
+
+    @property
+    def reason(self) -> str | None:
+        """Why it has none."""
+        reason: str | None = self._values[1]
+        return reason
+
+    @property
+    def rows(self) -> tuple[CliRow, ...]:
+        """Its commands."""
+        return tuple(_row(self.name, *values) for values in self._values[2])
 
 
 def cli_tools(
@@ -54,10 +70,21 @@ def cli_tools(
     for tool in tools:
         if tool.cli is not None:
             make = partial(_text, toolset, tool)
-            text = results.of_tool(tool, "cli commands", make)
-            keyword, reason, commands = json.loads(text)
-            rows = tuple(_row(tool.name, *values) for values in commands)
-            yield CliTool(tool.name, keyword, reason, rows, text)
+            yield CliTool(tool.name, results.of_tool(tool, "cli commands", make))
+
+
+def cli_block_rows(toolset: Toolset, context: Context) -> list[CliTool]:
+    """What the CLI block shows: the tools that the command line's client may have."""
+    if "cli" not in context.targets:
+        return []
+    name = toolset.targets.get("cli", {}).get("client")
+    client = toolset.client(name) if name is not None else None
+    shown = [
+        tool
+        for tool in toolset.tools_in("cli")
+        if client is None or toolset.is_offered(tool, client)
+    ]
+    return list(cli_tools(toolset, shown, context.results))
 
 
 def _text(toolset: Toolset, tool: ToolSpec) -> str:

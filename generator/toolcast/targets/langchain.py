@@ -58,6 +58,7 @@ TARGET = Target(
     name="langchain",
     purpose="A LangChain BaseTool a tool, sync and async.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(["name", "summary", "description", "parameters"]),
     needs=("registry",),
     runtime=("langchain_wrapping",),

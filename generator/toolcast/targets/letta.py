@@ -145,6 +145,7 @@ TARGET = Target(
     ),
     needs=("mcp",),
     runtime=(
+        "letta_circular",
         "letta_toolset",
         "letta_sync",
         "letta_report",

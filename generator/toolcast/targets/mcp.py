@@ -69,11 +69,14 @@ def _server(toolset: Toolset, context: Context) -> bytes:
         if value is not None
     ]
     arguments.append(keyword_argument("http", Text("HTTP")))
+    if toolset.targets.get("mcp", {}).get("external"):
+        arguments.append(keyword_argument("offers_sources", encode(True)))
     has_letta = "letta" in context.targets
     starts = has_letta and toolset.letta is not None and toolset.letta.on_start
     if has_letta:
         routes = tuple_of([Text("sync_route(LETTA)")])
         arguments.append(keyword_argument("admin_routes", routes))
+        arguments.append(keyword_argument("guard", Text("circular_guard(LETTA)")))
     if starts:
         started = tuple_of([Text("at_start(LETTA)")])
         arguments.append(keyword_argument("started", started))
@@ -95,7 +98,7 @@ def _server(toolset: Toolset, context: Context) -> bytes:
 def _shape(*, has_letta: bool) -> PythonShape:
     runtime = ["http_settings", "mcp_command", "mcp_serving"]
     if has_letta:
-        runtime.insert(1, "letta_sync")
+        runtime[1:1] = ["letta_circular", "letta_sync"]
     return PythonShape(
         (
             *("docstring", "from __future__"),
@@ -106,7 +109,7 @@ def _shape(*, has_letta: bool) -> PythonShape:
         frozenset(
             [
                 *("Endpoint", "HttpSettings", "McpServer", "main"),
-                *(("at_start", "sync_route") if has_letta else ()),
+                *(("at_start", "circular_guard", "sync_route") if has_letta else ()),
             ]
         ),
     )
@@ -141,6 +144,7 @@ TARGET = Target(
     name="mcp",
     purpose="An MCP server over stdio and streamable HTTP.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),
@@ -151,6 +155,7 @@ TARGET = Target(
     runtime=("mcp_command", "mcp_serving", "surface_digest"),
     options={
         "client": "The client that stdio and the default HTTP path serve.",
+        "external": "Shows and calls the tools of external servers, too.",
         "http": "How the server is reached over HTTP.",
     },
 )

@@ -35,11 +35,15 @@ class SectionView:
     label: Code
     has_intro: bool
     intro: Code
-    tools: Sequence[ToolDocsView]
+    texts: Sequence[str]
     has_footer: bool
     footer: Code
     shape: MarkdownShape
-    key: Sequence[str]
+
+    @property
+    def tools(self) -> list[ToolDocsView]:
+        """The docs of the section's tools."""
+        return [_docs(text) for text in self.texts]
 
 
 def tool_docs(tool: ToolSpec) -> ToolDocsView:
@@ -110,7 +114,7 @@ def _section(
         inline(section.label),
         bool(section.intro),
         block(section.intro),
-        [_docs(text) for text in texts],
+        texts,
         bool(section.footer),
         block(section.footer),
         MarkdownShape(
@@ -119,5 +123,4 @@ def _section(
                 *(f"### {tool.name}" for tool in tools),
             )
         ),
-        texts,
     )

@@ -20,6 +20,7 @@ from ..text.python import (
     encode,
     identifier,
     keyword_argument,
+    literal,
     string,
     tuple_of,
 )
@@ -58,6 +59,16 @@ class PackageView:
     shape: PythonShape = PythonShape(("docstring",))
 
 
+@dataclass(frozen=True)
+class PreparedView:
+    """What the registry knows of its prepared file."""
+
+    header: Code
+    title: Code
+    checksum: Code
+    shape: PythonShape = PythonShape(("docstring", "CHECKSUM ="))
+
+
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
@@ -69,20 +80,25 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     prepared = prepared_tools(lines)
     sum_ = checksum(prepared)
     files: dict[str, Output] = {
-        "__init__.py": _package(
-            context, source, f"The tools of the toolset {toolset.name}."
-        ),
-        "tools/__init__.py": _package(context, source, "One module a tool."),
-        FILE: prepared,
-        "registry.py": context.results.file(
-            "registry.py",
-            [[tool.name, tool.clients, tool.renamed_from] for tool in tools] + [sum_],
-            lambda: context.render(
-                "registry/registry.py.jinja",
-                registry_view(toolset, tools, source, sum_),
-            ),
-        ),
+        path: context.results.file(
+            path, None, partial(_package, context, source, docstring)
+        )
+        for path, docstring in (
+            ("__init__.py", f"The tools of the toolset {toolset.name}."),
+            ("tools/__init__.py", "One module a tool."),
+        )
     }
+    files[FILE] = prepared
+    files["prepared.py"] = context.results.file(
+        "prepared.py", sum_, partial(_prepared, toolset, context, source, sum_)
+    )
+    files["registry.py"] = context.results.file(
+        "registry.py",
+        [[t.name, t.clients, t.renamed_from, t.persistent] for t in tools],
+        lambda: context.render(
+            "registry/registry.py.jinja", registry_view(toolset, tools, source)
+        ),
+    )
     external = external_view(toolset, tools, source)
     if external is not None:
         files["external.py"] = context.render("registry/external.py.jinja", external)
@@ -95,6 +111,11 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
 
 def _tool(toolset: Toolset, tool: ToolSpec, context: Context) -> bytes:
     return context.render("registry/tool.py.jinja", _tool_view(toolset, tool))
+
+
+def _prepared(toolset: Toolset, context: Context, source: Code, sum_: str) -> bytes:
+    view = PreparedView(source, Code(toolset.name), literal(sum_, 0, "CHECKSUM = "))
+    return context.render("registry/prepared.py.jinja", view)
 
 
 def _package(context: Context, source: Code, docstring: str) -> bytes:
@@ -219,6 +240,7 @@ TARGET = Target(
     runtime=("registry", "tool"),
     purpose="A typed module a tool, look-up by client, and calls with validation.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),

@@ -39,7 +39,6 @@ class RegistryView:
     header: Code
     title: Code
     modules: Code
-    checksum: Code
     has_clients: bool
     clients: Code
     tool_clients: Code
@@ -52,9 +51,8 @@ class RegistryView:
 
 
 def registry_view(
-    toolset: Toolset, tools: Sequence[ToolSpec], source: Code, checksum: str
+    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
 ) -> RegistryView:
-    """The view; `checksum` is the prepared file's."""
     modules = Group(
         "{",
         [
@@ -85,7 +83,6 @@ def registry_view(
         source,
         Code(toolset.name),
         code_of(modules, 0, "MODULES: dict[str, str] = "),
-        Code(string(checksum)),
         bool(toolset.clients),
         code_of(clients, 0, "CLIENTS = "),
         code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
@@ -144,7 +141,7 @@ def _registry_shape(
             *(["from .._runtime.ledger_settings"] if has_ledger else []),
             "from .._runtime.registry",
             *(["from .external"] if has_sources else []),
-            "MODULES:",
+            *("from .prepared", "MODULES:"),
             *(["CLIENTS =", "TOOL_CLIENTS:", "OVERRIDE ="] if has_clients else []),
             "FORMER_NAMES:",
             *(["LEDGER ="] if has_ledger else []),

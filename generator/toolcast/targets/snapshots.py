@@ -205,11 +205,14 @@ def _langchain(tool: ToolSpec) -> str:
 
 def _cli(toolset: Toolset, program: str, tool: ToolSpec) -> str:
     own = list(cli_commands(toolset, [tool]))
+    name = toolset.targets.get("cli", {}).get("client")
+    client = toolset.client(name) if name is not None else None
+    shown_in_block = client is None or toolset.is_offered(tool, client)
     shown: dict[str, Any] = {
         "keyword": tool.cli.keyword if tool.cli else None,
         "reason": tool.cli.reason if tool.cli else None,
         "commands": [command.words for command in own],
-        "lines": [f"{program} {command.line}" for command in own],
+        "lines": [f"{program} {command.line}" for command in own if shown_in_block],
     }
     if shown["keyword"] is not None:
         del shown["reason"]
@@ -228,6 +231,7 @@ TARGET = Target(
     name="snapshots",
     purpose="A fixture a tool a surface, and the tests that hold live outputs to them.",
     cast=cast,
+    piecewise=True,
     reads=frozenset(["name", "summary", "description", "parameters", "cli"]),
     needs=("registry",),
     runtime=("snapshot_checks",),

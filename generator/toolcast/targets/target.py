@@ -39,11 +39,19 @@ class Results(Protocol):
         """A file that is made of one tool."""
 
     def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
-        """A file that is made of JSON values."""
+        """A file that is made of JSON values; asked for again in one run, the same one."""
+
+    def target(
+        self, name: str, make: Callable[[], Mapping[str, Output]]
+    ) -> Mapping[str, Output]:
+        """All files of a target that makes them in one piece, of all the tools."""
 
 
 class AllNew:
-    """Results without earlier ones: each piece is made."""
+    """Results without earlier ones: each piece is made; of a path only once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Output] = {}
 
     def of_tool(self, tool: ToolSpec, what: str, make: Callable[[], str]) -> str:
         return make()
@@ -52,6 +60,13 @@ class AllNew:
         return make()
 
     def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
+        if path not in self._files:
+            self._files[path] = make()
+        return self._files[path]
+
+    def target(
+        self, name: str, make: Callable[[], Mapping[str, Output]]
+    ) -> Mapping[str, Output]:
         return make()
 
 
@@ -86,6 +101,8 @@ class Target:
             what they import themselves comes with them.
         templates: the absolute path of the folder of a third-party target's templates;
             None for the built-in ones.
+        piecewise: it makes its files with the context's `results`, and so only those that
+            a change concerns; without, all of them when any tool changes.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
     """
 
@@ -97,6 +114,7 @@ class Target:
     runtime: tuple[str, ...] = ()
     templates: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    piecewise: bool = False
 
 
 def header(source: str) -> Code:

@@ -22,7 +22,7 @@ _WINDOWS_DEVICES = frozenset(
 )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=65536)
 def module_name(tool: str) -> str:
     """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
 

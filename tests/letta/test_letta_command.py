@@ -1,0 +1,211 @@
+"""`toolcast letta` as a person types it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.letta.toy import TOKEN
+from toolcast.commands.entry import main
+
+KEY = "k3y-of-the-letta-server"
+
+
+@pytest.fixture
+def run(
+    toy: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., Result]:
+    """Runs a subcommand with the project and the fake; looks for secrets in what it says."""
+    toy.world.password = KEY
+    monkeypatch.setenv("LETTA_BASE_URL", toy.fake.url)
+    monkeypatch.setenv("LETTA_API_KEY", KEY)
+    monkeypatch.setenv("TOY_AGENT_ID", toy.agent_id)
+    monkeypatch.setenv("TOY_MCP_TOKEN", TOKEN)
+    monkeypatch.chdir(tmp_path)
+
+    def type_(*words: str) -> Result:
+        project = ["--project", str(toy.project.root)]
+        result = CliRunner().invoke(main, ["letta", *words, *project])
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        for secret in (KEY, TOKEN):
+            assert secret not in result.output
+        return result
+
+    return type_
+
+
+def test_from_plan_to_rollback(run: Callable[..., Result], toy: Any) -> None:
+    names = toy.names()
+    planned = run("plan", "--out", "letta.plan.json")
+    assert planned.exit_code == 0, planned.output
+    assert planned.output.endswith(
+        "Plan: 13 to add, 0 to change, 0 to remove.\n"
+        "Saved: toolcast letta apply letta.plan.json\n"
+    )
+    text = Path("letta.plan.json").read_text()
+    assert KEY not in text
+    assert TOKEN not in text
+    applied = run("apply", "letta.plan.json")
+    assert applied.exit_code == 0, applied.output
+    assert applied.output.splitlines()[1:] == [
+        "created the entry toy",
+        "keeper: 9 tools and 9 rules in one request",
+        "tools+rules synced - 9 tools, 9 rules",
+    ]
+    found = run("verify")
+    assert found.exit_code == 0, found.output
+    assert found.output.endswith(
+        "attached_count: 9 (baseline 6 + 3)  keeper\nall_match: true\n"
+    )
+    again = run("apply", "letta.plan.json")
+    assert again.exit_code == 0, again.output
+    assert "in one request" not in again.output
+    back = run("rollback")
+    assert back.exit_code == 0, back.output
+    assert "1 of 1 agents as they were at" in back.output
+    assert toy.names() == names
+    assert run("verify", "--no-calls").exit_code == 1
+
+
+def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> None:
+    assert run("plan").exit_code == 0
+    assert run("plan", "--detailed-exitcode").exit_code == 2
+    assert run("apply", "--yes").exit_code == 0
+    assert run("plan", "--detailed-exitcode").exit_code == 0
+    toy.mcp.is_down = True
+    assert run("plan").exit_code == 1
+    assert run("plan", "--detailed-exitcode").exit_code == 1
+    toy.fake.__exit__(None, None, None)
+    broken = run("plan", "--detailed-exitcode", "--timeout", "2")
+    assert broken.exit_code == 1
+    assert broken.output.startswith("error: GET /v1/health/: no answer from http://")
+    assert run("plan", "--detailed-exitcode", "--toolset", "x").exit_code == 1
+    assert run("plan", "--toolset", "x").exit_code == 2
+
+
+def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
+    plan = json.loads(run("plan", "--format", "json").stdout)
+    assert plan["format"] == "toolcast-letta-plan/1"
+    assert plan["changes"][0] == {
+        "action": "+",
+        "layer": "server",
+        "name": "toy",
+        "agent": "",
+        "detail": "streamable HTTP at http://mcp.test/mcp, with a bearer token (not shown)",
+        "undo": "rolling back leaves the entry",
+    }
+    applied = run("apply", "--yes", "--format", "json")
+    assert json.loads(applied.stdout)["tools"] == 9
+    found = json.loads(run("verify", "--format", "json").stdout)
+    assert found["all_match"] is True
+    assert found["agents"] == [{"agent": "keeper", "attached": 9, "baseline": 6}]
+    back = json.loads(run("rollback", "--format", "json").stdout)
+    assert (back["agents"], back["lost"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("apply",), 2, "--yes plans and applies at once"),
+        (("apply", "none.json"), 2, "none.json cannot be read"),
+        (("plan", "--agent", "nobody"), 2, "the toolset toy has no agent `nobody`"),
+        (("plan", "--toolset", "toyy"), 2, "did you mean `toy`?"),
+        (("plan", "--out", "/none/plan.json"), 2, "/none/plan.json: No such file"),
+        (("verify", "--tool", "list_plain"), 2, "`list_plain` is not attached"),
+        (("verify", "--turn", "x"), 2, "`x` is not attached"),
+        (("rollback",), 2, "there is no baseline of toy on http://"),
+        (("rollback", "none.json"), 2, "none.json cannot be read"),
+        (("plan", "--base-url", "nowhere"), 2, "`nowhere` is no URL"),
+    ],
+)
+def test_mistakes_are_told(
+    run: Callable[..., Result], words: tuple[str, ...], code: int, said: str
+) -> None:
+    result = run(*words)
+    assert result.exit_code == code
+    assert said in result.output
+    assert "Traceback" not in result.output
+
+
+def test_nothing_reaches_the_cloud_by_default(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LETTA_BASE_URL")
+    result = run("plan")
+    assert result.exit_code == 2
+    assert "nothing says where Letta is" in result.output
+    monkeypatch.setenv("LETTA_BASE_URL", "")
+    assert run("plan").exit_code == 2
+
+
+def test_a_wrong_key(run: Callable[..., Result], toy: Any) -> None:
+    toy.world.password = "another"
+    result = run("plan")
+    assert result.exit_code == 1
+    assert result.output == "error: GET /v1/tools/count: HTTP 401: Unauthorized\n"
+
+
+def test_an_environment_that_lacks_something(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TOY_AGENT_ID")
+    result = run("plan")
+    assert result.exit_code == 2
+    assert "set TOY_AGENT_ID: the id of keeper" in result.output
+
+
+def test_specs_with_errors_reach_no_server(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    toy.project.edit("specs/toy/wake_agent.yaml", "attached: false", "attached: true")
+    result = run("plan")
+    assert result.exit_code == 1
+    assert "letta/attached-circular" in result.output
+    assert toy.fake.faults.seen == []
+
+
+def test_what_a_server_says_cannot_steer_a_terminal(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    agent = toy.world.agents[toy.agent_id]
+    rule = {"tool_name": "\x1b[2Jgone", "type": "run_first", "args": None}
+    agent.tool_rules.append({**rule, "prompt_template": None})
+    result = run("plan")
+    assert "\x1b" not in result.output
+    assert "\\x1b[2Jgone" in result.output
+
+
+def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) -> None:
+    toy.world.custom_tool("end_day")
+    result = run("plan", "--out", "p.json")
+    assert result.exit_code == 1
+    assert "help: rename the tool, or name it: --allow-capture end_day" in result.output
+    assert result.output.endswith("Refused: 1 objection.\n")
+    assert run("apply", "p.json").exit_code == 1
+    assert run("apply", "--yes", "--allow-capture", "end_day").exit_code == 0
+
+
+def test_a_toolset_without_letta(
+    make_project: Callable[..., Any], run: Callable[..., Result]
+) -> None:
+    project = make_project({}, at="plain")
+    words = ["letta", "plan", "--project", str(project.root)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "no toolset has a `letta`" in result.output
+
+
+def test_help_imports_no_library(toy: Any) -> None:
+    program = (
+        "import sys\n"
+        "from toolcast.commands.entry import main\n"
+        "main(['letta', 'plan', '--help'], standalone_mode=False)\n"
+        "assert not {'letta_client', 'httpx', 'jsonschema', 'yaml'} & set(sys.modules)\n"
+    )
+    ran = toy.project.run("-c", program)
+    assert ran.returncode == 0, ran.stderr

@@ -1,0 +1,181 @@
+"""Two at once, and somebody else's hands in between: seen, and nothing overwritten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast.runtime.letta_applying import Refused, apply_plan
+from toolcast.runtime.letta_baseline import AnotherRun, Baselines
+
+
+def agent_of(toy: Any) -> Any:
+    return toy.world.agents[toy.agent_id]
+
+
+def stopped(toy: Any, plan: Any, *lines: str) -> None:
+    names, rules = toy.names(), toy.rules()
+    with pytest.raises(Refused) as caught:
+        toy.apply(plan)
+    said = str(caught.value).split("\n")
+    assert said == ["the world has moved since the plan:", *lines, "plan again"]
+    assert (toy.names(), toy.rules()) == (names, rules)
+
+
+def test_a_tool_attached_by_hand_since_the_plan(toy: Any) -> None:
+    plan = toy.plan()
+    toy.world.attach(agent_of(toy), toy.world.custom_tool("by_hand"))
+    stopped(toy, plan, "keeper has got `by_hand`")
+    toy.apply()
+    assert "by_hand" in toy.names()
+
+
+def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
+    plan = toy.plan()
+
+    def attach(method: str, path: str) -> None:
+        if (method, path) == ("POST", "/v1/mcp-servers/"):
+            toy.world.attach(agent_of(toy), toy.world.custom_tool("by_hand"))
+
+    toy.fake.faults.before = attach
+    with pytest.raises(Refused, match="keeper has got `by_hand`"):
+        toy.apply(plan)
+    assert "by_hand" in toy.names()
+    assert "search_notes" not in toy.names()
+    toy.fake.faults.before = None
+    toy.apply()
+    assert {"by_hand", "search_notes"} < set(toy.names())
+
+
+def test_a_tool_detached_or_made_anew_by_hand(toy: Any) -> None:
+    plan = toy.plan()
+    agent_of(toy).tool_ids.remove(toy.world.tool_named("their_tool").id)
+    stopped(toy, plan, "keeper has lost `their_tool`")
+
+
+def test_a_rule_changed_by_hand(toy: Any) -> None:
+    plan = toy.plan()
+    toy.world.set_approval(agent_of(toy), "their_tool", True)
+    stopped(toy, plan, "somebody changed the rules of keeper")
+    toy.apply()
+    assert ("their_tool", "requires_approval") in toy.rules()
+
+
+def test_an_approval_by_hand_stays(toy: Any) -> None:
+    toy.apply()
+    toy.world.set_approval(agent_of(toy), "search_notes", True)
+    assert toy.plan().changes == ()
+    assert ("search_notes", "requires_approval") in toy.rules()
+
+
+def test_an_agent_that_something_else_opened(toy: Any) -> None:
+    """Letta Code clears every rule of an agent that it opens."""
+    toy.apply()
+    toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
+    toy.deploy()
+    plan = toy.plan()
+    agent_of(toy).tool_rules = []
+    stopped(toy, plan, "somebody changed the rules of keeper")
+
+
+def test_the_server_was_deployed_again(toy: Any) -> None:
+    plan = toy.plan()
+    toy.mcp.tools["end_day"]["description"] = "Otherwise."
+    stopped(toy, plan, "the MCP server offers `end_day` otherwise than then")
+
+
+def test_the_specs_were_edited(toy: Any) -> None:
+    plan = toy.plan()
+    toy.project.edit("specs/toy/end_day.yaml", ", ends_turn: true", "")
+    stopped(
+        toy,
+        plan,
+        "the specs or their settings are not those that the plan was made from",
+    )
+
+
+def test_the_entry_or_the_registry_was_changed(toy: Any) -> None:
+    toy.apply()
+    toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
+    toy.deploy()
+    plan = toy.plan()
+    toy.world.servers["http://else.test/mcp"] = toy.mcp
+    toy.entry().config["server_url"] = "http://else.test/mcp"
+    stopped(toy, plan, "somebody changed the entry `toy`")
+    toy.entry().config["server_url"] = "http://mcp.test/mcp"
+    toy.world.tool_named("search_notes").json_schema["description"] = "Mine."
+    stopped(toy, plan, "somebody changed `search_notes` in the registry")
+
+
+def test_a_plan_for_another_server(toy: Any, make_toy: Any) -> None:
+    other = make_toy()
+    stopped(
+        other,
+        toy.plan(),
+        f"the plan is for {toy.fake.url}, not for {other.fake.url}",
+    )
+
+
+def test_one_apply_at_a_time(toy: Any) -> None:
+    plan = toy.plan()
+    baselines = Baselines(toy.state)
+    with (
+        baselines.exclusive(),
+        pytest.raises(AnotherRun, match="another apply or rollback is under way"),
+    ):
+        toy.apply(plan)
+    assert toy.entry() is None
+    toy.apply(plan)
+
+
+def test_two_machines_apply_the_same_plan_one_behind_the_other(
+    toy: Any, tmp_path: Any
+) -> None:
+    plan = toy.plan()
+    toy.apply(plan)
+    elsewhere = Baselines(tmp_path / "elsewhere")
+    done = apply_plan(plan, toy.api(), toy.wish(), elsewhere)
+    assert done.missed == ()
+    patches = [one for one in toy.fake.faults.seen if one[1].startswith("/v1/agents")]
+    assert [method for method, _ in patches].count("PATCH") == 1, "nothing was left"
+
+
+def test_two_machines_with_different_plans(toy: Any, tmp_path: Any) -> None:
+    """The second one's plan is old as soon as the first one is done."""
+    older = toy.plan()
+    wish = toy.wish()
+    toy.project.edit(
+        "specs/toy/end_day.yaml",
+        "{attached: true, ends_turn: true}",
+        "{attached: false, reason: Days do not end.}",
+    )
+    toy.deploy()
+    toy.apply()
+    names = toy.names()
+    with pytest.raises(Refused, match="somebody changed the rules of keeper"):
+        apply_plan(older, toy.api(), wish, Baselines(tmp_path / "elsewhere"))
+    assert toy.names() == names
+
+
+def test_two_agents_changed_at_the_last_moment_are_noticed_behind_it(toy: Any) -> None:
+    """Between the last look and the request there is no way to see it; behind it is."""
+    plan = toy.plan()
+    done = toy.apply(plan)
+    assert done.missed == ()
+    toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
+    toy.deploy()
+    plan = toy.plan()
+    looked = {"agents": 0}
+
+    def attach(method: str, path: str) -> None:
+        if method == "GET" and path == f"/v1/agents/{toy.agent_id}":
+            looked["agents"] += 1
+            if looked["agents"] == 3:
+                made = toy.world.custom_tool("in_the_gap")
+                toy.world.attach(agent_of(toy), made)
+
+    toy.fake.faults.before = attach
+    done = toy.apply(plan)
+    assert done.missed == ("keeper has `in_the_gap`, which somebody else attached",)
+    assert "in_the_gap" in toy.names()
