@@ -105,5 +105,6 @@ def test_a_registry_loads_next_to_nothing() -> None:
         "generated._runtime.registry",
         "generated._runtime.sync_twins",
         "generated.molecule",
+        "generated.molecule.prepared",
         "generated.molecule.registry",
     }
