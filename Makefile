@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test lint format test-display test-node test-letta letta-server test-kill fuzz bench clean
+.PHONY: help generate check test lint format test-display test-node test-letta letta-server test-kill fuzz bench load clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,6 +43,9 @@ bench: $(STAMP) ## Print ratios of paired runs: generation, checks, imports
 	@$(BIN)/python benchmarks/bench.py
 	@$(BIN)/python benchmarks/servers.py
 	@$(BIN)/python benchmarks/calls.py
+
+load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the bare SDK server
+	@$(BIN)/python benchmarks/load.py
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated and examples
 	@$(BIN)/ruff check .

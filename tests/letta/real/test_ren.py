@@ -11,13 +11,14 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.letta.real.database import free_port
 from tests.letta.scripted_model import ScriptedModel, scripted_model
 from tests.mcp.servers import http_server
 
 pytestmark = pytest.mark.letta
 
-ROOT = Path(__file__).parents[3]
 TOKEN = "s3cret-token-of-the-mcp-server"
+ADMIN = "s3cret-token-of-the-administrator"
 BUILT_INS = {
     "letta_v1_agent": {"conversation_search", "memory_insert", "memory_replace"},
     "memgpt_v2_agent": {"conversation_search", "memory_insert", "memory_replace"},
@@ -90,6 +91,7 @@ def ren(
     project_copy.edit(
         "specs/ren/toolset.yaml", "type: memgpt_v2_agent", f"type: {kind}"
     )
+    project_copy.generate()
     close = {"Connection": "close"}
     with (
         scripted_model() as model,
@@ -106,13 +108,18 @@ def ren(
             "REN_DATA": str(tmp_path / "data"),
             "REN_AGENT_ID": agent["id"],
             "REN_TOKEN_REN": TOKEN,
+            "REN_MCP_TOKEN": TOKEN,
+            "REN_ADMIN_TOKEN": ADMIN,
             "LETTA_BASE_URL": clean_letta,
+            "TOOLCAST_LETTA_STATE": str(tmp_path / "state"),
         }
-        with http_server(ROOT, "generated.ren", env=env) as server:
-            env |= {"REN_MCP_TOKEN": TOKEN, "REN_MCP_URL": f"{server.url}/ren/"}
-            yield Ren(
-                letta, model, project_copy, kind, agent["id"], f"{server.url}/", env
-            )
+        # The server that brings itself into Letta must know its own address.
+        port = str(free_port())
+        url = f"http://127.0.0.1:{port}/mcp/"
+        env["REN_MCP_URL"] = f"{url}ren/"
+        root = project_copy.root
+        with http_server(root, "generated.ren", "--port", port, env=env):
+            yield Ren(letta, model, project_copy, kind, agent["id"], url, env)
 
 
 def test_ren_is_registered_attached_ruled_called_and_verified(
@@ -161,6 +168,30 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     assert "No changes" in ren.toolcast("plan"), "a turn leaves tools and rules alone"
     ren.toolcast("rollback")
     assert ren.names() == before
+
+
+def test_the_servers_own_endpoint_does_the_same(ren: Ren) -> None:
+    before = ren.names()
+    path = ren.mcp_url.replace("/mcp/", "/api/admin/sync-mcp-tools")
+    assert httpx.post(path).status_code == 401
+    headers = {"Authorization": f"Bearer {ADMIN}"}
+
+    def synced(**body: Any) -> Any:
+        answer = httpx.post(path, json=body, headers=headers, timeout=60)
+        assert answer.status_code == 200, answer.text
+        assert TOKEN not in answer.text
+        return answer.json()
+
+    assert len(synced(dry_run=True)["changes"]) > 18
+    assert ren.names() == before
+    done = synced()
+    assert (done["tools"], done["changed"], done["missed"]) == (
+        len(ren.names()),
+        True,
+        [],
+    )
+    assert "No changes" in ren.toolcast("plan")
+    assert synced()["changed"] is False
 
 
 def test_a_circular_call_is_refused_in_a_real_turn(ren: Ren) -> None:

@@ -1,0 +1,178 @@
+"""A toolset with its real MCP server and an agent, on a fake Letta or on a real one.
+
+Everything goes over HTTP, so that a test does not see which of the two it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.letta.changing_mcp import ChangingMcp, changing_mcp
+from tests.letta.toy import TOKEN
+from toolcast.runtime.letta_api import LettaApi
+from toolcast.runtime.letta_applying import Applied, apply_plan
+from toolcast.runtime.letta_attachment import Attachment, attachment
+from toolcast.runtime.letta_baseline import Baselines
+from toolcast.runtime.letta_plan import Permits, Plan
+from toolcast.runtime.letta_planning import make_plan
+from toolcast.runtime.letta_reading import read_world
+from toolcast.runtime.letta_rollback import RolledBack, roll_back
+from toolcast.runtime.letta_verifying import Calls, Verification, verify
+from toolcast.spec.loading import load_workspace
+from toolcast.targets.letta_wishes import letta_data, letta_definitions
+from toolcast.targets.mcp_definition import mcp_definition
+
+__all__ = ["THEIRS", "Stage", "stage_on"]
+
+THEIRS = {
+    *("archival_memory_search", "conversation_search", "memory_insert"),
+    *("memory_replace", "send_message", "their_tool"),
+}
+"""What the agent has before anything is applied."""
+MODEL = {
+    "model": "none",
+    "model_endpoint_type": "openai",
+    "model_endpoint": "http://127.0.0.1:9/v1",
+    "context_window": 32000,
+}
+
+
+@dataclass
+class Stage:
+    """One project against one Letta.
+
+    Attributes:
+        project: its folder, with specs to edit.
+        letta: the server.
+        mcp: the MCP server as it is deployed.
+        agent_id: the agent.
+        state: where baselines are.
+    """
+
+    project: Any
+    letta: httpx.Client
+    mcp: ChangingMcp
+    agent_id: str
+    state: Path
+    said: list[str] = field(default_factory=list)
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """What Letta answers; any failure is the test's."""
+        answer = self.letta.request(method, path, json=body).raise_for_status()
+        return answer.json() if answer.content else None
+
+    @property
+    def api(self) -> LettaApi:
+        return LettaApi(str(self.letta.base_url), timeout=60.0)
+
+    @property
+    def baselines(self) -> Baselines:
+        return Baselines(self.state)
+
+    @property
+    def toolset(self) -> Any:
+        loaded = load_workspace(str(self.project.root))
+        assert loaded.workspace is not None, loaded.findings
+        return loaded.workspace.toolsets[0]
+
+    def deploy(self) -> None:
+        """The server offers what the specs say."""
+        self.mcp.tools = [mcp_definition(tool) for tool in self.toolset.tools]
+
+    def wish(self, token: str = TOKEN) -> Attachment:
+        toolset = self.toolset
+        return attachment(
+            letta_data(toolset),
+            letta_definitions(toolset),
+            {"TOY_AGENT_ID": self.agent_id, "TOY_MCP_TOKEN": token},
+            server_url=self.mcp.url,
+        )
+
+    def plan(self, wish: Attachment | None = None, **permits: Any) -> Plan:
+        wish, api = wish or self.wish(), self.api
+        world = read_world(api, wish)
+        return make_plan(api.base_url, wish, world, Permits(**permits))
+
+    def apply(
+        self, plan: Plan | None = None, wish: Attachment | None = None
+    ) -> Applied:
+        wish = wish or self.wish()
+        made = plan or self.plan(wish)
+        return apply_plan(made, self.api, wish, self.baselines, self.said.append)
+
+    def verify(self, **calls: Any) -> Verification:
+        return verify(self.api, self.wish(), self.baselines, Calls(**calls))
+
+    def roll_back(self) -> RolledBack:
+        api = self.api
+        baseline = self.baselines.latest("toy", api.base_url)
+        return roll_back(api, self.wish(), baseline, self.baselines)
+
+    def agent(self, agent_id: str = "") -> Any:
+        return self.ask("GET", f"/v1/agents/{agent_id or self.agent_id}")
+
+    def names(self, agent_id: str = "") -> set[str]:
+        return {tool["name"] for tool in self.agent(agent_id)["tools"]}
+
+    def rules(self) -> set[tuple[str, str]]:
+        return {
+            (rule["tool_name"], rule["type"]) for rule in self.agent()["tool_rules"]
+        }
+
+    def patch(self, **fields: Any) -> None:
+        """Somebody changes the agent by hand."""
+        self.ask("PATCH", f"/v1/agents/{self.agent_id}", fields)
+
+    def registered(self, name: str) -> Any:
+        """The registry's tool of a name; None without one."""
+        found = self.ask("GET", f"/v1/tools/?names={name}")
+        return found[0] if found else None
+
+    def new_server(self, name: str, *tools: Mapping[str, Any], url: str) -> str:
+        """Somebody else's MCP server; gives the entry's id."""
+        config = {"mcp_server_type": "streamable_http", "server_url": url}
+        body = {"server_name": name, "config": config}
+        made: str = self.ask("POST", "/v1/mcp-servers/", body)["id"]
+        return made
+
+    def new_agent(self, *tools: str, **more: Any) -> str:
+        """The id of another agent with these tools alone."""
+        body = {
+            "name": "another",
+            "include_base_tools": False,
+            "tools": list(tools),
+            "llm_config": MODEL,
+            **more,
+        }
+        made: str = self.ask("POST", "/v1/agents/", body)["id"]
+        return made
+
+
+@contextmanager
+def stage_on(base_url: str, project: Any, state: Path) -> Iterator[Stage]:
+    """Sets a project's toolset and an agent with tools of its own up; applies nothing."""
+    close = {"Connection": "close"}
+    with (
+        changing_mcp() as mcp,
+        httpx.Client(base_url=base_url, timeout=60, headers=close) as letta,
+    ):
+        stage = Stage(project, letta, mcp, "", state)
+        schema = {"name": "their_tool", "parameters": {"type": "object"}}
+        code = "def their_tool():\n    return 1\n"
+        body = {"source_code": code, "json_schema": {**schema, "description": "It."}}
+        stage.ask("POST", "/v1/tools/", body)
+        agent = {
+            "name": "keeper",
+            "agent_type": "memgpt_v2_agent",
+            "tools": ["their_tool", "archival_memory_search"],
+            "llm_config": MODEL,
+        }
+        stage.agent_id = stage.ask("POST", "/v1/agents/", agent)["id"]
+        stage.deploy()
+        yield stage
