@@ -102,7 +102,7 @@ async def test_noise_on_stderr_neither_blocks_nor_reaches_the_log(
 
 
 async def test_endless_notifications_leave_the_calls_alone(opened: Open) -> None:
-    tools = opened(odd("chatty", call_timeout=20.0, list_timeout=20.0))
+    tools = opened(odd("chatty", call_timeout=50.0, list_timeout=50.0))
     assert (await call(tools, "echo", text="through")).result == "through"
 
 

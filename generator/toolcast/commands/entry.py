@@ -17,6 +17,7 @@ _COMMANDS = {
     "new": "Write a tool spec and a typed handler stub.",
     "generate": "Cast the specs into their outputs.",
     "check": "Check specs, rules, and that the outputs are what the specs give.",
+    "route": "Show which tools the router chooses for a message, and what that saves.",
     "explain": "Tell what a rule checks, why, and how to mend it.",
     "letta": "Plan, apply, verify and roll back what Letta's agents have.",
     "schema": "Print the JSON Schema of a kind of spec file.",
