@@ -47,6 +47,8 @@ fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five mi
 
 bench: $(STAMP) ## Print ratios of paired runs: generation, checks, imports
 	@$(BIN)/python benchmarks/bench.py
+	@$(BIN)/python benchmarks/servers.py
+	@$(BIN)/python benchmarks/calls.py
 
 load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the bare SDK server
 	@$(BIN)/python benchmarks/load.py
