@@ -18,11 +18,23 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import external
+import router
+
 from specs import write_workspace
 
 PYTHON = sys.executable
 TOOLCAST = [PYTHON, "-m", "toolcast"]
 CLICK = [PYTHON, "-c", "import click"]
+# The same pipeline as a generator has it that does not know how black lays code out.
+BLACK_TOO = """\
+import black
+from toolcast.pipeline import generate
+mode = black.Mode(target_versions={black.TargetVersion.PY311})
+for path, data in generate(".").files.items():
+    if path.endswith(".py"):
+        black.format_str(data.decode(), mode=mode)
+"""
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,7 @@ class Row:
         goal: the ratio that is aimed at, at most.
         before: makes the state that A starts from; it is not timed.
         runs: pairs.
+        before_other: makes the state that B starts from.
     """
 
     name: str
@@ -46,6 +59,7 @@ class Row:
     goal: float | None = None
     before: Callable[[], None] | None = None
     runs: int = 7
+    before_other: Callable[[], None] | None = None
 
 
 def measure(command: Sequence[str], folder: Path) -> tuple[float, int]:
@@ -72,6 +86,8 @@ def compare(row: Row) -> None:
         if row.before is not None:
             row.before()
         one, peak = measure(row.one, row.folder)
+        if row.before_other is not None:
+            row.before_other()
         other, _ = measure(row.other, row.folder)
         if turn:  # the first pair warms the caches
             ratios.append(one / other)
@@ -85,16 +101,23 @@ def compare(row: Row) -> None:
     )
 
 
+def forget(root: Path) -> None:
+    """Takes the outputs and the cache of a workspace away."""
+    shutil.rmtree(root / "generated", ignore_errors=True)
+    shutil.rmtree(root / ".toolcast", ignore_errors=True)
+
+
 def rows(folder: Path) -> list[Row]:
     """Every comparison, over workspaces made below a folder."""
     thousand = write_workspace(folder / "thousand", 1_000)
-    generated = thousand / "generated"
     spec = thousand / "specs" / "things" / "thing_00500.yaml"
     turns = iter(range(1_000_000))
 
+    hundred = write_workspace(folder / "hundred", 100)
+    ten_thousand = write_workspace(folder / "ten_thousand", 10_000)
+
     def cold() -> None:
-        shutil.rmtree(generated, ignore_errors=True)
-        shutil.rmtree(thousand / ".toolcast", ignore_errors=True)
+        forget(thousand)
 
     def one_changed() -> None:
         text = spec.read_text("utf-8")
@@ -104,7 +127,9 @@ def rows(folder: Path) -> list[Row]:
 
     generate = [*TOOLCAST, "generate"]
     imports = "import generated.things.registry"
-    empty = [PYTHON, "-c", "import json"]
+    (thousand / "empty").mkdir()
+    (thousand / "empty" / "__init__.py").touch()
+    empty = [PYTHON, "-c", "import json, empty"]
     base_tool = [PYTHON, "-c", "from langchain_core.tools import BaseTool"]
     wrappers = [PYTHON, "-c", "import generated.things.langchain_tools"]
     return [
@@ -137,16 +162,37 @@ def rows(folder: Path) -> list[Row]:
             3,
         ),
         Row(
-            "check, 1,000 tools / no-op generate",
+            "check without any cache, 1,000 tools / cold generate",
             [*TOOLCAST, "check"],
             generate,
             thousand,
             1,
             None,
             3,
+            before_other=cold,
         ),
         Row(
-            "import of a registry of 1,000 tools / import json",
+            "cold generate with black over each file / without",
+            [PYTHON, "-c", BLACK_TOO],
+            generate,
+            hundred,
+            None,
+            None,
+            1,
+            before_other=lambda: forget(hundred),
+        ),
+        Row(
+            "cold generate, 10,000 tools / 1,000 tools",
+            [*TOOLCAST, "generate", "--project", str(ten_thousand)],
+            generate,
+            thousand,
+            11,
+            lambda: forget(ten_thousand),
+            1,
+            before_other=cold,
+        ),
+        Row(
+            "import of a registry of 1,000 tools / json and an empty package",
             [PYTHON, "-c", imports],
             empty,
             thousand,
@@ -170,6 +216,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="toolcast-bench-") as folder:
         for row in rows(Path(folder)):
             compare(row)
+    external.main()
+    router.main()
 
 
 if __name__ == "__main__":

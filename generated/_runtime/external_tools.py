@@ -47,6 +47,11 @@ class ExternalTools:
         # Replaced as a whole in the thread, read in any other.
         self._offered: Mapping[str, tuple[Tool, Connection]] = {}
 
+    @property
+    def has_always_tools(self) -> bool:
+        """They are all routed."""
+        return False
+
     def may_own(self, name: str) -> bool:
         """Whether a server could have a tool of this name, now or later. Does no I/O."""
         return any(server.may_own(name) for server in self._servers)

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Seque
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["MOST_LEVELS", "AllowedHosts", "Guard", "nesting"]
+__all__ = ["MOST_LEVELS", "AllowedHosts", "Guard", "nesting", "refuse"]
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

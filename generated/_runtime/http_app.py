@@ -7,13 +7,14 @@ worker on any machine can answer any request, of both protocol eras.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from .http_access import AllowedHosts, AsgiApp, Guard, Message, Receive, Send
+from .http_access import AllowedHosts, AsgiApp, Guard, Message, Receive, Send, refuse
 from .http_admin import LIST_TOOLS, admin_app
 from .http_settings import Endpoint, Listening
 
@@ -51,7 +52,10 @@ def http_app(server: McpServer, listening: Listening) -> Router:
         manager = _manager(server, endpoint, most)
         managers.append(manager)
         realm = f"{server.name} {endpoint.client or 'mcp'}"
-        app = guarded(manager.handle_request, endpoint.token_variable, realm, "POST")
+        app = guarded(
+            _owing_no_answer(manager.handle_request),
+            *(endpoint.token_variable, realm, "POST"),
+        )
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
     admin = listening.settings.admin_variable
@@ -102,6 +106,37 @@ def _manager(
             enable_dns_rebinding_protection=False
         ),
     )
+
+
+def _owing_no_answer(app: AsgiApp) -> AsgiApp:
+    """Refuses requests that the SDK takes for notifications, because their id is none."""
+
+    async def answering(
+        scope: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> None:
+        request = await receive()
+        waiting, is_refused = [request], False
+
+        async def again() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        async def checked(message: Message) -> None:
+            nonlocal is_refused
+            if message["type"] == "http.response.start" and message["status"] == 202:
+                is_refused = _is_request(request.get("body", b""))
+                if is_refused:
+                    await refuse(send, 400, "the id of a request is text or a number")
+            if not is_refused:
+                await send(message)
+
+        await app(scope, again, checked)
+
+    return answering
+
+
+def _is_request(body: bytes) -> bool:
+    message = json.loads(body)
+    return isinstance(message, dict) and {"id", "method"} <= message.keys()
 
 
 async def _health(

@@ -175,21 +175,29 @@ def _agent_plan(
     world: World,
     permits: Permits,
 ) -> AgentPlan:
-    renamed = {
+    # A former name that somebody else has by now is theirs.
+    former = {
         old: new
         for old, new in wish.gone_names.items()
-        if old in state.tools and wish.tools[new].attached
+        if old not in world.registry or world.is_ours(old)
     }
+    renamed = {old: new for old, new in former.items() if wish.tools[new].attached}
     gone = {name for name in state.tools if _goes(name, wish, agent, world)}
-    rules_gone = (gone | set(wish.gone_names)) - set(renamed)
+    rules_gone = (gone | set(former)) - set(renamed)
     kept = [name for name in state.tools if name not in gone]
     added = [n for n in (*sorted(agent.expects), *wish.canonical) if n not in kept]
     after = tuple(dict.fromkeys([*kept, *added]))
+    # Who attaches by PATCH brings no approval along. Of tools that others attached, they
+    # have decided.
     approving = [
         name
         for name in after
         if (name in wish.tools and wish.tools[name].requires_approval)
-        or (name in world.registry and world.registry[name].needs_approval)
+        or (
+            (name in wish.canonical or name not in state.tools)
+            and name in world.registry
+            and world.registry[name].needs_approval
+        )
     ]
     needs = RuleNeeds(
         state.type,

@@ -13,9 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Client, UnknownClientError
-from .background_loop import sync
 from .own_tools import OwnTools
 from .prepared_tools import ListedTool, PreparedTools
+from .source_tools import find_source_tool, list_source_tools
+from .sync_twins import sync
+from .tool_routing import route_tools as _route_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from .access_override import OverrideFile
     from .call_context import ReportProgress
     from .ledger_settings import LedgerSettings
+    from .routing import Router
     from .tool import Tool
     from .tool_calls import ToolCalls
     from .tool_response import ToolResponse
@@ -48,6 +51,7 @@ class Registry:
         sources: where further tools come from; an own tool wins over one of the same name.
         ledger: where calls of persistent tools are recorded; None refuses them.
         override: where an administrator's changes are, read when access is first asked for.
+        router: chooses tools for a message; None to choose by words.
         checksum: that of the prepared file which belongs to the modules.
     """
 
@@ -61,6 +65,7 @@ class Registry:
         sources: Sequence[ToolSource] = (),
         ledger: LedgerSettings | None = None,
         override: OverrideFile | None = None,
+        router: Router | None = None,
         *,
         checksum: str,
     ) -> None:
@@ -70,6 +75,7 @@ class Registry:
         self._sources = tuple(sources)
         self._ledger = ledger
         self._override = override
+        self._router = router
         self._tool_calls: ToolCalls | None = None
 
     @property
@@ -145,13 +151,10 @@ class Registry:
             UnknownToolError: the client has no such tool.
             AccessError: who may have which tool cannot be found out.
         """
-        tool, _ = await self._found(name, client)
-        return tool
+        return (await self._found(name, client))[0]
 
     async def list_tools(self, client: str | None = None) -> list[ListedTool | Tool]:
-        """A client's tools: the toolset's own in their order, then the sources'.
-
-        The own ones are as they were prepared: no module of a tool is imported.
+        """A client's tools: the toolset's own as prepared, in their order, then the sources'.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -160,25 +163,22 @@ class Registry:
         own = [self._own.listed(name) for name in self.names(client)]
         return [*own, *await self.source_tools(client)]
 
-    async def source_tools(self, client: str | None = None) -> list[Tool]:
-        """The sources' tools that a client may have, each name once.
+    async def source_tools(
+        self, client: str | None = None, *, is_always: bool = False
+    ) -> list[Tool]:
+        """The sources' tools that a client may have, each name once; raises as `list_tools`.
 
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
+        `is_always`: only those of every turn; a source without any is not waited for.
         """
         access = self.access()
         access.client(client)
-        listed: dict[str, Tool] = {}
-        for source in self._sources:
-            for tool in await source.list_tools():
-                if (
-                    tool.name not in self._own
-                    and access.may_have(client, tool.name)
-                    and source.is_meant_for(tool.name, client)
-                ):
-                    listed.setdefault(tool.name, tool)
-        return list(listed.values())
+
+        def may_have(name: str) -> bool:
+            return name not in self._own and access.may_have(client, name)
+
+        return await list_source_tools(
+            self._sources, client, may_have, is_always=is_always
+        )
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
         """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
@@ -209,7 +209,10 @@ class Registry:
 
     async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
         """The client's tools that are offered in every turn, in OpenAI's format."""
-        return [tool.openai() for tool in await self.list_tools(client) if tool.always]
+        own = [self._own.listed(name) for name in self.names(client)]
+        shown = [tool.openai() for tool in own if tool.always]
+        others = await self.source_tools(client, is_always=True)
+        return shown + [tool.openai() for tool in others]
 
     async def get_routed_tools_catalog(
         self, client: str | None = None
@@ -218,11 +221,14 @@ class Registry:
         listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
 
+    route_tools = _route_tools
+
     get_mcp_tools_sync = sync(get_mcp_tools)
     get_openai_tools_sync = sync(get_openai_tools)
     get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
     get_always_tools_sync = sync(get_always_tools)
     get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
+    route_tools_sync = sync(route_tools)
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -271,8 +277,7 @@ class Registry:
         return self._tool_calls
 
     def _is_known(self, name: str) -> bool:
-        sources = self._sources
-        return name in self._own or any(source.may_own(name) for source in sources)
+        return name in self._own or any(s.may_own(name) for s in self._sources)
 
     def _present(self, name: str, client: str | None) -> str:
         present = self.resolve(name)
@@ -288,12 +293,7 @@ class Registry:
         if self.access().may_have(client, present):
             if present in self._own:
                 return self._own.load(present), None
-            for source in self._sources:
-                if not source.may_own(present):
-                    continue
-                if not source.is_meant_for(present, client):
-                    continue
-                tool = await source.find_tool(present)
-                if tool is not None:
-                    return tool, source
+            found = await find_source_tool(self._sources, client, present)
+            if found is not None:
+                return found
         raise UnknownToolError(f"unknown tool `{name}`")

@@ -34,7 +34,8 @@ MOST_BYTES = 16 * 1024 * 1024
 """The longest message that is taken."""
 
 _MOST_GARBAGE = 1_000
-_MOST_LINES_A_SECOND = 2_000
+_BURST_OF_LINES = 1_000
+_LINES_A_SECOND = 200
 _KEPT_STDERR = 2_000
 _STDERR_PAUSE = 0.01
 _GRACE = 1.0
@@ -106,7 +107,7 @@ async def stdio_transport(
 async def _read_messages(
     process: anyio.abc.Process, into_session: Any, ending: Ending
 ) -> None:
-    pace = _Pace(_MOST_LINES_A_SECOND)
+    pace = _Pace(_BURST_OF_LINES, _LINES_A_SECOND)
     buffer = bytearray()
     reason = "it ended"
     if process.stdout is None:
@@ -148,19 +149,23 @@ async def _hand_over(line: bytes, into_session: Any, ending: Ending) -> bool:
 
 
 class _Pace:
-    """Lets at most so many steps through in a second; who is quicker waits."""
+    """Lets a burst of steps through, and then so many in a second; who is quicker waits.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._begin = time.monotonic()
-        self._count = 0
+    All servers share a thread, and with the callers an interpreter.
+    """
+
+    def __init__(self, burst: int, each_second: int) -> None:
+        self._burst = burst
+        self._rate = each_second
+        self._left = float(burst)
+        self._then = time.monotonic()
 
     async def step(self) -> None:
-        self._count += 1
-        if self._count < self._most:
-            return
-        await anyio.sleep(max(0.0, self._begin + 1.0 - time.monotonic()))
-        self._begin, self._count = time.monotonic(), 0
+        now = time.monotonic()
+        gained = (now - self._then) * self._rate
+        self._left, self._then = min(self._burst, self._left + gained) - 1.0, now
+        if self._left < 0:
+            await anyio.sleep(-self._left / self._rate)
 
 
 async def _read_stderr(process: anyio.abc.Process, ending: Ending) -> None:

@@ -1,9 +1,9 @@
 """Threads for the calls of plain functions; one that hangs keeps nobody else from running.
 
 A thread that has finished waits a while for the next call, because starting one costs more
-than most calls do. There is no queue: a call takes a thread that waits, or a new one, so that
-a function which hangs holds up no other. All are daemons, which do not keep the process from
-ending.
+than most calls do. A call takes a thread that waits, or a new one, so that a function which
+hangs holds up no other; only when the most are running does it wait, for a while, in turn. All
+are daemons, which do not keep the process from ending.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import contextvars
 import os
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -27,9 +28,12 @@ Outcome = tuple[Any, BaseException | None]
 """What a function gave, and what it raised."""
 
 _IDLE_SECONDS = 10.0
+_PATIENCE_SECONDS = 5.0
 _Work = Callable[[], None]
 
 _places = threading.BoundedSemaphore(MOST_THREADS)
+_waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
+_order = threading.Lock()
 _idle: list[_Worker] = []
 
 
@@ -66,11 +70,11 @@ class _Worker:
 async def in_thread(work: Callable[[], Any]) -> Outcome:
     """Runs a function in the present context; it never raises what the function raises.
 
-    When the most threads are running already, hung ones among them, the outcome is an
-    error that says so.
+    When the most threads are running already, hung ones among them, and none becomes free
+    in a few seconds, the outcome is an error that says so.
     """
     places = _places
-    if not places.acquire(blocking=False):
+    if not (places.acquire(blocking=False) or await _place(places)):
         return None, ToolError(
             f"the server is busy with {MOST_THREADS} calls; try again later"
         )
@@ -89,13 +93,51 @@ async def in_thread(work: Callable[[], Any]) -> Outcome:
         except BaseException as error:
             outcome = None, error
         _idle.append(worker)
-        places.release()
+        _leave(places)
         # The loop may have ended while the function ran on.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(finish, outcome)
 
     worker.give(run)
     return await future
+
+
+async def _place(places: threading.BoundedSemaphore) -> bool:
+    """Waits in turn for a place; False when there was none in time."""
+    loop = asyncio.get_running_loop()
+    given: asyncio.Future[None] = loop.create_future()
+    with _order:
+        if places.acquire(blocking=False):
+            return True
+        _waiting.append((loop, given))
+    try:
+        await asyncio.wait_for(given, _PATIENCE_SECONDS)
+    except TimeoutError:
+        return False
+    except asyncio.CancelledError:
+        if given.done() and not given.cancelled():
+            _leave(places)
+        raise
+    return True
+
+
+def _leave(places: threading.BoundedSemaphore) -> None:
+    """Gives a place to whoever waits longest, or back."""
+
+    def hand(given: asyncio.Future[None]) -> None:
+        if given.done():
+            _leave(places)  # it has gone meanwhile
+        else:
+            given.set_result(None)
+
+    with _order:
+        while _waiting:
+            loop, given = _waiting.popleft()
+            # A loop that has ended waits for nothing.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(hand, given)
+                return
+        places.release()
 
 
 def _taken() -> _Worker:
@@ -110,7 +152,9 @@ def _taken() -> _Worker:
 
 def _forget() -> None:
     """A forked child has none of the threads."""
-    global _places
+    global _places, _order
+    _order = threading.Lock()
+    _waiting.clear()
     _places = threading.BoundedSemaphore(MOST_THREADS)
     _idle.clear()
 

@@ -44,6 +44,7 @@ class Tool:
         persistent: calls are written to the ledger.
         service: the service that the tool depends on.
         permission: the permission that a caller needs.
+        when_to_use: when to choose it, where the tool itself says so.
         deprecated: since when, until when, why, and what to use instead.
         examples: calls with their `arguments` and, where known, `result` or `error`.
     """
@@ -60,6 +61,7 @@ class Tool:
     persistent: bool = False
     service: str | None = None
     permission: str | None = None
+    when_to_use: str = ""
     deprecated: Mapping[str, str] | None = None
     examples: Sequence[Mapping[str, Any]] = ()
 

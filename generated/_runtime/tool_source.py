@@ -21,6 +21,10 @@ class ToolSource(Protocol):
     it lists; what it cannot reach it leaves out, with a line in the log.
     """
 
+    @property
+    def has_always_tools(self) -> bool:
+        """Whether a tool of it could be one that is offered in every turn."""
+
     def may_own(self, name: str) -> bool:
         """Whether it could have a tool of this name, now or later. Does no I/O.
 

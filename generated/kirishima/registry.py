@@ -7,7 +7,7 @@ from .._runtime.access import Client
 from .._runtime.access_override import OverrideFile
 from .._runtime.ledger_settings import LedgerSettings
 from .._runtime.registry import Registry
-from .external import EXTERNAL_TOOLS
+from .external import EXTERNAL_TOOLS, ROUTER
 from .prepared import CHECKSUM
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.
@@ -57,6 +57,7 @@ REGISTRY = Registry(
     override=OVERRIDE,
     former_names=FORMER_NAMES,
     sources=(EXTERNAL_TOOLS,),
+    router=ROUTER,
     ledger=LEDGER,
     checksum=CHECKSUM,
 )
@@ -72,5 +73,7 @@ get_always_tools = REGISTRY.get_always_tools
 get_always_tools_sync = REGISTRY.get_always_tools_sync
 get_routed_tools_catalog = REGISTRY.get_routed_tools_catalog
 get_routed_tools_catalog_sync = REGISTRY.get_routed_tools_catalog_sync
+route_tools = REGISTRY.route_tools
+route_tools_sync = REGISTRY.route_tools_sync
 call_tool = REGISTRY.call_tool
 call_tool_sync = REGISTRY.call_tool_sync

@@ -66,5 +66,7 @@ get_always_tools = REGISTRY.get_always_tools
 get_always_tools_sync = REGISTRY.get_always_tools_sync
 get_routed_tools_catalog = REGISTRY.get_routed_tools_catalog
 get_routed_tools_catalog_sync = REGISTRY.get_routed_tools_catalog_sync
+route_tools = REGISTRY.route_tools
+route_tools_sync = REGISTRY.route_tools_sync
 call_tool = REGISTRY.call_tool
 call_tool_sync = REGISTRY.call_tool_sync

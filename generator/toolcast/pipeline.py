@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .output.kept import Output
@@ -42,8 +42,21 @@ class Generated:
     until: str | None = None
 
 
+class Watcher(Protocol):
+    """Who is told how far a long run has come."""
+
+    def stage(self, words: str) -> None:
+        """Another kind of work begins."""
+
+    def step(self) -> None:
+        """One file more is done."""
+
+
 def generate(
-    root: str, today: datetime.date | None = None, memory: Memory | None = None
+    root: str,
+    today: datetime.date | None = None,
+    memory: Memory | None = None,
+    watcher: Watcher | None = None,
 ) -> Generated:
     """Reads, checks and casts the workspace at `root`.
 
@@ -52,11 +65,16 @@ def generate(
         today: the day that decides whether a suppression is over; default: the clock's.
         memory: what earlier runs found out, and learns what this one does; without it the
             result is the same, and takes longer.
+        watcher: is told how far the run has come.
     """
-    loaded = load_workspace(root, memory)
+    tell = watcher.stage if watcher else _tell_nobody
+    step = watcher.step if watcher else _tell_nobody
+    tell("reading")
+    loaded = load_workspace(root, memory, step)
     workspace, findings = loaded.workspace, loaded.findings
     if workspace is None or has_errors(findings):
         return Generated(workspace, {}, in_order(findings))
+    tell("checking")
     findings += check_workspace(workspace, memory.rules if memory else None)
     day = today or datetime.date.today()
     findings = in_order(without_suppressed(workspace, findings, day))
@@ -67,8 +85,9 @@ def generate(
     from .rendering.shape import ShapeViolation
     from .targets.casting import cast_workspace
 
+    tell("casting")
     try:
-        files = cast_workspace(workspace, memory.toolset if memory else None)
+        files = cast_workspace(workspace, memory.toolset if memory else None, step)
     except (TemplateFailure, ShapeViolation) as failure:
         rule = "template" if isinstance(failure, TemplateFailure) else "shape"
         problem = Finding(
@@ -76,3 +95,7 @@ def generate(
         )
         return Generated(workspace, {}, in_order([*findings, problem]))
     return Generated(workspace, files, findings, next_end(workspace, day))
+
+
+def _tell_nobody(*_: str) -> None:
+    """Nobody watches."""

@@ -77,11 +77,11 @@ def test_nothing_but_the_standard_library_is_imported(settled: Any) -> None:
 
 def test_no_file_but_the_index_is_opened(settled: Any) -> None:
     script = f"""
-import sys
+import os, sys
 opened = []
 sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
 {MODULES}
-print("OPENED", *(path for path in opened if path.startswith({str(settled.root)!r})))
+print("OPENED", *(path for path in opened if path.startswith({str(settled.root)!r}) and os.path.isfile(path)))
 """
     run = settled.run("-c", script)
     _, _, opened = run.stdout.partition("OPENED")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from generated._runtime.call_context import CallContext
 from generated._runtime.external_server import ExternalServer
 from generated._runtime.external_tools import ExternalTools
 from generated._runtime.tool_response import ToolResponse
+from tests.external.servers.running import HttpServer
 
 SERVERS = Path(__file__).parent / "servers"
 
@@ -84,50 +82,14 @@ def processes(words: str) -> list[int]:
     return found
 
 
-@dataclass
-class HttpServer:
-    """The useful server over HTTP; it can be ended and started again at its port."""
-
-    port: int
-    words: tuple[str, ...] = ()
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/mcp"
-
-    def start(self) -> None:
-        script = str(SERVERS / "personal.py")
-        command = [sys.executable, script, "--http", str(self.port), *self.words]
-        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 30
-        while True:
-            with socket.socket() as probe:
-                probe.settimeout(1)
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            assert self.process.poll() is None and time.monotonic() < end
-            time.sleep(0.05)
-
-    def end(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-
-
 @pytest.fixture
 def personal_http() -> Iterator[Callable[..., HttpServer]]:
     """Starts the useful server over HTTP."""
     running: list[HttpServer] = []
 
     def start(*words: str) -> HttpServer:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            port = taken.getsockname()[1]
-        server = HttpServer(port, words)
-        server.start()
-        running.append(server)
-        return server
+        running.append(HttpServer.started(*words))
+        return running[-1]
 
     yield start
     for server in running:

@@ -14,7 +14,8 @@ import pytest
 from generated._runtime.external_server import ExternalServer
 from generated._runtime.sdk_logging import quieten_thread
 from generated.kirishima import registry
-from tests.external.conftest import HttpServer, Open, call, until
+from tests.external.conftest import Open, call, until
+from tests.external.servers.running import HttpServer
 
 TOKEN = "hunter2-hunter2"
 Personal = Callable[..., HttpServer]
@@ -74,6 +75,11 @@ async def test_a_client_gets_no_external_tool_that_is_not_its_own(
 async def test_nothing_is_connected_for_a_tool_that_is_not_there() -> None:
     answer = await registry.call_tool("no_such_tool", {}, "internal")
     assert answer.error == "unknown tool `no_such_tool`"
+    assert registry.EXTERNAL_TOOLS._connections == {}
+
+
+async def test_the_always_list_waits_for_nobody() -> None:
+    assert len(await registry.get_always_tools("internal")) == 3
     assert registry.EXTERNAL_TOOLS._connections == {}
 
 

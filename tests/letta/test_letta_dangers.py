@@ -467,3 +467,69 @@ def test_two_agents_in_one_plan(make_toy: Callable[..., Any]) -> None:
     rules = {(rule["tool_name"], rule["type"]) for rule in helper.tool_rules}
     assert rules == {("delete_note", "requires_approval"), ("end_day", "exit_loop")}
     assert verified(toy, examples=False).all_match
+
+
+def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
+    toy.project.edit(
+        "specs/toy/end_day.yaml",
+        "handler:",
+        "renamed_from: [stop_day, close_day]\nhandler:",
+    )
+    agent = agent_of(toy)
+    for name in ("stop_day", "close_day"):
+        toy.world.attach(agent, toy.world.custom_tool(name))
+    agent.tool_rules.append({"tool_name": "stop_day", "type": "continue_loop"})
+    toy.deploy()
+    toy.apply()
+    assert {"stop_day", "close_day", "end_day"} < set(toy.names())
+    assert ("stop_day", "continue_loop") in toy.rules()
+    assert verified(toy).all_match
+
+
+def test_a_rule_of_a_former_name_follows_it_although_the_tool_is_gone(
+    toy: Any,
+) -> None:
+    """Somebody refreshed: the old tool is deleted and detached, its rules are left."""
+    toy.apply()
+    from tests.letta.test_letta_changes import rename
+
+    rename(toy, "search_notes", "find_notes")
+    limit = {"tool_name": "search_notes", "type": "max_count_per_step"}
+    agent_of(toy).tool_rules.append({**limit, "max_count_limit": 3})
+    toy.world.refresh(toy.entry())
+    assert "search_notes" not in toy.names()
+    toy.apply()
+    assert "find_notes" in toy.names()
+    assert ("find_notes", "max_count_per_step") in toy.rules()
+    assert not [name for name, _ in toy.rules() if name == "search_notes"]
+
+
+def test_whether_others_tools_need_approval_is_theirs_to_say(toy: Any) -> None:
+    toy.world.tool_named("their_tool").default_requires_approval = True
+    toy.apply()
+    assert ("their_tool", "requires_approval") not in toy.rules()
+
+
+def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
+    toy.apply()
+    (toy.project.root / "specs/toy/end_day.yaml").unlink()
+    toy.deploy()
+    plan = toy.plan()
+    assert not plan.objections
+    toy.world.create_agent({"name": "other", "tools": ["end_day"]})
+    with pytest.raises(Refused, match="other agents have it"):
+        toy.apply(plan)
+    assert toy.world.tool_named("end_day") is not None
+
+
+@pytest.mark.parametrize(
+    "url", ["mcp.test/mcp", "ftp://mcp.test", "http://a:b@mcp.test"]
+)
+def test_a_url_of_the_mcp_server_that_is_none(toy: Any, url: str) -> None:
+    toolset = toy.project.root / "specs/toy/toolset.yaml"
+    text = toolset.read_text().replace(f'url: "{MCP}"', "url_env: TOY_MCP_URL")
+    toolset.write_text(text)
+    toy.environment["TOY_MCP_URL"] = url
+    with pytest.raises(MissingSetting, match="the MCP server's URL") as caught:
+        toy.wish()
+    assert "a:b" not in str(caught.value)

@@ -32,6 +32,8 @@ class Shelf:
         self.calls: list[tuple[str, Mapping[str, Any], str | None]] = []
         self.closed = False
 
+    has_always_tools = True
+
     def may_own(self, name: str) -> bool:
         return name in self.shelf
 

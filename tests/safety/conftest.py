@@ -62,6 +62,10 @@ def twin(specs: Specs) -> Specs:
             cli[key] = "x"
     if "closing" in cli:
         cli["closing"] = ["x" for _ in cli["closing"]]
+    agents = toolset.get("letta", {}).get("agents", {})
+    for agent in agents.values():
+        for entry in agent.get("forbids", ()):
+            entry["reason"] = "x"
     for name, tool in result.items():
         if name != "toolset":
             _blank_tool(tool)
@@ -96,8 +100,9 @@ def _blank_tool(tool: dict[str, Any]) -> None:
                 if chosen is not None:
                     example[key][router] = chosen
     for key in ("comment", "reason"):
-        if tool.get("cli", {}).get(key):
-            tool["cli"][key] = "x"
+        for decision in ("cli", "letta"):
+            if tool.get(decision, {}).get(key):
+                tool[decision][key] = "x"
     for key in ("annotations", "meta", "icons"):
         if tool.get(key) is not None:
             tool[key] = _blank_strings(tool[key])

@@ -42,7 +42,18 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
                 "langchain": {},
                 "cli": {"heading": line, "intro": line, "closing": [line, line]},
                 "prompts": {},
+                "letta": {},
                 "snapshots": {},
+            },
+            "letta": {
+                "server": {"url": "http://x.test/mcp"},
+                "agents": {
+                    line: {
+                        "id": "agent-1",
+                        "expects": [text],
+                        "forbids": [{"name": f"{text}2", "reason": text or "x"}],
+                    }
+                },
             },
         },
         "tool": {
@@ -77,6 +88,7 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
             "annotations": {"title": text, "readOnlyHint": True},
             "meta": {"note": text},
             "cli": {"keyword": "tool", "comment": line},
+            "letta": {"attached": False, "reason": text or "x"},
             "examples": [
                 {"title": line, "arguments": {"action": "a", "word": text}},
             ],

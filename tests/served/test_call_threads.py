@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import os
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -38,7 +39,10 @@ async def test_every_hung_call_keeps_a_thread_of_its_own() -> None:
     assert await asyncio.gather(*hung) == [(True, None)] * 5
 
 
-async def test_more_than_the_most_are_refused_until_one_is_free() -> None:
+async def test_more_than_the_most_are_refused_until_one_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "_PATIENCE_SECONDS", 0.05)
     release = threading.Event()
     hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MOST_THREADS)]
     await asyncio.sleep(0)
@@ -48,6 +52,30 @@ async def test_more_than_the_most_are_refused_until_one_is_free() -> None:
     release.set()
     await asyncio.gather(*hung)
     assert await in_thread(lambda: "now") == ("now", None)
+
+
+async def test_more_than_the_most_wait_in_turn_for_a_place() -> None:
+    def work(number: int) -> int:
+        time.sleep(0.005)
+        return number
+
+    calls = [in_thread(lambda n=n: work(n)) for n in range(4 * MOST_THREADS)]
+    assert await asyncio.gather(*calls) == [(n, None) for n in range(4 * MOST_THREADS)]
+
+
+async def test_who_waits_and_goes_leaves_its_place_to_others() -> None:
+    release = threading.Event()
+    hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MOST_THREADS)]
+    await asyncio.sleep(0)
+    late = [asyncio.create_task(in_thread(lambda: "late")) for _ in range(10)]
+    await asyncio.sleep(0)
+    for task in late[::2]:
+        task.cancel()
+    release.set()
+    assert await asyncio.gather(*late[1::2]) == [("late", None)] * 5
+    await asyncio.gather(*hung)
+    again = [in_thread(lambda: 1) for _ in range(MOST_THREADS)]
+    assert await asyncio.gather(*again) == [(1, None)] * MOST_THREADS
 
 
 async def test_each_call_has_its_caller_s_context_and_leaves_none() -> None:

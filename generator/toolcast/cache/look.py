@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 from array import array
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["Look", "Watched", "look_at", "outputs_watched"]
 
 # Caches of interpreters and tools, which come and go without anybody's doing.
 PASSING = frozenset(["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"])
-_ABSENT = (0, 0, 0, 0, 0)
-# Some file systems number their inodes with all 64 bits.
-_MOST = 0x7FFF_FFFF_FFFF_FFFF
+_ABSENT = (0, 0, 0)
+_FOLDER, _LINK = 0o040000, 0o120000
+# A name below an open folder is found quicker than a whole path.
+_BY_FOLDER = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 
 
 class Watched(NamedTuple):
@@ -43,7 +44,8 @@ class Look(NamedTuple):
 
     Attributes:
         names: the paths, in the order in which they were come across.
-        numbers: five for each: mode, size, time of change, of the inode's change, inode.
+        numbers: three for each: size, time of change, time of the inode's change. What
+            replaces a file, or is another kind of thing, has another inode, made later.
     """
 
     names: list[str]
@@ -56,7 +58,7 @@ class Look(NamedTuple):
 
     def newest(self) -> int:
         """The last change of anything that was seen, in nanoseconds since 1970."""
-        return max([*self.numbers[2::5], *self.numbers[3::5]], default=0)
+        return max([*self.numbers[1::3], *self.numbers[2::3]], default=0)
 
 
 def look_at(root: str, watched: Watched) -> Look:
@@ -83,48 +85,69 @@ def _one(look: Look, name: str, path: str, *, is_root: bool = False) -> None:
     look.names.append(name)
     if is_root:
         # Caches come and go in it, and with them its times change.
-        look.numbers.extend((seen.st_mode, 0, 0, 0, seen.st_ino & _MOST))
+        look.numbers.extend((seen.st_ino & 0x7FFF_FFFF_FFFF_FFFF, seen.st_mode, 0))
     else:
-        size = 0 if _is_folder(seen.st_mode) else seen.st_size
-        times = (seen.st_mtime_ns, seen.st_ctime_ns)
-        look.numbers.extend((seen.st_mode, size, *times, seen.st_ino & _MOST))
-
-
-def _is_folder(mode: int) -> bool:
-    return mode & 0o170000 == 0o040000
+        size = 0 if seen.st_mode & 0o170000 == _FOLDER else seen.st_size
+        look.numbers.extend((size, seen.st_mtime_ns, seen.st_ctime_ns))
 
 
 def _folder(look: Look, start: str, *, is_tree: bool) -> None:
-    add_name, add_numbers = look.names.append, look.numbers.extend
+    names: list[str] = []
+    numbers: list[int] = []
     waiting = [start]
     while waiting:
         folder = waiting.pop()
         # Says where the entries of one folder end and those of the next begin.
-        add_name(f"/{len(waiting)}")
-        add_numbers(_ABSENT)
+        names.append(f"/{len(waiting)}")
+        numbers += _ABSENT
         try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        if is_tree and entry.name not in PASSING:
-                            add_name(entry.name)
-                            add_numbers(_ABSENT)
-                            waiting.append(entry.path)
-                        continue
-                    seen = entry.stat(follow_symlinks=False)
-                    add_name(entry.name)
-                    add_numbers(
-                        (
-                            seen.st_mode,
-                            seen.st_size,
-                            seen.st_mtime_ns,
-                            seen.st_ctime_ns,
-                            seen.st_ino & _MOST,
-                        )
-                    )
-                    if entry.is_symlink():
-                        _one(look, f"{entry.name} ->", entry.path)
+            _entries(folder, is_tree, names, numbers, waiting)
         except OSError:
             # It went away while it was looked at: the look ends here, and is another one.
-            add_name("?")
-            add_numbers(_ABSENT)
+            names.append("?")
+            numbers += _ABSENT
+    look.names.extend(names)
+    look.numbers.extend(array("q", numbers))
+
+
+def _entries(
+    folder: str, is_tree: bool, names: list[str], numbers: list[int], waiting: list[str]
+) -> None:
+    """Adds what stands in a folder.
+
+    Raises:
+        OSError: it cannot be read, or something in it has just gone away.
+    """
+    way: dict[str, Any] = {"follow_symlinks": False}
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY) if _BY_FOLDER else None
+    if descriptor is not None:
+        way["dir_fd"] = descriptor
+    before = "" if _BY_FOLDER else folder + os.sep
+    stat, add_name, add_number = os.stat, names.append, numbers.append
+    try:
+        for name in os.listdir(folder if descriptor is None else descriptor):
+            seen = stat(before + name, **way)
+            kind = seen.st_mode & 0o170000
+            if kind == _FOLDER:
+                if is_tree and name not in PASSING:
+                    add_name(name)
+                    numbers += _ABSENT
+                    waiting.append(os.path.join(folder, name))
+                continue
+            add_name(name)
+            add_number(seen.st_size)
+            add_number(seen.st_mtime_ns)
+            add_number(seen.st_ctime_ns)
+            if kind == _LINK:
+                _behind(name, os.path.join(folder, name), names, numbers)
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _behind(name: str, path: str, names: list[str], numbers: list[int]) -> None:
+    """Adds what a link leads to."""
+    beyond = Look([], array("q"))
+    _one(beyond, f"{name} ->", path)
+    names += beyond.names
+    numbers += beyond.numbers

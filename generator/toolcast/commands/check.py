@@ -8,7 +8,9 @@ import sys
 import click
 
 from ..findings import Severity
+from .batch import without_collector
 from .manners import USAGE, counted, fail, print_findings, project_root
+from .progress import progress
 
 __all__ = ["command"]
 
@@ -28,6 +30,7 @@ __all__ = ["command"]
     default="text",
     help="How findings are printed.",
 )
+@without_collector()
 def command(project: str | None, fail_on: str, format_: str) -> None:
     """Check specs, rules, and that the outputs are exactly what the specs give.
 
@@ -39,7 +42,8 @@ def command(project: str | None, fail_on: str, format_: str) -> None:
     from ..pipeline import generate
 
     root = project_root(project)
-    generated = generate(root)
+    with progress() as watcher:
+        generated = generate(root, watcher=watcher)
     findings = generated.findings
     workspace = generated.workspace
     if workspace is not None and not has_errors(findings):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ _COMMANDS = {
     "new": "Write a tool spec and a typed handler stub.",
     "generate": "Cast the specs into their outputs.",
     "check": "Check specs, rules, and that the outputs are what the specs give.",
+    "route": "Show which tools the router chooses for a message, and what that saves.",
     "explain": "Tell what a rule checks, why, and how to mend it.",
     "letta": "Plan, apply, verify and roll back what Letta's agents have.",
     "schema": "Print the JSON Schema of a kind of spec file.",
@@ -24,13 +26,16 @@ _COMMANDS = {
 
 class _Lazy(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
-        from ..extensions import ExtensionFailure
-        from .manners import fail
-
         try:
             return super().invoke(ctx)
-        except ExtensionFailure as error:
-            fail(str(error))
+        except Exception as error:
+            # Who has not looked for extensions cannot have failed with one.
+            extensions = sys.modules.get("toolcast.extensions")
+            if extensions and isinstance(error, extensions.ExtensionFailure):
+                from .manners import fail
+
+                fail(str(error))
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .batch import without_collector
 from .manners import (
     CLEAN,
     FINDINGS,
@@ -18,6 +19,7 @@ from .manners import (
     project_root,
     report,
 )
+from .progress import Progress, progress
 
 if TYPE_CHECKING:
     from ..cache.pack import Pack
@@ -38,6 +40,7 @@ __all__ = ["command"]
     default="text",
     help="How findings are printed.",
 )
+@without_collector()
 def command(project: str | None, force: bool, no_cache: bool, format_: str) -> None:
     """Cast the specs into their outputs.
 
@@ -57,14 +60,16 @@ def command(project: str | None, force: bool, no_cache: bool, format_: str) -> N
     root = project_root(project)
     pack = _earlier(root, no_cache)
     try:
-        generated = _generate(root, pack)
+        with progress() as watcher:
+            generated = _generate(root, pack, watcher)
         code = print_findings(generated.findings, format_, with_notes=False)
         if generated.workspace is None:
             sys.exit(USAGE)
         if code != CLEAN:
             click.echo("nothing was written", err=True)
             sys.exit(code)
-        generated, written = _write(generated, pack, force, format_)
+        with progress() as watcher:
+            generated, written = _write(generated, pack, force, format_, watcher)
     except AnotherRun as error:
         fail(str(error))
     except ChangedMeanwhile as error:
@@ -84,14 +89,18 @@ def _earlier(root: str, no_cache: bool) -> Pack:
     return no_pack(root) if no_cache else open_pack(root)
 
 
-def _generate(root: str, pack: Pack) -> Generated:
+def _generate(root: str, pack: Pack, watcher: Progress | None) -> Generated:
     from ..pipeline import generate
 
-    return generate(root, memory=pack.memory)
+    return generate(root, memory=pack.memory, watcher=watcher)
 
 
 def _write(
-    generated: Generated, pack: Pack, force: bool, format_: str
+    generated: Generated,
+    pack: Pack,
+    force: bool,
+    format_: str,
+    watcher: Progress | None,
 ) -> tuple[Generated, Written]:
     """Writes what was generated, under the project's lock, unless the disk forbids it.
 
@@ -118,14 +127,17 @@ def _write(
         else:
             if pack.outputs:
                 pack.forget()
-                generated = _generate(root, pack)
+                generated = _generate(root, pack, watcher)
             plan = make_plan(folder, generated.files, root)
         refused = list(plan.refusals(workspace.output, force=force))
         if refused:
             print_findings(refused, format_)
             click.echo("nothing was written", err=True)
             sys.exit(FINDINGS)
-        return generated, write(folder, generated.files, plan)
+        if watcher is None:
+            return generated, write(folder, generated.files, plan)
+        watcher.stage("writing")
+        return generated, write(folder, generated.files, plan, watcher.step)
 
 
 def _result(generated: Generated, written: Written) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import FileIO
 
@@ -69,11 +69,16 @@ def _lock(descriptor: int) -> None:
         raise AnotherRun("another run is writing into this project") from error
 
 
-def write(folder: str, files: Mapping[str, Output], plan: Plan) -> Written:
+def write(
+    folder: str,
+    files: Mapping[str, Output],
+    plan: Plan,
+    step: Callable[[], object] = bool,
+) -> Written:
     """Makes the folder what the files say; the caller has settled what the plan refuses.
 
     A journal names the digests of this run until its end, so that after a kill the next
-    run still knows which files are its own.
+    run still knows which files are its own. `step` is called after each file.
 
     Raises:
         OSError: a file cannot be written; what was not reached stays as it was.
@@ -91,6 +96,7 @@ def write(folder: str, files: Mapping[str, Output], plan: Plan) -> Written:
         for path in changed:
             if path != MANIFEST:
                 below.replace(path, files[path])
+                step()
         if MANIFEST in changed:
             below.replace(MANIFEST, files[MANIFEST])
     for path in plan.leftovers:

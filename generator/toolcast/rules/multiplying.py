@@ -8,17 +8,18 @@ from ..findings import Finding, Severity
 from ..runtime.schema_visits import MOST_WAYS, multiplies
 from ..spec.model import Toolset, Workspace
 from ..spec.surface import definition_texts
+from ..text.clues import clue_words
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
 
-_WORDS = frozenset(["ref", "dynamicref", "recursiveref"])
+_WORDS = clue_words(["ref", "dynamicref", "recursiveref"])
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds schemas whose references multiply."""
     for tool in toolset.tools:
-        if _WORDS.isdisjoint(definition_texts(tool).clues.words):
+        if definition_texts(tool).clues.lacks(_WORDS):
             continue  # without references there are no more ways than places in the file
         for field, schema in (
             ("parameters", tool.parameters),

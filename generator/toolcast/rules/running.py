@@ -9,6 +9,7 @@ from typing import Protocol
 from ..findings import Finding, Severity
 from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
+from ..spec.surface import forget_texts
 from .rule import Rule
 from .table import rules
 
@@ -45,6 +46,8 @@ def check_workspace(
             if earlier is not None:
                 earlier.learn(rule, toolset, findings)
             found += findings
+        for tool in toolset.tools:
+            forget_texts(tool)
     return found
 
 

@@ -52,12 +52,12 @@ RULE = Rule(
     purpose="Checks that every field of a spec is read by a target of its toolset.",
     why="Who fills a field in expects it to have an effect.",
     bad="""\
-when_to_use: When the user asks for a note.
+guidance: Keep a note to one line.
 # toolset.yaml
 targets: {mcp: {}, registry: {}}
 """,
     good="""\
-when_to_use: When the user asks for a note.
+guidance: Keep a note to one line.
 # toolset.yaml
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["ExternalServer", "MissingVariableError", "Resolved", "resolve"]
+__all__ = ["ExternalServer", "MissingVariableError", "Resolved", "fill_in", "resolve"]
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 _SHORTEST_SECRET = 6
@@ -88,6 +88,26 @@ class Resolved:
     """What the environment put into `env`, `url` and `headers`: never to be shown."""
 
 
+def fill_in(text: str, environment: Mapping[str, str]) -> str:
+    """The text with its references replaced.
+
+    Raises:
+        MissingVariableError: a variable without a default is not set.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        found = environment.get(match[1])
+        if found:
+            return found
+        if match[2] is None:
+            raise MissingVariableError(
+                f"the environment variable {match[1]} is not set"
+            )
+        return match[2]
+
+    return _REFERENCE.sub(value, text)
+
+
 def resolve(server: ExternalServer, environment: Mapping[str, str]) -> Resolved:
     """The server with its references filled in.
 
@@ -97,19 +117,12 @@ def resolve(server: ExternalServer, environment: Mapping[str, str]) -> Resolved:
     secrets: set[str] = set()
 
     def fill(text: str, *, is_secret: bool = True) -> str:
-        def value(match: re.Match[str]) -> str:
-            found = environment.get(match[1])
-            if found:
-                if is_secret and len(found) >= _SHORTEST_SECRET:
-                    secrets.add(found)
-                return found
-            if match[2] is None:
-                raise MissingVariableError(
-                    f"the environment variable {match[1]} is not set"
-                )
-            return match[2]
-
-        return _REFERENCE.sub(value, text)
+        if is_secret:
+            found = (
+                environment.get(match[1], "") for match in _REFERENCE.finditer(text)
+            )
+            secrets.update(value for value in found if len(value) >= _SHORTEST_SECRET)
+        return fill_in(text, environment)
 
     command = fill(server.command or "", is_secret=False)
     args = tuple(fill(argument, is_secret=False) for argument in server.args)

@@ -89,7 +89,11 @@ def _applied(
 ) -> Applied:
     world = read_world(api, wish)
     _stop_if_moved(moved(plan, api.base_url, wish, world))
-    if not make_plan(api.base_url, wish, world, plan.permits).changes:
+    now = make_plan(api.base_url, wish, world, plan.permits)
+    if now.objections:
+        # Something that the plan does not hold, another agent with a tool that goes.
+        raise Refused("\n".join(objection.message for objection in now.objections))
+    if not now.changes:
         # Nothing, or all done by a run that ended just before it could say so.
         baselines.close(wish.toolset, api.base_url)
         return _result(plan, changed=False)

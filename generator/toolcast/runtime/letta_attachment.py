@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from .letta_schemas import shown_digest, stored_parameters
 
@@ -138,7 +139,8 @@ def attachment(
         server_url: goes before what the specs say.
 
     Raises:
-        MissingSetting: the environment lacks something that the specs leave to it.
+        MissingSetting: the environment lacks something that the specs leave to it, or the
+            URL is not one.
     """
     server = data["server"]
     former: dict[str, list[str]] = {}
@@ -159,6 +161,7 @@ def attachment(
         for name, shown in definitions.items()
     }
     url = server_url or _setting(server, "url", environment, "the MCP server's URL")
+    _check_url(url)
     token = None
     if server.get("token_env"):
         token = _from(environment, server["token_env"], "the MCP server's token")
@@ -179,6 +182,17 @@ def attachment(
             for agent in data["agents"]
         ),
     )
+
+
+def _check_url(url: str) -> None:
+    """Letta stores the URL, and plans show it."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise MissingSetting("the MCP server's URL is no http or https URL")
+    if parts.username or parts.password:
+        raise MissingSetting(
+            "the MCP server's URL holds a password: let Letta send a token instead"
+        )
 
 
 def _setting(

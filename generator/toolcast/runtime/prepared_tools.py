@@ -1,7 +1,7 @@
 """A toolset's tools as they are listed, from the file that was prepared at generation.
 
 `definitions.jsonl` has one line a tool: `name`, `summary`, `description` where the definition
-has another or none, `always` where it is so, and last `definition`, whose bytes are the very
+has another or none, `when_to_use` where it is routed by it, `always` where it is so, and last `definition`, whose bytes are the very
 ones that MCP's `tools/list` sends. A list is joined from them without an object being built
 and without a tool's module being imported.
 """
@@ -33,11 +33,14 @@ class ListedTool:
         name: the name that models and callers use.
         summary: one line.
         description: what models read.
+        when_to_use: when to choose it; empty for a tool that is always offered.
         always: offered to the model in every turn, not through the router.
         definition: the tool exactly as MCP's `tools/list` shows it.
     """
 
-    __slots__ = ("always", "definition", "description", "name", "summary")
+    __slots__ = (
+        *("always", "definition", "description", "name", "summary", "when_to_use"),
+    )
 
     def __init__(self, line: bytes) -> None:
         values: dict[str, Any] = json.loads(line)
@@ -46,6 +49,7 @@ class ListedTool:
         self.summary: str = values["summary"]
         own = values.get("description")
         self.description: str = self.definition["description"] if own is None else own
+        self.when_to_use: str = values.get("when_to_use", "")
         self.always: bool = values.get("always", False)
 
     @property

@@ -45,7 +45,10 @@ def _has_ascii_keys(value: Any) -> bool:
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            if not all(isinstance(key, str) and key.isascii() for key in part):
+            try:
+                if not "".join(part).isascii():
+                    return False
+            except TypeError:  # a key is not text
                 return False
             waiting += part.values()
         elif isinstance(part, (list, tuple)):

@@ -89,14 +89,7 @@ def _refuse(address: str) -> NoReturn:
 
 def patterns_of(schema: JsonSchema) -> Iterator[tuple[Path, str, bool]]:
     """Every regular expression: its path, its text, and whether it is a key."""
-    for path, subschema in schema.subschemas.items():
-        text = subschema.get("pattern")
-        if isinstance(text, str):
-            yield (*path, "pattern"), text, False
-        keyed = subschema.get("patternProperties")
-        if isinstance(keyed, dict):
-            for key in keyed:
-                yield (*path, "patternProperties", key), key, True
+    yield from schema.patterns
 
 
 def _is_sound(schema: JsonSchema) -> bool:

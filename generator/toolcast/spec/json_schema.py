@@ -134,6 +134,20 @@ class JsonSchema:
         )
         return tuple(sorted(resolved, key=lambda r: order[r.path[:-1]]))
 
+    @cached_property
+    def patterns(self) -> tuple[tuple[Path, str, bool], ...]:
+        """Every regular expression: its path, its text, and whether it is a key."""
+        found: list[tuple[Path, str, bool]] = []
+        for path, subschema in self.subschemas.items():
+            if "pattern" in subschema and isinstance(subschema["pattern"], str):
+                found.append(((*path, "pattern"), subschema["pattern"], False))
+            keyed = subschema.get("patternProperties")
+            if isinstance(keyed, dict):
+                found += [
+                    ((*path, "patternProperties", key), key, True) for key in keyed
+                ]
+        return tuple(found)
+
     def at(self, path: Path) -> Any:
         """The value at a path that the schema has."""
         value = self.value

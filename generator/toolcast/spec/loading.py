@@ -53,11 +53,15 @@ class Recall(Protocol):
         """Keeps what was read without an error."""
 
 
-def load_workspace(root: str, recall: Recall | None = None) -> LoadedWorkspace:
+def load_workspace(
+    root: str,
+    recall: Recall | None = None,
+    step: Callable[[], object] = bool,
+) -> LoadedWorkspace:
     """Everything that the specs of a project say.
 
     All problems of reading are found before it gives up; with an error among them the
-    toolsets are those that could be bound.
+    toolsets are those that could be bound. `step` is called after each tool.
     """
     document, findings = _read(root, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
@@ -77,7 +81,7 @@ def load_workspace(root: str, recall: Recall | None = None) -> LoadedWorkspace:
         return LoadedWorkspace(None, findings)
     toolsets = []
     for index, folder in enumerate(workspace.toolset_folders):
-        toolset, more = _load_toolset(workspace, folder, document, index, recall)
+        toolset, more = _load_toolset(workspace, folder, document, index, recall, step)
         findings += more
         if toolset is not None:
             toolsets.append(toolset)
@@ -155,6 +159,7 @@ def _load_toolset(
     listed_in: Document,
     index: int,
     recall: Recall | None,
+    step: Callable[[], object],
 ) -> tuple[Toolset | None, list[Finding]]:
     absolute = os.path.join(workspace.root, folder)
     if not os.path.isfile(os.path.join(absolute, TOOLSET_FILE)):
@@ -175,6 +180,7 @@ def _load_toolset(
         findings += more
         if tool is not None:
             tools.append(tool)
+        step()
     findings += _duplicates(tools)
     if document is None or has_errors(findings):
         return None, findings

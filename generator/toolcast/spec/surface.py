@@ -10,7 +10,13 @@ from ..reading.tree import Path
 from ..text.clues import Clues
 from .model import ToolSpec
 
-__all__ = ["SurfaceText", "SurfaceTexts", "all_texts", "definition_texts"]
+__all__ = [
+    "SurfaceText",
+    "SurfaceTexts",
+    "all_texts",
+    "definition_texts",
+    "forget_texts",
+]
 
 _DEFINITION = (
     *("title", "summary", "description", "parameters", "returns"),
@@ -68,6 +74,12 @@ def definition_texts(tool: ToolSpec) -> SurfaceTexts:
 def all_texts(tool: ToolSpec) -> SurfaceTexts:
     """Every string that any model reads: the definition's and the prompt docs'."""
     return _kept(tool, "all texts", (*_DEFINITION, *_PROSE))
+
+
+def forget_texts(tool: ToolSpec) -> None:
+    """Lets go of the texts of a tool, when no rule will ask for them any more."""
+    for name in ("definition texts", "all texts"):
+        tool.kept.pop(name, None)
 
 
 def _kept(tool: ToolSpec, name: str, fields: tuple[str, ...]) -> SurfaceTexts:

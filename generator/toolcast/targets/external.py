@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rendering.shape import PythonShape
-from ..spec.external import McpServer
+from ..spec.external import McpServer, ToolRouter
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Expression, Group
@@ -27,33 +27,69 @@ class ExternalView:
 
     header: Code
     title: Code
+    has_servers: bool
     servers: Code
     taken: Code
-    shape: PythonShape = PythonShape(
-        (
-            *("docstring", "from __future__", "from .._runtime.external_server"),
-            *("from .._runtime.external_tools", "SERVERS ="),
-            *("TAKEN_NAMES:", "EXTERNAL_TOOLS ="),
-        ),
-        frozenset(["ExternalServer", "ExternalTools"]),
-    )
+    has_router: bool
+    router: Code
+    shape: PythonShape
+
+
+def outside_import(toolset: Toolset) -> Code:
+    """The registry's import of what comes from outside."""
+    names = [
+        *(["EXTERNAL_TOOLS"] if toolset.mcp_servers else []),
+        *(["ROUTER"] if toolset.router is not None else []),
+    ]
+    return Code(f"from .external import {', '.join(names)}")
 
 
 def external_view(
     toolset: Toolset, tools: Sequence[ToolSpec], source: Code
 ) -> ExternalView | None:
-    """The view of a toolset's external servers; None when it has none."""
-    if not toolset.mcp_servers:
+    """The view of what a toolset takes from outside; None when that is nothing."""
+    router = toolset.router
+    if not toolset.mcp_servers and router is None:
         return None
     servers = tuple_of(_server(server) for server in toolset.mcp_servers)
     taken = [tool.name for tool in tools]
     taken += [name for tool in tools for name in tool.renamed_from]
+    model = call("ChatModel", _model_arguments(router) if router else [])
     return ExternalView(
         source,
         Code(toolset.name),
+        bool(toolset.mcp_servers),
         code_of(servers, 0, "SERVERS = "),
         code_of(encode(taken), 0, "TAKEN_NAMES: list[str] = "),
+        router is not None,
+        code_of(model, 0, "MODEL = "),
+        _shape(bool(toolset.mcp_servers), router is not None),
     )
+
+
+def _shape(has_servers: bool, has_router: bool) -> PythonShape:
+    servers, router = ["EXTERNAL_TOOLS ="], ["ROUTER ="]
+    return PythonShape(
+        (
+            *("docstring", "from __future__"),
+            *(["from .._runtime.external_server"] if has_servers else []),
+            *(["from .._runtime.external_tools"] if has_servers else []),
+            *(["from .._runtime.routing"] if has_router else []),
+            *(["from .._runtime.routing_model"] if has_router else []),
+            *(["SERVERS =", "TAKEN_NAMES:", *servers] if has_servers else []),
+            *(["MODEL =", *router] if has_router else []),
+        ),
+        frozenset(["ExternalServer", "ExternalTools", "ChatModel", "Router"]),
+    )
+
+
+def _model_arguments(router: ToolRouter) -> list[Expression]:
+    values = {
+        field.name: getattr(router, field.name)
+        for field in dataclasses.fields(ToolRouter)
+        if getattr(router, field.name) != _default(field)
+    }
+    return [keyword_argument(name, encode(value)) for name, value in values.items()]
 
 
 def _server(server: McpServer) -> Group:

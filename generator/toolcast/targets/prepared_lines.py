@@ -23,6 +23,8 @@ def prepared_line(tool: ToolSpec) -> str:
     values: dict[str, Any] = {"name": tool.name, "summary": tool.summary}
     if definition.get("description") != tool.model_description:
         values["description"] = tool.model_description
+    if tool.when_to_use and not tool.always:
+        values["when_to_use"] = tool.when_to_use
     if tool.always:
         values["always"] = True
     # Last, so that its bytes can be taken out without the line being read as JSON.

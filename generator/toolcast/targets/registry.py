@@ -244,6 +244,7 @@ TARGET = Target(
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),
+            "when_to_use",
             *("annotations", "icons", "meta", "execution", "mcp", "handler", "clients"),
             *("always", "persistent", "service", "permission", "timeout", "actions"),
             *("renamed_from", "deprecated", "examples", "order"),

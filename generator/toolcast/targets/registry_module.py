@@ -12,6 +12,7 @@ from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
 from ..text.names import module_name
 from ..text.python import call, code_of, encode, keyword_argument, string, tuple_of
+from .external import outside_import
 
 __all__ = ["RegistryView", "registry_view"]
 
@@ -25,6 +26,7 @@ _FUNCTIONS = (
             "get_openai_tools_by_names",
             "get_always_tools",
             "get_routed_tools_catalog",
+            "route_tools",
             "call_tool",
         )
         for ending in ("", "_sync")
@@ -44,7 +46,10 @@ class RegistryView:
     tool_clients: Code
     override: Code
     former_names: Code
+    has_outside: bool
+    outside_import: Code
     has_sources: bool
+    has_router: bool
     has_ledger: bool
     ledger: Code
     shape: PythonShape
@@ -88,10 +93,13 @@ def registry_view(
         code_of(meant, 0, "TOOL_CLIENTS: dict[str, tuple[str, ...]] = "),
         code_of(_override(toolset), 0, "OVERRIDE = "),
         code_of(encode(former), 0, "FORMER_NAMES: dict[str, str] = "),
+        bool(toolset.mcp_servers) or toolset.router is not None,
+        outside_import(toolset),
         bool(toolset.mcp_servers),
+        toolset.router is not None,
         has_ledger,
         code_of(_ledger(toolset), 0, "LEDGER = "),
-        _registry_shape(bool(toolset.clients), bool(toolset.mcp_servers), has_ledger),
+        _registry_shape(toolset, has_ledger),
     )
 
 
@@ -130,9 +138,9 @@ def _names(names: Sequence[str]) -> Expression:
     return tuple_of(Text(string(name)) for name in names)
 
 
-def _registry_shape(
-    has_clients: bool, has_sources: bool, has_ledger: bool
-) -> PythonShape:
+def _registry_shape(toolset: Toolset, has_ledger: bool) -> PythonShape:
+    has_clients = bool(toolset.clients)
+    has_outside = bool(toolset.mcp_servers) or toolset.router is not None
     access = ["from .._runtime.access", "from .._runtime.access_override"]
     return PythonShape(
         (
@@ -140,7 +148,7 @@ def _registry_shape(
             *(access if has_clients else []),
             *(["from .._runtime.ledger_settings"] if has_ledger else []),
             "from .._runtime.registry",
-            *(["from .external"] if has_sources else []),
+            *(["from .external"] if has_outside else []),
             *("from .prepared", "MODULES:"),
             *(["CLIENTS =", "TOOL_CLIENTS:", "OVERRIDE ="] if has_clients else []),
             "FORMER_NAMES:",

@@ -41,12 +41,17 @@ def _indented(value: Any, gap: str) -> str:
     """
     kind = value.__class__
     if kind is str:
-        return _quoted(value)
+        return encode_basestring(value)
     inner = gap + "  "
     if kind is dict:
-        rows = [
-            f"{_quoted(key)}: {_indented(item, inner)}" for key, item in value.items()
-        ]
+        rows = []
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ValueError("a value is not JSON: a key is not text")
+            if item.__class__ is str:
+                rows.append(f"{encode_basestring(key)}: {encode_basestring(item)}")
+            else:
+                rows.append(f"{encode_basestring(key)}: {_indented(item, inner)}")
         return f"{{{inner}{f',{inner}'.join(rows)}{gap}}}" if rows else "{}"
     if kind is list:
         rows = [_indented(item, inner) for item in value]
@@ -61,12 +66,6 @@ def _indented(value: Any, gap: str) -> str:
     if json.loads(text) != value:
         raise ValueError("a value is not JSON: its text gives another one back")
     return text.replace("\n", gap)
-
-
-def _quoted(text: str) -> str:
-    if not isinstance(text, str):
-        raise ValueError("a value is not JSON: a key is not text")
-    return encode_basestring(text)
 
 
 def compact(value: Any) -> str:

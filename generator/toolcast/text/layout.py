@@ -55,6 +55,10 @@ class Text:
         """The expression on one line."""
         return self.text
 
+    def flat_within(self, room: int) -> str | None:
+        """The expression on one line; None when it has more than `room` columns."""
+        return self.text if text_width(self.text) <= room else None
+
     def render(self, indent: int, before: int, after: int) -> str:
         """The expression from column `before` on, with `after` columns to follow."""
         return self.text
@@ -81,13 +85,31 @@ class Group:
         comma = "," if self.flat_comma else ""
         return f"{self.opening}{inner}{comma}{self.closing}"
 
+    def flat_within(self, room: int) -> str | None:
+        """The expression on one line; None when it has more than `room` columns."""
+        room -= text_width(self.opening) + len(self.closing) + self.flat_comma
+        room += 2 if self.elements else 0
+        parts = []
+        for element in self.elements:
+            room -= 2
+            part = element.flat_within(room) if room >= 0 else None
+            if part is None:
+                return None
+            room -= text_width(part)
+            parts.append(part)
+        if room < 0:
+            return None
+        comma = "," if self.flat_comma else ""
+        return f"{self.opening}{', '.join(parts)}{comma}{self.closing}"
+
     def render(self, indent: int, before: int, after: int) -> str:
         """The expression from column `before` on, with `after` columns to follow.
 
         `indent` is the indentation of the line that it stands on.
         """
-        if not self.elements or before + text_width(self.flat) + after <= WIDTH:
-            return self.flat
+        flat = self.flat_within(WIDTH - before - after)
+        if flat is not None or not self.elements:
+            return self.flat if flat is None else flat
         inner = indent + 4
         comma = "," if self.trailing_comma else ""
         rows = [
@@ -109,6 +131,12 @@ class Entry:
     def flat(self) -> str:
         """The entry on one line."""
         return self.lead + self.value.flat + self.tail
+
+    def flat_within(self, room: int) -> str | None:
+        """The entry on one line; None when it has more than `room` columns."""
+        room -= text_width(self.lead) + text_width(self.tail)
+        flat = self.value.flat_within(room) if room >= 0 else None
+        return None if flat is None else self.lead + flat + self.tail
 
     def render(self, indent: int, before: int, after: int) -> str:
         """The entry from column `before` on, with `after` columns to follow."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from .clues import Clues
+from .clues import Clues, ClueWords, clue_words
 
 __all__ = ["Phrase", "first_phrase"]
 
@@ -38,14 +38,16 @@ class Phrase:
         """The pattern, regardless of case."""
         return re.compile(self.pattern.replace(" ", r"\s{1,4}"), re.IGNORECASE)
 
-    @cached_property
-    def _words(self) -> tuple[frozenset[str], ...]:
-        return tuple(frozenset(words.split()) for words in self.needs)
+    _words: tuple[ClueWords, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        words = tuple(clue_words(entry.split()) for entry in self.needs)
+        object.__setattr__(self, "_words", words)
 
     def may_be_in(self, clues: Clues) -> bool:
         """Whether a text can have it; the pattern itself tells whether it does."""
         for words in self._words:
-            if words.isdisjoint(clues.words):
+            if clues.lacks(words):
                 return False
         if self.signs and not any(sign in clues.text for sign in self.signs):
             return False

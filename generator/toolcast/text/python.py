@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .characters import is_plain
 from .code import Code
 from .layout import WIDTH, Entry, Expression, Group, Text, text_width
+from .python_strings import broken, string
 
 __all__ = [
     "call",
@@ -26,71 +26,13 @@ __all__ = [
 ]
 
 _ANY_WIDTH = 10**9
-_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_UNUSUAL = re.compile(r"[^ -~]")
-
-
-def string(text: str) -> str:
-    """A Python string literal of any text, in the quotes that black prefers.
-
-    Letters of every script stay readable; control, invisible and unassigned characters
-    become escapes. `ast.literal_eval` gives the text back exactly.
-    """
-    if _is_plain_text(text):
-        return f'"{text}"'
-    quote = '"' if text.count('"') <= text.count("'") else "'"
-    return quote + _escaped(text).replace(quote, "\\" + quote) + quote
-
-
-def _is_plain_text(text: str) -> bool:
-    """Whether a literal of the text is the text between quotes."""
-    return (
-        text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
-    )
-
-
-def _escaped(text: str) -> str:
-    """The text with everything escaped but quotes."""
-    text = text.replace("\\", "\\\\")
-    if text.isascii() and text.isprintable():
-        return text
-    return _UNUSUAL.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    char = match.group()
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    if is_plain(char):
-        return char
-    point = ord(char)
-    if point < 0x100:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
 
 
 class _LongString(Text):
     """A string that is broken into pieces in parentheses when the line is too short."""
 
     def render(self, indent: int, before: int, after: int) -> str:
-        return _broken(self.pieces[0], self.text, indent, before, after)
-
-
-def _broken(text: str, shown: str, indent: int, before: int, after: int) -> str:
-    """A text whose literal is `shown`, in pieces where the line is too short for it."""
-    width = text_width(shown)
-    if before + width + after <= WIDTH:
-        return shown
-    inner = indent + 4
-    room = WIDTH - inner
-    if width <= room:
-        pieces = [shown]
-    else:
-        pieces = _pieces(text, room)
-        if len(pieces) == 1:
-            return shown
-    gap = "\n" + " " * inner
-    return f"({gap}{gap.join(pieces)}\n{' ' * indent})"
+        return broken(self.pieces[0], self.text, indent, before, after)
 
 
 @dataclass(frozen=True)
@@ -102,7 +44,10 @@ class _Data(Text):
     @property
     def flat(self) -> str:
         """The expression on one line."""
-        return _flat(self.value, _ANY_WIDTH) or ""
+        return _laid_out(self.value, 0, 0, -_ANY_WIDTH)
+
+    def flat_within(self, room: int) -> str | None:
+        return _flat(self.value, room)
 
     def render(self, indent: int, before: int, after: int) -> str:
         return _laid_out(self.value, indent, before, after)
@@ -110,17 +55,18 @@ class _Data(Text):
 
 def _laid_out(value: Any, indent: int, before: int, after: int) -> str:
     """What `Group` and `Entry` would make of a JSON value."""
-    if isinstance(value, str):
-        return _broken(value, string(value), indent, before, after)
-    if not isinstance(value, (dict, list, tuple, Mapping)):
-        return encode(value).flat
+    kind = value.__class__
+    if kind is str:
+        return broken(value, string(value), indent, before, after)
+    if kind is not dict and kind is not list:
+        return _laid_out_otherwise(value, indent, before, after)
     flat = _flat(value, WIDTH - before - after)
     if flat is not None or not value:
-        return flat or _flat(value, _ANY_WIDTH) or ""
+        return flat or ("{}" if kind is dict else "[]")
     inner = indent + 4
     gap = "\n" + " " * inner
     rows = []
-    if isinstance(value, (list, tuple)):
+    if kind is list:
         for item in value:
             rows.append(f"{gap}{_laid_out(item, inner, inner, 1)},")
         return f"[{''.join(rows)}\n{' ' * indent}]"
@@ -131,81 +77,46 @@ def _laid_out(value: Any, indent: int, before: int, after: int) -> str:
     return f"{{{''.join(rows)}\n{' ' * indent}}}"
 
 
+def _laid_out_otherwise(value: Any, indent: int, before: int, after: int) -> str:
+    """The same of what is no text, mapping or list by its very class."""
+    if isinstance(value, str):
+        return _laid_out(str(value), indent, before, after)
+    if isinstance(value, Mapping):
+        return _laid_out(dict(value), indent, before, after)
+    if isinstance(value, (list, tuple)):
+        return _laid_out(list(value), indent, before, after)
+    return encode(value).flat
+
+
 def _flat(value: Any, room: int) -> str | None:
     """A JSON value on one line; None when it has more than `room` columns."""
-    if isinstance(value, str):
+    kind = value.__class__
+    if kind is str:
+        if len(value) >= room:
+            return None
         shown = string(value)
+        width = len(shown) if shown.isascii() else text_width(shown)
+        return shown if width <= room else None
+    if kind is not dict and kind is not list:
+        shown = _laid_out_otherwise(value, 0, 0, -_ANY_WIDTH)
         return shown if text_width(shown) <= room else None
-    if not isinstance(value, (dict, list, tuple, Mapping)):
-        shown = encode(value).flat
-        return shown if len(shown) <= room else None
     parts: list[str] = []
-    is_list = isinstance(value, (list, tuple))
+    lead = ""
     for item in value:
-        lead = "" if is_list else f"{string(item)}: "
-        room -= text_width(lead) + 2
-        shown_item = None if room < 0 else _flat(item if is_list else value[item], room)
+        room -= 2
+        if kind is dict:
+            lead = f"{string(item)}: "
+            room -= text_width(lead)
+            item = value[item]
+        shown_item = None if room < 0 else _flat(item, room)
         if shown_item is None:
             return None
-        room -= text_width(shown_item)
+        room -= len(shown_item) if shown_item.isascii() else text_width(shown_item)
         parts.append(lead + shown_item)
     if room < (0 if parts else 2):
         return None
     inner = ", ".join(parts)
-    return f"[{inner}]" if is_list else f"{{{inner}}}"
-
-
-def _pieces(text: str, room: int) -> list[str]:
-    """Literals that join to the text, broken after newlines and spaces to fit the room."""
-    pieces: list[str] = []
-    if _is_plain_text(text.replace("\n", "")):
-        for line in text.splitlines(keepends=True) if "\n" in text else [text]:
-            _add_plain_pieces(line, room - 2, pieces)
-        return pieces
-    for line in text.splitlines(keepends=True) if "\n" in text else [text]:
-        start = end = width = double = single = 0
-        for word in _words(line):
-            double += word.count('"')
-            single += word.count("'")
-            width += text_width(_escaped(word))
-            if start < end and width + min(double, single) + 2 > room:
-                pieces.append(string(line[start:end]))
-                start = end
-                double, single = word.count('"'), word.count("'")
-                width = text_width(_escaped(word))
-            end += len(word)
-        pieces.append(string(line[start:]))
-    return pieces
-
-
-def _add_plain_pieces(line: str, most: int, pieces: list[str]) -> None:
-    """Adds the pieces of a line without quotes and escapes, but for its end."""
-    start, end = 0, len(line)
-    width = end + line.endswith("\n")
-    while width - start > most:
-        # A word ends before the next one; the spaces after it are its own.
-        cut = line.rfind(" ", start, start + most)
-        while cut >= start and line[cut + 1] in " \n":
-            cut = line.rfind(" ", start, cut)
-        if cut < start:
-            cut = line.find(" ", start + most)
-            while 0 <= cut < end - 1 and line[cut + 1] in " \n":
-                cut = line.find(" ", cut + 1)
-            if not 0 <= cut < end - 1:
-                break
-        pieces.append(string(line[start : cut + 1]))
-        start = cut + 1
-    pieces.append(string(line[start:]))
-
-
-def _words(line: str) -> Iterable[str]:
-    """The words of a line, each with the spaces after it."""
-    start = 0
-    for index in range(1, len(line)):
-        if line[index - 1] == " " and line[index] not in " \n":
-            yield line[start:index]
-            start = index
-    yield line[start:]
+    return f"{{{inner}}}" if kind is dict else f"[{inner}]"
 
 
 def encode(value: Any) -> Expression:

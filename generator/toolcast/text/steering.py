@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from .clues import Clues, folded
+from .clues import Clues, clue_words, folded
 
 __all__ = ["Steering", "steering"]
 
@@ -24,7 +24,7 @@ _STEER = (
 
 
 # Every match has one of these words.
-_VERBS = frozenset(
+_VERBS = clue_words(
     [
         *("always", "must", "never", "not", "don", "have", "required", "are", "should"),
         *("before", "after", "whenever", "every", "each"),
@@ -56,7 +56,7 @@ class Steering:
         `clues` are those of the text, for a caller who has them.
         """
         clues = Clues(text) if clues is None else clues
-        if _VERBS.isdisjoint(clues.words):
+        if clues.lacks(_VERBS):
             return
         names = frozenset(self._names_in(clues.text))
         if names:
@@ -68,11 +68,14 @@ class Steering:
 
     def _names_in(self, folded_text: str) -> Iterator[str]:
         """The names that a text may have, one that stands before a full stop among them."""
-        for run in _RUNS.findall(folded_text):
+        runs = frozenset(_RUNS.findall(folded_text))
+        for run in runs & self._by_fold.keys():
+            yield from self._by_fold[run]
+        for run in runs:
             run = run[:_LONGEST_NAME]
-            while run:
-                yield from self._by_fold.get(run, ())
+            while "." in run:
                 run = run.rpartition(".")[0]
+                yield from self._by_fold.get(run, ())
 
 
 def steering(names: Sequence[str]) -> Steering | None:

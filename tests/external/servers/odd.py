@@ -140,6 +140,8 @@ def main() -> None:
 def chatter() -> None:
     while True:
         send({"method": "notifications/tools/list_changed"})
+        # A moment in which an answer gets the lock.
+        time.sleep(0.0005)
 
 
 def answer(message: dict[str, Any]) -> None:

@@ -1,0 +1,74 @@
+"""One line about long work, on standard error, while a person watches."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+__all__ = ["Progress", "progress"]
+
+_PATIENCE = 0.5
+_BETWEEN = 0.1
+
+
+class Progress:
+    """Tells what a run is at, from half a second on, ten times a second at most.
+
+    It satisfies `Watcher` of the pipeline.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._next = time.monotonic() + _PATIENCE
+        self._stage = ""
+        self._count = 0
+        self._width = 0
+
+    def stage(self, words: str) -> None:
+        """Another kind of work begins."""
+        self._stage, self._count = words, 0
+        self._show()
+
+    def step(self) -> None:
+        """One file more is done."""
+        self._count += 1
+        self._show()
+
+    def end(self) -> None:
+        """Takes the line away."""
+        if self._width:
+            self._stream.write(f"\r{' ' * self._width}\r")
+            self._stream.flush()
+            self._width = 0
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _BETWEEN
+        count = f" {self._count:,} files" if self._count else ""
+        line = f"{self._stage}{count}"
+        self._stream.write(f"\r{line.ljust(self._width)}")
+        self._stream.flush()
+        self._width = len(line)
+
+
+@contextmanager
+def progress(stream: TextIO | None = None) -> Iterator[Progress | None]:
+    """The progress of the work within; None when nobody watches.
+
+    Args:
+        stream: where it is told; default: standard error.
+    """
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield None
+        return
+    shown = Progress(stream)
+    try:
+        yield shown
+    finally:
+        shown.end()

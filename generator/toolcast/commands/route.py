@@ -1,0 +1,168 @@
+"""`toolcast route`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .manners import USAGE, counted, fail, print_findings, project_root
+
+if TYPE_CHECKING:
+    from ..runtime.routing import Route, RoutedTool
+    from ..spec.external import ToolRouter
+    from ..spec.model import Toolset, Workspace
+
+__all__ = ["command"]
+
+_CHARACTERS_A_TOKEN = 4
+
+
+@click.command(name="route")
+@click.argument("message")
+@click.option("--toolset", metavar="NAME", help="Needed where there are several.")
+@click.option("--client", metavar="NAME", help="Needed where the toolset has clients.")
+@click.option(
+    "--history",
+    metavar="TEXT",
+    multiple=True,
+    help="A message before it; may be repeated, the oldest first.",
+)
+@click.option(
+    "--with-model",
+    is_flag=True,
+    help="Ask the model of `router:` instead of choosing by words.",
+)
+@click.option(
+    "--format", "format_", type=click.Choice(["text", "json"]), default="text"
+)
+@click.option("--project", metavar="FOLDER", help="The folder of toolcast.yaml.")
+def command(
+    message: str,
+    toolset: str | None,
+    client: str | None,
+    history: tuple[str, ...],
+    with_model: bool,
+    format_: str,
+    project: str | None,
+) -> None:
+    """Show which tools the router chooses for a message, and what that saves.
+
+    It reads the specs alone: no handler is imported, and no external server is asked, so
+    its tools are not among them. Tokens are an estimate: a quarter of the characters of
+    the tools in OpenAI's format.
+    """
+    import asyncio
+
+    from ..findings import has_errors, in_order
+    from ..runtime.routing import Router
+    from ..spec.loading import load_workspace
+
+    loaded = load_workspace(project_root(project))
+    if loaded.workspace is None or has_errors(loaded.findings):
+        print_findings(in_order(loaded.findings), "text")
+        sys.exit(USAGE)
+    chosen = _toolset(loaded.workspace, toolset)
+    tools = _routed_tools(chosen, client)
+    if with_model and chosen.router is None:
+        fail(f"the toolset `{chosen.name}` has no `router:` whose model could be asked")
+    router = Router(_model(chosen.router) if with_model and chosen.router else None)
+    route = asyncio.run(router.route(message, tools, history))
+    show = _as_json if format_ == "json" else _as_text
+    click.echo(show(route, tools, [server.name for server in chosen.mcp_servers]))
+
+
+def _toolset(workspace: Workspace, name: str | None) -> Toolset:
+    toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
+    if name is None and len(toolsets) == 1:
+        return next(iter(toolsets.values()))
+    names = ", ".join(toolsets)
+    if name is None:
+        fail(f"which toolset? there are {names}\n  help: add --toolset NAME")
+    if name not in toolsets:
+        fail(f"there is no toolset `{name}`; there are {names}")
+    return toolsets[name]
+
+
+def _routed_tools(toolset: Toolset, client: str | None) -> list[RoutedTool]:
+    """What a client's catalogue has of the toolset's own tools."""
+    from ..runtime.routing import RoutedTool
+
+    who = None if client is None else toolset.client(client)
+    if who is None and (toolset.clients or client is not None):
+        names = ", ".join(one.name for one in toolset.clients) or "none"
+        what = "which client?" if client is None else f"there is no client `{client}`;"
+        fail(f"{what} the toolset `{toolset.name}` has {names}\n  help: --client NAME")
+    return [
+        RoutedTool(
+            tool.name,
+            tool.summary,
+            tool.model_description,
+            tool.when_to_use or "",
+            tool.parameters,
+        )
+        for tool in toolset.tools_in("registry")
+        if not tool.always and (who is None or toolset.is_offered(tool, who))
+    ]
+
+
+def _model(router: ToolRouter) -> Any:
+    from ..runtime.routing_model import ChatModel
+
+    return ChatModel(
+        router.base_url, router.model, router.api_key, router.timeout, router.history
+    )
+
+
+def _tokens(tools: Sequence[RoutedTool]) -> int:
+    """About how many tokens the tools take in a request."""
+    shown = [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools
+    ]
+    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    return len(text) // _CHARACTERS_A_TOKEN if tools else 0
+
+
+def _as_json(route: Route, tools: Sequence[RoutedTool], unasked: Sequence[str]) -> str:
+    chosen = [tool for tool in tools if tool.name in route.names]
+    value = {
+        "tools": list(route.names),
+        "scores": {name: round(score, 3) for name, score in route.scores.items()},
+        "doubt": route.doubt or None,
+        "routed_tools": len(tools),
+        "estimated_tokens": {"all": _tokens(tools), "chosen": _tokens(chosen)},
+        "servers_not_asked": list(unasked),
+    }
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _as_text(route: Route, tools: Sequence[RoutedTool], unasked: Sequence[str]) -> str:
+    chosen = [tool for tool in tools if tool.name in route.names]
+    lines = [f"{len(chosen)} of {counted(len(tools), 'routed tool')}"]
+    if route.doubt:
+        lines[0] += f": all of them, as {route.doubt}"
+    order = [*route.scores, *(t.name for t in tools if t.name not in route.scores)]
+    for name in order:
+        mark = "*" if name in route.names else " "
+        score = f"{route.scores[name]:8.2f}" if name in route.scores else " " * 7 + "-"
+        lines.append(f"{score} {mark} {name}")
+    before, after = _tokens(tools), _tokens(chosen)
+    lines.append(
+        f"about {before - after:,} of {before:,} tokens saved"
+        f" (an estimate: {_CHARACTERS_A_TOKEN} characters a token)"
+    )
+    if unasked:
+        names = ", ".join(unasked)
+        lines.append(f"not asked for their tools: the external servers {names}")
+    return "\n".join(lines)

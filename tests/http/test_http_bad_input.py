@@ -1,0 +1,248 @@
+"""Bad input to every endpoint: the right error, and nothing in the log that was sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.http.serving import Answer, Served, rpc, served
+
+TOKENS = {
+    "KIRISHIMA_TOKEN_INTERNAL": "internal-token-1c",
+    "KIRISHIMA_TOKEN_COPILOT": "copilot-token-2d",
+    "KIRISHIMA_TOKEN_EXTERNAL": "external-token-3e",
+    "KIRISHIMA_ADMIN_TOKEN": "admin-token-4f",
+}
+PATHS = {
+    "/mcp/": "internal-token-1c",
+    "/mcp/copilot/": "copilot-token-2d",
+    "/mcp/external/": "external-token-3e",
+}
+# What callers send; none of it may stand in the log.
+MARK = "m4rk3r"
+MARKED = [MARK, *TOKENS.values()]
+
+each_path = pytest.mark.parametrize("path", PATHS)
+eras = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with served("--log-format", "json", "--own-tools", env=TOKENS) as running:
+        yield running
+        # After everything that the tests of this module sent.
+        running.end()
+        for line in running.log.splitlines():
+            record = json.loads(line)
+            # What is no HTTP is told without what it is.
+            is_known = record["message"] == "Invalid HTTP request received."
+            assert record["level"] == "INFO" or is_known, record
+            assert "exc_info" not in record, record
+            assert not any(mark in line for mark in MARKED), record
+
+
+def sent(server: Served, path: str, body: bytes, *, modern: bool = False) -> Answer:
+    _, headers = rpc("tools/list", modern=modern)
+    headers["Authorization"] = f"Bearer {PATHS[path]}"
+    return server.send(path, body, headers)
+
+
+@each_path
+def test_a_wrong_token(server: Served, path: str) -> None:
+    answer = server.ask(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")
+    assert answer.status == 401
+    assert 'error="invalid_token"' in answer.headers["www-authenticate"]
+
+
+@each_path
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_a_body_that_is_too_large(server: Served, path: str, is_declared: bool) -> None:
+    size = 4 * 1024 * 1024 + 1
+    headers = {"Authorization": f"Bearer {PATHS[path]}"}
+    if is_declared:
+        body: Any = MARK.encode().ljust(size)
+    else:
+        body = iter([MARK.encode().ljust(size // 2), b" " * size])
+        headers["Transfer-Encoding"] = "chunked"
+    try:
+        answer = server.send(path, body, headers)
+    except (BrokenPipeError, ConnectionResetError):
+        return  # it had read enough, and hung up
+    assert answer.status == 413
+    assert answer.message["error"]["message"] == (
+        "the body is larger than 4194304 bytes"
+    )
+
+
+@each_path
+@eras
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", -32700),
+        (b"m4rk3r", -32700),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "m4rk3r"', -32700),
+        (b'\xff\xfe{"m4rk3r": 1}', -32700),
+    ],
+)
+def test_what_is_no_json(
+    server: Served, path: str, modern: bool, body: bytes, code: int
+) -> None:
+    answer = sent(server, path, body, modern=modern)
+    assert (answer.status, answer.message["error"]["code"]) == (400, code)
+
+
+@each_path
+@eras
+@pytest.mark.parametrize(
+    "message",
+    [
+        [],
+        [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}],
+        "m4rk3r",
+        7,
+        None,
+        {"id": 1, "method": "tools/list"},
+        {"jsonrpc": "1.0", "id": 1, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": {"m4rk3r": 1}, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 1, "method": 7},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": "m4rk3r"},
+    ],
+    ids=str,
+)
+def test_what_is_no_json_rpc(
+    server: Served, path: str, modern: bool, message: Any
+) -> None:
+    answer = sent(server, path, json.dumps(message).encode(), modern=modern)
+    assert answer.status == 400, answer.body
+    assert answer.message["error"]["code"] in (-32600, -32602)
+
+
+@each_path
+@eras
+@pytest.mark.parametrize("levels", [201, 10_000, 100_000])
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+def test_json_that_is_too_deep(
+    server: Served, path: str, modern: bool, levels: int, opening: bytes
+) -> None:
+    head = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
+    closing = b"]" if opening == b"[" else b"}"
+    for body in (
+        opening * levels,
+        head + opening * levels + b'"m4rk3r"' + closing * levels + b"}",
+    ):
+        answer = sent(server, path, body, modern=modern)
+        assert answer.status == 400
+        assert answer.message["error"]["message"] == (
+            "the body is more than 200 levels deep"
+        )
+
+
+def test_brackets_in_texts_are_no_levels(server: Served) -> None:
+    call = {"name": "get_personality", "arguments": {"x": '[{"\\' * 10_000}}
+    answer = server.ask("/mcp/", "tools/call", call, token=PATHS["/mcp/"])
+    assert answer.status == 200
+    assert "`x` is not a parameter" in str(answer.message)
+
+
+@each_path
+@eras
+@pytest.mark.parametrize(
+    "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
+)
+def test_an_unknown_tool(server: Served, path: str, modern: bool, name: str) -> None:
+    body, headers = rpc("tools/call", {"name": name, "arguments": {}}, modern=modern)
+    if not name.isprintable() or len(name) > 1000:
+        headers.pop("Mcp-Name", None)
+    headers["Authorization"] = f"Bearer {PATHS[path]}"
+    answer = server.send(path, body, headers)
+    error = answer.message["error"]
+    if modern and "Mcp-Name" not in headers:
+        assert error["code"] == -32020  # the header has to agree with the body
+    else:
+        assert error == {"code": -32602, "message": f"Unknown tool: {name}"}
+
+
+@each_path
+@eras
+@pytest.mark.parametrize("method", ["tools/m4rk3r", "resources/list", "initialized"])
+def test_an_unknown_method(
+    server: Served, path: str, modern: bool, method: str
+) -> None:
+    answer = server.ask(path, method, token=PATHS[path], modern=modern)
+    assert answer.message["error"]["code"] == -32601
+
+
+@eras
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "`action` is required"),
+        ({"action": "m4rk3r"}, "`action` must be one of"),
+        ({"action": "list", "limit": "m4rk3r"}, "`limit` must be an integer"),
+        ({"action": "list", "m4rk3r": 1}, "`m4rk3r` is not a parameter"),
+        ({"action": "get"}, "is required for action `get`"),
+    ],
+)
+def test_wrong_arguments_are_the_model_s_to_read(
+    server: Served, modern: bool, arguments: Any, said: str
+) -> None:
+    call = {"name": "memory", "arguments": arguments}
+    for path in ("/mcp/", "/mcp/external/"):
+        answer = server.ask(
+            path, "tools/call", call, token=PATHS[path], modern=modern
+        ).message
+        assert answer["result"]["isError"] is True
+        assert said in answer["result"]["content"][0]["text"]
+
+
+@each_path
+@eras
+@pytest.mark.parametrize("arguments", ["m4rk3r", [1], 7])
+def test_arguments_that_are_no_mapping(
+    server: Served, path: str, modern: bool, arguments: Any
+) -> None:
+    call = {"name": "memory", "arguments": arguments}
+    answer = server.ask(path, "tools/call", call, token=PATHS[path], modern=modern)
+    assert answer.message["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Content-Type": "text/plain"}, (400, 415)),
+        ({"Accept": "text/html"}, (406,)),
+        ({"MCP-Protocol-Version": "m4rk3r"}, (400,)),
+        ({"MCP-Protocol-Version": "2099-01-01"}, (400,)),
+    ],
+)
+def test_headers_that_fit_nothing(
+    server: Served, headers: dict[str, str], status: tuple[int, ...]
+) -> None:
+    body, usual = rpc("tools/list")
+    right = {"Authorization": f"Bearer {PATHS['/mcp/']}"}
+    answer = server.send("/mcp/", body, {**usual, **right, **headers})
+    assert answer.status in status
+
+
+def test_administrators_get_errors_as_plain_as_these(server: Served) -> None:
+    path = "/api/admin/list-mcp-tools"
+    assert (
+        server.send(path, b"", {"Authorization": f"Bearer {MARK}"}, "GET").status == 401
+    )
+    right = {"Authorization": f"Bearer {TOKENS['KIRISHIMA_ADMIN_TOKEN']}"}
+    answer = server.send(path, b"{m4rk3r", right, "GET")
+    assert (answer.status, json.loads(answer.body)) == (
+        400,
+        {"error": "the body is not JSON"},
+    )
+    assert server.send(path, b"[" * 10_000, right, "GET").status == 400
+    assert server.send(path, b" " * 5_000_000, right, "GET").status == 413
+
+
+def test_the_server_is_well_afterwards(server: Served) -> None:
+    answer = server.ask("/mcp/", "tools/list", token=PATHS["/mcp/"])
+    assert answer.status == 200

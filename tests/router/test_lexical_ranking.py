@@ -1,0 +1,103 @@
+"""The embedded router on the labelled messages, and on hostile ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.router.catalogues import catalogues, figures, messages
+from toolcast.runtime.lexical_ranking import ranking
+from toolcast.runtime.routing import RoutedTool, Router
+
+TOOLS = catalogues()
+NOTE = RoutedTool("take_note", "Stores a note.", "Stores a note.", "For a fact.")
+LAMP = RoutedTool("lamp", "Switches the lamp on and off.")
+MAIL = RoutedTool("sendMail", "Sends a letter.", parameters={"properties": {"cc": {}}})
+
+
+def routed(part: bool | None) -> list[tuple[object, object]]:
+    return [
+        (message, ranking(TOOLS[message.catalogue]).route(message.text))
+        for message in messages()
+        if part is None or message.is_held_out == part
+    ]
+
+
+def test_there_are_enough_messages_and_every_label_is_a_tool() -> None:
+    labelled = messages()
+    assert len({message.text for message in labelled}) >= 150
+    for message in labelled:
+        assert message.needed <= {tool.name for tool in TOOLS[message.catalogue]}
+    needed = {(m.catalogue, name) for m in labelled for name in m.needed}
+    assert needed == {(c, tool.name) for c, tools in TOOLS.items() for tool in tools}
+
+
+@pytest.mark.parametrize("part", [None, True, False], ids=["all", "held-out", "tuned"])
+def test_what_is_needed_is_shown_and_most_of_the_rest_is_not(part: bool | None) -> None:
+    found = figures(routed(part), TOOLS)
+    assert found.complete >= 0.95, found.missed
+    assert found.shown <= 1 / 3
+
+
+@pytest.mark.parametrize("catalogue", sorted(TOOLS))
+def test_no_catalogue_pays_for_another(catalogue: str) -> None:
+    here = [
+        (message, route)
+        for message, route in routed(None)
+        if message.catalogue == catalogue
+    ]
+    found = figures(here, TOOLS)
+    assert found.complete >= 0.93, found.missed
+    assert found.shown <= 0.4
+
+
+def test_a_message_is_matched_by_stem_beginning_and_part_of_a_name() -> None:
+    index = ranking((NOTE, LAMP, MAIL))
+    assert index.route("Storing notes is what I want").names == ("take_note",)
+    assert index.route("lamps").names == ("lamp",)
+    assert index.route("mail").names == ("sendMail",)
+    assert index.route("who gets a CC?").names == ("sendMail",)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "",
+        "And?",
+        "42",
+        "Bitte mach das Licht aus",
+        "明日の予定は?",
+        '" OR * NEAR(lamp note) AND (',
+        "'; DROP TABLE tool; --",
+        "tool MATCH 'x'",
+        "\x00\ud800",
+        "xyzzy " * 100_000,
+    ],
+)
+async def test_a_message_without_known_words_shows_everything(message: str) -> None:
+    route = await Router().route(message, (NOTE, LAMP, MAIL))
+    if "lamp" not in message:
+        assert route.names == ("take_note", "lamp", "sendMail")
+        assert route.doubt
+
+
+async def test_the_messages_before_count_less_than_the_message() -> None:
+    tools = (NOTE, LAMP, MAIL)
+    route = await Router().route(
+        "Switch it off, the lamp", tools, ["a note", "a letter"]
+    )
+    assert route.names == ("lamp",)
+
+
+async def test_hostile_texts_of_tools_do_no_harm() -> None:
+    loud = RoutedTool("loud", "lamp " * 1_000_000, parameters={"properties": ["x"]})
+    deep: dict[str, object] = {}
+    for _ in range(100_000):
+        deep = {"properties": {"a": deep}}
+    route = await Router().route(
+        "lamp", (LAMP, loud, RoutedTool("deep", parameters=deep))
+    )
+    assert "lamp" in route.names
+
+
+async def test_without_tools_there_is_nothing_to_choose() -> None:
+    assert (await Router().route("hello", ())).names == ()

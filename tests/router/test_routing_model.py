@@ -1,0 +1,218 @@
+"""A scripted model on loopback: what it may say, and what counts as no choice."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from toolcast.runtime.routing import RoutedTool, Router
+from toolcast.runtime.routing_model import ChatModel
+
+TOOLS = (RoutedTool("note", "Stores a note."), RoutedTool("lamp", "Switches a lamp."))
+ALL = ("note", "lamp")
+KEY = "sk-hunter2-hunter2"
+
+
+def completion(content: Any) -> bytes:
+    message = {"role": "assistant", "content": content}
+    return json.dumps({"choices": [{"message": message}]}).encode()
+
+
+class Script:
+    """What the model answers, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.body = completion('{"tools": ["lamp"]}')
+        self.status = 200
+        self.delay = 0.0
+        self.asked: list[tuple[dict[str, Any], dict[str, str]]] = []
+        self.url = ""
+
+    def router(self, **options: Any) -> Router:
+        given: dict[str, Any] = {"timeout": 10.0, **options}
+        return Router(ChatModel(self.url, "small", **given))
+
+
+@pytest.fixture
+def script() -> Iterator[Script]:
+    state = Script()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers["content-length"])
+            asked = json.loads(self.rfile.read(length))
+            headers = {k.lower(): v for k, v in self.headers.items()}
+            state.asked.append((asked, {**headers, "path": self.path}))
+            time.sleep(state.delay)
+            self.send_response(state.status)
+            self.end_headers()
+            try:
+                self.wfile.write(state.body)
+            except OSError:
+                return
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Keeps the test's output clean."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
+        listener.daemon_threads = True
+        threading.Thread(
+            target=listener.serve_forever, args=(0.01,), daemon=True
+        ).start()
+        state.url = f"http://127.0.0.1:{listener.server_port}/v1"
+        yield state
+        listener.shutdown()
+
+
+async def test_the_model_chooses(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROUTER_KEY", KEY)
+    router = script.router(api_key="${ROUTER_KEY}", history=2)
+    history = ["one", "two", "three"]
+    route = await router.route("Make it bright", TOOLS, history)
+    assert (route.names, route.doubt) == (("lamp",), "")
+    [(asked, headers)] = script.asked
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert headers["path"] == "/v1/chat/completions"
+    shown = json.loads(asked["messages"][1]["content"])
+    assert shown == {
+        "tools": ["note: Stores a note.", "lamp: Switches a lamp."],
+        "earlier messages": ["two", "three"],
+        "message": "Make it bright",
+    }
+    schema = asked["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["tools"]["items"]["enum"] == ["note", "lamp"]
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ('{"tools": []}', ()),
+        ('["note"]', ("note",)),
+        ('  {"tools": ["lamp", "note", "lamp"]}  ', ("note", "lamp")),
+    ],
+)
+async def test_a_choice_may_be_empty_a_bare_list_and_in_any_order(
+    content: str, names: tuple[str, ...], script: Script
+) -> None:
+    script.body = completion(content)
+    assert (await script.router().route("x", TOOLS)).names == names
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (completion("I would take the lamp."), "the model answered no JSON"),
+        (completion('```json\n["lamp"]\n```'), "the model answered no JSON"),
+        (completion('{"tools": ["lamp"'), "the model answered no JSON"),
+        (completion(None), "the model answered no JSON"),
+        (completion("[" * 100_000), "the model answered no JSON"),
+        (completion('{"names": ["lamp"]}'), "the model answered no list of names"),
+        (completion('{"tools": "lamp"}'), "the model answered no list of names"),
+        (completion('{"tools": [1]}'), "the model answered no list of names"),
+        (completion('{"tools": [["lamp"]]}'), "the model answered no list of names"),
+        (
+            completion('{"tools": ["lamp", "door"]}'),
+            "the model named tools that are not there",
+        ),
+        (b"{}", "the model's answer is no chat completion"),
+        (b'{"choices": []}', "the model's answer is no chat completion"),
+        (b"null", "the model's answer is no chat completion"),
+        (b"", "the model answered no JSON"),
+        (b"\xff\xfe", "the model answered no JSON"),
+        (b" " * 2_000_000, "the model's answer is too long"),
+    ],
+)
+async def test_everything_else_shows_every_tool_and_says_why(
+    body: bytes, reason: str, script: Script, caplog: pytest.LogCaptureFixture
+) -> None:
+    script.body = body
+    route = await script.router().route("x", TOOLS)
+    assert (route.names, route.doubt) == (ALL, reason)
+    said = f"router: {reason}; all 2 routed tools are shown"
+    assert [r.message for r in caplog.records if r.levelno >= logging.WARNING] == [said]
+
+
+async def test_a_late_answer_is_none(
+    script: Script, caplog: pytest.LogCaptureFixture
+) -> None:
+    script.delay = 5.0
+    route = await script.router(timeout=0.3).route("x", TOOLS)
+    assert route.names == ALL
+    assert "router: the model gave no answer within 0.3 s" in caplog.text
+
+
+@pytest.mark.parametrize("status", [401, 404, 429, 500])
+async def test_a_refusal_is_none_and_shows_no_key(
+    status: int,
+    script: Script,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("ROUTER_KEY", KEY)
+    script.status, script.body = status, f"bad key {KEY}".encode()
+    router = script.router(api_key="${ROUTER_KEY}")
+    assert (await router.route("x", TOOLS)).names == ALL
+    assert f"the model answered with status {status}" in caplog.text
+    assert KEY not in caplog.text
+
+
+async def test_nobody_there_and_no_key_are_no_choice(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gone = Router(ChatModel("http://127.0.0.1:9/v1", "small"))
+    assert (await gone.route("x", TOOLS)).names == ALL
+    assert "router: ConnectError; all 2 routed tools are shown" in caplog.text
+    keyless = Router(ChatModel("http://127.0.0.1:9/v1", "small", "${NO_SUCH_KEY}"))
+    assert (await keyless.route("x", TOOLS)).names == ALL
+    assert "the environment variable NO_SUCH_KEY is not set" in caplog.text
+
+
+async def test_without_an_address_tools_are_chosen_by_their_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ROUTER_URL", raising=False)
+    router = Router(ChatModel("${ROUTER_URL:-}", "small"))
+    assert (await router.route("switch the lamp", TOOLS)).names == ("lamp",)
+
+
+async def test_a_cancelled_choice_is_cancelled(script: Script) -> None:
+    import asyncio
+
+    script.delay = 5.0
+    waiting = asyncio.ensure_future(script.router().route("x", TOOLS))
+    await asyncio.sleep(0.1)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+async def test_a_generated_registry_asks_the_model(
+    script: Script,
+    make_project: Callable[..., Any],
+) -> None:
+    spec = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.toy:toy\n"
+    project = make_project(
+        {"note": spec.format("Stores a note."), "lamp": spec.format("Makes light.")},
+        toolset=f"router: {{base_url: '{script.url}', model: small}}\n"
+        "targets: {registry: {}}\n",
+        handlers="def toy(**arguments): return 1\n",
+    )
+    project.generate()
+    code = (
+        "from generated.toy.registry import get_routed_tools_catalog_sync, route_tools_sync\n"
+        "catalog = get_routed_tools_catalog_sync()\n"
+        "print(route_tools_sync('Make it bright', catalog), route_tools_sync('x'))\n"
+    )
+    done = project.run("-c", code)
+    assert done.stdout == "['lamp'] ['lamp']\n", done.stderr
+    assert len(script.asked) == 2
