@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test lint format test-display test-node test-servers test-letta letta-server test-kill fuzz bench load clean
+.PHONY: help generate check test lint format test-display test-node test-servers test-letta letta-server test-postgres test-kill fuzz bench load clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,6 +31,9 @@ test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up on
 letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C
 	@$(BIN)/python -m tests.letta.real
 
+test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL (installs Debian's where it is missing)
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || apt-get install -y -q postgresql
+	@TOOLCAST_TEST_POSTGRES=1 $(BIN)/python -m pytest -q -n 0 tests/examples/ren -k postgresql
 test-servers: $(STAMP) ## Run the tests against MCP servers that others wrote (sets them up once)
 	@$(BIN)/python tests/external/third_party_setup.py && $(BIN)/python -m pytest -q -m servers tests/external
 
@@ -42,7 +45,7 @@ fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five mi
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3,<4'
 	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300 -max_len=6000 -timeout=10 $(CURDIR)/.toolcast/fuzz $(CURDIR)/specs/molecule $(CURDIR)/specs/kirishima $(CURDIR)/specs/ren
 
-bench: $(STAMP) ## Print ratios of paired runs: generation, checks, imports
+bench: $(STAMP) ## Print ratios of paired runs; PEERS=1, ONLY=part, QUICK=1, PAGE=1
 	@$(BIN)/python benchmarks/bench.py
 
 load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the bare SDK server

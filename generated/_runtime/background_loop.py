@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 import threading
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
-__all__ = ["run_sync", "sync"]
+__all__ = ["run_sync"]
 
-_Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 _lock = threading.Lock()
@@ -49,21 +47,6 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     except BaseException:
         future.cancel()
         raise
-
-
-def sync(
-    function: Callable[_Given, Coroutine[Any, Any, _Result]],
-) -> Callable[_Given, _Result]:
-    """The twin of an async function for callers without an event loop."""
-
-    @wraps(function)
-    def twin(*given: _Given.args, **named: _Given.kwargs) -> _Result:
-        return run_sync(function(*given, **named))
-
-    # It is not what it wraps: tools that look through must not await it.
-    del twin.__dict__["__wrapped__"]
-    twin.__name__ = f"{function.__name__}_sync"
-    return twin
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:

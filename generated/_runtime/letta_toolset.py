@@ -30,7 +30,6 @@ class LettaToolset:
         server: the MCP server's entry: `name`, `url`, `url_env`, `token_env`, `client`.
         agents: `name`, `id`, `id_env`, `type`, `expects`, `ends_turn`, `forbids` of each.
         flavour: `v1` or `code`.
-        on_start: whether a server that starts attaches what is missing.
         not_served: tools of the registry that the MCP server leaves out.
     """
 
@@ -45,7 +44,6 @@ class LettaToolset:
     server: Mapping[str, str | None]
     agents: Sequence[Mapping[str, Any]]
     flavour: str = "v1"
-    on_start: bool = False
     not_served: tuple[str, ...] = ()
 
     def wish(

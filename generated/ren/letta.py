@@ -189,6 +189,5 @@ LETTA = LettaToolset(
     server=SERVER,
     agents=AGENTS,
     flavour="v1",
-    on_start=False,
     not_served=(),
 )

@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 
 from generated._runtime.call_context import CallContext
-from tests.external.conftest import Open, call, odd, personal_stdio, processes, until
+from generated._runtime.external_server import ExternalServer
+from tests.external.conftest import (
+    SERVERS,
+    Open,
+    call,
+    odd,
+    personal_stdio,
+    processes,
+    until,
+)
 
 LOST = "the connection to the tool's server was lost"
 
@@ -84,8 +93,6 @@ async def test_a_server_that_never_gets_ready_is_left_out(
 async def test_a_program_that_is_not_there_is_left_out(
     opened: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from generated._runtime.external_server import ExternalServer
-
     tools = opened(ExternalServer("gone", command="/no/such/program"))
     assert await tools.list_tools() == ()
     assert "gone: not connected: it cannot be started: No such file" in caplog.text
@@ -181,6 +188,22 @@ async def test_a_change_of_the_list_is_noticed(
             break
         await asyncio.sleep(0.05)
     assert listed[-1] == "later"
+
+
+async def test_a_change_is_noticed_from_a_server_that_tells_on_request_only(
+    opened: Open, tmp_path: Path
+) -> None:
+    flag = tmp_path / "flag"
+    script = str(SERVERS / "personal.py")
+    words = (script, "--growing", str(flag))
+    tools = opened(ExternalServer("personal", command=sys.executable, args=words))
+    assert len(await tools.list_tools()) == 4
+    flag.write_text("now")
+    for _ in range(200):
+        if await tools.find_tool("later") is not None:
+            break
+        await asyncio.sleep(0.05)
+    assert (await tools.list_tools())[-1].name == "later"
 
 
 async def test_no_process_is_left_behind(opened: Open, tmp_path: Path) -> None:

@@ -148,3 +148,22 @@ def test_a_tools_page_says_what_is_special_of_it(cast: Any) -> None:
     page = (folder / "wake_agent.md").read_text()
     assert "* Not attached to an agent: It calls the agent's own loop.\n" in page
     assert "would deadlock the agent's turn" in page
+
+
+def test_a_server_leaves_letta_code_to_the_command(
+    make_project: Callable[..., Any],
+) -> None:
+    toolset = TOOLSET.replace("letta:\n  server", "letta:\n  flavour: code\n  server")
+    project = make_project(TOOLS, toolset=toolset, handlers=HANDLERS, at="code")
+    project.generate()
+    program = (
+        "from generated.toy.letta import LETTA\n"
+        "from generated._runtime.letta_attachment import MissingSetting\n"
+        "from generated._runtime.letta_sync import sync\n"
+        "try:\n"
+        "    sync(LETTA, {'LETTA_BASE_URL': 'http://letta.test'})\n"
+        "except MissingSetting as error:\n"
+        "    print(error)\n"
+    )
+    ran = project.run("-c", program)
+    assert "says `flavour: code`: use `toolcast letta`" in ran.stdout, ran.stderr

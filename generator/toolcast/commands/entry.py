@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import click
@@ -25,13 +26,16 @@ _COMMANDS = {
 
 class _Lazy(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
-        from ..extensions import ExtensionFailure
-        from .manners import fail
-
         try:
             return super().invoke(ctx)
-        except ExtensionFailure as error:
-            fail(str(error))
+        except Exception as error:
+            # Who has not looked for extensions cannot have failed with one.
+            extensions = sys.modules.get("toolcast.extensions")
+            if extensions and isinstance(error, extensions.ExtensionFailure):
+                from .manners import fail
+
+                fail(str(error))
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

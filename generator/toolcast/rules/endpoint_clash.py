@@ -61,18 +61,17 @@ RULE = Rule(
     why="With one token for two, whoever may be the one may be the other.",
     bad="""\
 # toolset.yaml
-clients: {team-a: {allow: "*"}, team_a: {allow: []}}
-targets: {mcp: {client: team-a}}
+clients: {inner: {allow: "*"}, outer: {allow: "*", token_variable: EXAMPLE_TOKEN_INNER}}
+targets: {mcp: {client: inner}}
 # note.yaml
 cli: {keyword: note}
 """,
     good="""\
 # toolset.yaml
-clients: {team-a: {allow: "*"}, team_a: {allow: [], token_variable: OTHER_TOKEN}}
-targets: {mcp: {client: team-a}}
+clients: {inner: {allow: "*"}, outer: {allow: "*"}}
+targets: {mcp: {client: inner}}
 # note.yaml
 cli: {keyword: note}
 """,
     check=check,
-    reads=frozenset(),
 )

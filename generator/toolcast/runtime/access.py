@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "Access",
@@ -26,8 +27,8 @@ class AccessError(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+# No dataclasses in this module: importing them costs more than a whole registry does.
+class Client(NamedTuple):
     """What the toolset says of a client.
 
     Attributes:
@@ -39,8 +40,7 @@ class Client:
     restrict: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(NamedTuple):
     """What an administrator says of a client.
 
     Attributes:
@@ -52,7 +52,6 @@ class Override:
     restrict: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Access:
     """Who may have which tool.
 
@@ -65,9 +64,18 @@ class Access:
             tool's own clients keep from it.
     """
 
-    clients: Mapping[str, Client] | None = None
-    tool_clients: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    overrides: Mapping[str, Override] = field(default_factory=dict)
+    __slots__ = ("_decided", "clients", "overrides", "tool_clients")
+
+    def __init__(
+        self,
+        clients: Mapping[str, Client] | None = None,
+        tool_clients: Mapping[str, tuple[str, ...]] | None = None,
+        overrides: Mapping[str, Override] | None = None,
+    ) -> None:
+        self.clients = clients
+        self.tool_clients = tool_clients or {}
+        self.overrides = overrides or {}
+        self._decided: dict[str, tuple[frozenset[str] | None, frozenset[str]]] = {}
 
     def may_have(self, client: str | None, tool: str) -> bool:
         """Whether a client may see and call the tool of this present name.
@@ -81,16 +89,25 @@ class Access:
         own = self.client(client)
         if own is None or client is None:
             return True
-        if tool in own.restrict:
+        allow, restrict = self._decided.get(client) or self._decide(client, own)
+        if tool in restrict:
             return False
         if tool in self.tool_clients and client not in self.tool_clients[tool]:
             return False
-        allow, override = own.allow, self.overrides.get(client)
+        return allow is None or tool in allow
+
+    def _decide(
+        self, name: str, own: Client
+    ) -> tuple[frozenset[str] | None, frozenset[str]]:
+        """What a client is allowed, None for everything, and what it may not have."""
+        allow, restrict = own.allow, own.restrict
+        override = self.overrides.get(name)
         if override is not None:
-            if tool in override.restrict:
-                return False
-            allow = own.allow if override.allow is None else override.allow
-        return allow == "*" or tool in allow
+            restrict += override.restrict
+            allow = allow if override.allow is None else override.allow
+        listed = None if allow == "*" else frozenset(allow)
+        decided = self._decided[name] = (listed, frozenset(restrict))
+        return decided
 
     def client(self, name: str | None) -> Client | None:
         """The client of a name; None for the one caller of a toolset without clients.

@@ -33,12 +33,18 @@ def connect(
     """The Letta server that the environment names, and the toolset's wishes.
 
     Raises:
-        MissingSetting: the environment lacks LETTA_BASE_URL, an id, a URL or a token.
+        MissingSetting: the environment lacks LETTA_BASE_URL, an id, a URL or a token, or
+            the toolset is for another flavour of Letta.
         LettaError: the URL is not one.
     """
     from .letta_api import LettaApi
     from .letta_attachment import MissingSetting
 
+    if toolset.flavour != "v1":
+        raise MissingSetting(
+            f"a server brings only Letta with a registry up to date, and {toolset.toolset}"
+            f" says `flavour: {toolset.flavour}`: use `toolcast letta`"
+        )
     base_url = environment.get("LETTA_BASE_URL", "").strip()
     if not base_url:
         raise MissingSetting("set LETTA_BASE_URL: where Letta is; there is no default")

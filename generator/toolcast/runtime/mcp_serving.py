@@ -10,10 +10,11 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .mcp_lines import RawJson
-from .registry import Registry
+from .registry import Registry, UnknownToolError
 from .tool_response import ToolResponse
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ class McpServer:
     started: tuple[Callable[[], Awaitable[None]], ...] = ()
     guard: Callable[[str, Mapping[str, str]], str | None] | None = None
 
+    @cached_property
+    def _tools(self) -> frozenset[str]:
+        return frozenset(self.tools)
+
     def names(self, client: str | None) -> tuple[str, ...]:
         """The tools that a client gets, in their order.
 
@@ -99,8 +104,12 @@ class McpServer:
     async def _find(self, name: str, client: str | None) -> ListedTool | Tool | None:
         """A tool that a client is offered here; None when it is not."""
         present = self.registry.resolve(name)
-        if present in self.names(client):
-            return self.registry.listed_tool(present, client)
+        # Every call comes here: it may cost one look-up, not one for each tool.
+        if present in self._tools:
+            try:
+                return self.registry.listed_tool(present, client)
+            except UnknownToolError:
+                return None
         if not self.offers_sources or self.registry.is_own(present):
             return None
         try:

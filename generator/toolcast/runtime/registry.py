@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Client, UnknownClientError
-from .background_loop import sync
 from .own_tools import OwnTools
 from .prepared_tools import ListedTool, PreparedTools
 from .source_tools import find_source_tool, list_source_tools
+from .sync_twins import sync
 from .tool_routing import route_tools as _route_tools
 
 if TYPE_CHECKING:

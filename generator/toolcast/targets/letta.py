@@ -126,7 +126,6 @@ def _letta(toolset: Toolset) -> Code:
     }
     arguments += [keyword_argument(k, Text(name)) for k, name in constants.items()]
     arguments.append(keyword_argument("flavour", encode(settings.flavour)))
-    arguments.append(keyword_argument("on_start", encode(settings.on_start)))
     excluded = sorted(toolset.excluded("mcp"))
     not_served = tuple_of(Text(string(name)) for name in excluded)
     arguments.append(keyword_argument("not_served", not_served))

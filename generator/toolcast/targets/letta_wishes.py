@@ -79,7 +79,6 @@ def letta_data(toolset: Toolset) -> dict[str, Any]:
     return {
         "toolset": toolset.name,
         "flavour": settings.flavour,
-        "on_start": settings.on_start,
         "server": _server(settings.server),
         "agents": [_agent(agent) for agent in settings.agents],
         "attached": [tool.name for tool in attached],

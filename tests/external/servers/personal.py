@@ -1,23 +1,30 @@
 """A calendar, an address book, a mailbox and lists, as one MCP server with SQLite behind it.
 
-    python personal.py [--http PORT] [--database FILE] [--token TOKEN]
+    python personal.py [--http PORT] [--database FILE] [--token TOKEN] [--growing FILE]
 
-Over stdio, or over streamable HTTP at /mcp; with a token it refuses requests without it.
+Over stdio, or over streamable HTTP at /mcp; with a token it refuses requests without it. When
+the file of --growing appears, it has one more tool and tells who listens.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import os
 import sqlite3
 import sys
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ToolsListChanged,
+)
 
 Row = dict[str, Any]
 
@@ -201,22 +208,24 @@ def answer(store: Store, name: str, given: Row) -> Row:
     return {"found": store.find(kind, query)}
 
 
-def build(store: Store, on_call: Callable[[str], None] = lambda name: None) -> Any:
+def build(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any:
     async def list_tools(
         context: ServerRequestContext[Any, Any],
         params: types.PaginatedRequestParams | None,
     ) -> types.ListToolsResult:
+        offered = dict(TOOLS)
+        if growing and os.path.exists(growing):
+            offered["later"] = ("A tool that was not there before.", schema({}))
         return types.ListToolsResult(
             tools=[
                 types.Tool(name=name, description=words, input_schema=arguments)
-                for name, (words, arguments) in TOOLS.items()
+                for name, (words, arguments) in offered.items()
             ]
         )
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        on_call(params.name)
         try:
             result = answer(store, params.name, params.arguments or {})
         except ValueError as error:
@@ -226,8 +235,19 @@ def build(store: Store, on_call: Callable[[str], None] = lambda name: None) -> A
         return types.CallToolResult(content=[block], structured_content=result)
 
     return Server(
-        "personal", version="1", on_list_tools=list_tools, on_call_tool=call_tool
+        "personal",
+        version="1",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_subscriptions_listen=ListenHandler(bus),
     )
+
+
+async def tell(bus: InMemorySubscriptionBus, growing: str) -> None:
+    """Tells the listeners once that the list grew."""
+    while not os.path.exists(growing):
+        await asyncio.sleep(0.02)
+    await bus.publish(ToolsListChanged())
 
 
 def guarded(app: Any, token: str) -> Any:
@@ -250,16 +270,20 @@ def main() -> None:
     parser.add_argument("--http", type=int)
     parser.add_argument("--database", default=":memory:")
     parser.add_argument("--token", default="")
+    parser.add_argument("--growing", default="")
     options = parser.parse_args()
-    server = build(Store(options.database))
+    bus = InMemorySubscriptionBus()
+    server = build(Store(options.database), bus, options.growing)
     if options.http is None:
-        import anyio
 
         async def serve() -> None:
+            if options.growing:
+                telling.append(asyncio.ensure_future(tell(bus, options.growing)))
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
-        anyio.run(serve)
+        telling: list[asyncio.Future[None]] = []
+        asyncio.run(serve())
         return
     import uvicorn
 

@@ -1,0 +1,243 @@
+"""The hazards of a real day, planted into a copy of ren: `check` names the line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CACHES, ROOT, Project
+from tests.rules.layout import findings_of
+from toolcast.findings import Severity
+from toolcast.reports.formats import FORMATS
+
+NOTECARDS = "examples/ren/notecards.py"
+CREATE = """    with main_pool(write=True) as connection:
+        row = connection.execute(
+            insert(notecards).values(values).returning(notecards)
+        ).one()
+    return _card(row)
+"""
+
+
+def line_of(project: Project, path: str, text: str) -> int:
+    lines = (project.root / path).read_text("utf-8").splitlines()
+    (found,) = [number for number, line in enumerate(lines, 1) if text in line]
+    return found
+
+
+@pytest.fixture
+def project_copy(tmp_path: Path) -> Project:
+    """A copy of ren's specs and handlers, to break things in."""
+    root = tmp_path / "copy"
+    for folder in ("specs/ren", "examples/ren"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
+    copy = Project(root)
+    copy.write("toolcast.yaml", "version: 1\ntoolsets: [specs/ren]\n")
+    return copy
+
+
+def checked(project: Project) -> str:
+    """What `check` says of the specs, notes apart."""
+    found = [f for f in findings_of(project.root) if f.severity > Severity.NOTE]
+    return FORMATS["text"](found)
+
+
+def edit(project: Project, old: str, new: str) -> None:
+    project.edit(NOTECARDS, old, new)
+
+
+def test_the_copy_is_clean(project_copy: Project) -> None:
+    assert checked(project_copy) == ""
+
+
+def test_calling_the_agent_directly(project_copy: Project) -> None:
+    edit(
+        project_copy,
+        CREATE,
+        CREATE.replace(
+            "    return _card(row)\n",
+            "    with ren() as agent:\n"
+            "        agent.client.agents.messages.create(agent.id, input='New card.')\n"
+            "    return _card(row)\n",
+        ),
+    )
+    edit(
+        project_copy,
+        "from .pools import main_pool\n",
+        "from .letta_server import ren\nfrom .pools import main_pool\n",
+    )
+    line = line_of(project_copy, NOTECARDS, "messages.create")
+    spec = "specs/ren/create_notecard.yaml"
+    said = checked(project_copy)
+    assert (
+        f"{spec}:{line_of(project_copy, spec, 'attached: true')}:13: error:"
+        " letta/circular-handler:"
+        f" {NOTECARDS}:{line} sends a message into the agent's loop:"
+        " `agent.client.agents.messages.create`"
+    ) in said
+
+
+def test_calling_the_agent_through_a_helper(project_copy: Project) -> None:
+    edit(
+        project_copy,
+        CREATE,
+        CREATE.replace("return _card(row)", "_tell(row)\n    return _card(row)"),
+    )
+    edit(
+        project_copy,
+        "def _card(",
+        "def _tell(row: Row[Any]) -> None:\n"
+        "    ask_ren(f'New card: {row.text}')\n\n\n"
+        "def _card(",
+    )
+    edit(
+        project_copy,
+        "from .arguments import",
+        "from .agent_loop import ask_ren\nfrom .arguments import",
+    )
+    said = checked(project_copy)
+    first = line_of(project_copy, NOTECARDS, "    _tell(row)")
+    second = line_of(project_copy, NOTECARDS, "    ask_ren(f'")
+    last = line_of(project_copy, "examples/ren/agent_loop.py", "messages.create(")
+    assert f"letta/circular-handler: examples/ren/agent_loop.py:{last} sends" in said
+    assert (
+        f"by way of `create_notecard` ({NOTECARDS}:{first}) -> `_tell`"
+        f" ({NOTECARDS}:{second}) -> `ask_ren`"
+    ) in said
+    # The other tools of the module do not reach it.
+    assert said.count("letta/circular-handler:") == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "connection.execute(text('SELECT * FROM session_headers'))",
+        "connection.execute(select(session_headers))",
+    ],
+)
+def test_reading_a_memory_table_through_the_main_pool(
+    statement: str, project_copy: Project
+) -> None:
+    edit(
+        project_copy,
+        CREATE,
+        CREATE.replace("        ).one()\n", f"        ).one()\n        {statement}\n"),
+    )
+    edit(
+        project_copy,
+        "from .pools import main_pool\n",
+        "from sqlalchemy import text\n"
+        "from .memory_tables import session_headers\n"
+        "from .pools import main_pool\n",
+    )
+    line = line_of(project_copy, NOTECARDS, statement)
+    said = checked(project_copy)
+    assert (
+        f"data/wrong-pool: {NOTECARDS}:{line} queries `session_headers` through the pool"
+        " `main`, and the table is in `memory`\n"
+    ) in said
+    assert "use the accessor of `memory`: examples.ren.pools:memory_pool" in said
+
+
+def test_reading_a_memory_table_through_a_helper(project_copy: Project) -> None:
+    edit(
+        project_copy,
+        CREATE,
+        CREATE.replace(
+            "        ).one()\n", "        ).one()\n        _sessions(connection)\n"
+        ),
+    )
+    edit(
+        project_copy,
+        "def _card(",
+        "def _sessions(connection: Connection) -> Any:\n"
+        "    return connection.exec_driver_sql('SELECT * FROM session_headers')\n\n\n"
+        "def _card(",
+    )
+    line = line_of(project_copy, NOTECARDS, "exec_driver_sql")
+    said = checked(project_copy)
+    assert f"data/wrong-pool: {NOTECARDS}:{line} queries `session_headers`" in said
+    assert "by way of `create_notecard`" in said
+
+
+def test_reading_the_other_history(project_copy: Project) -> None:
+    """Danger F: both tables are of one shape, and the answers look right."""
+    path = "examples/ren/transcripts.py"
+    text = (project_copy.root / path).read_text("utf-8")
+    wrong = text.replace("chat_transcripts", "bridge_transcripts")
+    project_copy.write(path, wrong)
+    said = checked(project_copy)
+    line = line_of(project_copy, path, "chats = bridge_transcripts")
+    assert (
+        f"data/undeclared-table: {path}:{line} reads `bridge_transcripts`, a table that"
+        " the spec does not name"
+    ) in said
+    assert "it names `chat_transcripts`" in said
+
+
+def test_deleting_where_the_spec_says_reading(project_copy: Project) -> None:
+    project_copy.edit("specs/ren/delete_notecard.yaml", "  destroys: [notecards]\n", "")
+    said = checked(project_copy)
+    assert "data/undeclared-effect: examples/ren/notecards.py:" in said
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "rule"),
+    [
+        (
+            "specs/ren/search_code.yaml",
+            "limit:\n      type: integer",
+            "limit:\n      type: array",
+            "letta/skipped-schema",
+        ),
+        (
+            "specs/ren/search_code.yaml",
+            "letta:\n",
+            "timeout: 300\nletta:\n",
+            "letta/long-timeout",
+        ),
+        (
+            "specs/ren/toolset.yaml",
+            "examples.ren.pools:memory_pool",
+            "examples.ren.pools:memory_pol",
+            "data/unknown-accessor",
+        ),
+        (
+            "specs/ren/get_project_state.yaml",
+            "reads: [project_phases,",
+            "reads: [session_headers,",
+            "data/unknown-table",
+        ),
+    ],
+)
+def test_specs_that_letta_or_the_databases_would_not_stand(
+    path: str, old: str, new: str, rule: str, project_copy: Project
+) -> None:
+    project_copy.edit(path, old, new)
+    assert f"error: {rule}:" in checked(project_copy)
+
+
+def test_no_handler_is_imported(project_copy: Project, tmp_path: Path) -> None:
+    mark = tmp_path / "imported"
+    for path in ("notecards.py", "pools.py", "agent_loop.py"):
+        file = project_copy.root / "examples/ren" / path
+        text = file.read_text("utf-8")
+        first = "from __future__ import annotations\n"
+        planted = f"{first}\nopen({str(mark)!r}, 'w').close()\n"
+        file.write_text(text.replace(first, planted), "utf-8")
+    assert checked(project_copy) == ""
+    assert not mark.exists()
+
+
+def test_the_command_fails_with_the_line(project_copy: Project) -> None:
+    project_copy.edit(
+        NOTECARDS,
+        "    return _card(row)\n\n\ndef update",
+        "    letta.send_chat_message(row)\n\n\ndef update",
+    )
+    done = project_copy.toolcast("check")
+    line = line_of(project_copy, NOTECARDS, "send_chat_message")
+    assert done.returncode == 1
+    assert f"letta/circular-handler: {NOTECARDS}:{line} sends" in done.stderr

@@ -1,0 +1,79 @@
+"""Every tool of Ren's, through the registry and over MCP, on each kind of database."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generated.ren.registry import REGISTRY
+from tests.examples.ren.conftest import Call
+from tests.examples.ren.story import tell
+from tests.letta.fake_letta import FakeLetta
+from tests.mcp.servers import stdio_server
+
+ROOT = Path(__file__).parents[3]
+TOOLS = REGISTRY.names("claude")
+
+
+def test_there_are_39_tools_and_18_of_them_are_rens_own() -> None:
+    assert len(TOOLS) == 39
+    assert len(REGISTRY.names("ren")) == 18
+
+
+def test_every_tool_on_sqlite(call: Call, letta: FakeLetta) -> None:
+    assert tell(call, letta.script) == set(TOOLS)
+
+
+@pytest.mark.usefixtures("on_postgres")
+def test_every_tool_on_postgresql(call: Call, letta: FakeLetta) -> None:
+    assert tell(call, letta.script) == set(TOOLS)
+    health = call("check_system_health")
+    assert [check["detail"] for check in health["checks"]][:2] == ["postgresql"] * 2
+
+
+def test_every_tool_over_mcp(letta: FakeLetta) -> None:
+    with stdio_server(ROOT, "generated.ren", env=dict(os.environ)) as server:
+
+        def call(tool: str, **arguments: Any) -> Any:
+            result = server.call(tool, arguments)["result"]
+            assert not result.get("isError"), (tool, result["content"])
+            return result["structuredContent"]
+
+        assert tell(call, letta.script) == set(TOOLS)
+
+
+def examples() -> list[Any]:
+    return [
+        pytest.param(tool.name, example, id=f"{tool.name}-{number}")
+        for tool in REGISTRY.tools("claude")
+        for number, example in enumerate(tool.examples)
+    ]
+
+
+@pytest.mark.parametrize(("tool", "example"), examples())
+def test_an_example_does_what_it_says(
+    tool: str, example: Any, letta: FakeLetta
+) -> None:
+    from generated.ren.registry import call_tool_sync
+
+    letta.script.append({"text": "Yes."})
+    response = call_tool_sync(tool, example["arguments"], "claude")
+    assert "incident" not in (response.error or ""), response.error
+    if "error" in example:
+        assert response.error == example["error"]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_without_letta_every_tool_says_what_is_missing(tool: str) -> None:
+    from generated.ren.registry import call_tool_sync
+
+    example = REGISTRY.get_tool(tool, "claude").examples[0]
+    response = call_tool_sync(tool, example["arguments"], "claude")
+    assert "incident" not in (response.error or ""), response.error
+    # Where no signal is found, nobody is asked about it.
+    needs_it = REGISTRY.get_tool(tool, "claude").service == "letta"
+    if needs_it and tool != "search_signals":
+        assert response.error == "Letta is not connected: LETTA_BASE_URL is unset."

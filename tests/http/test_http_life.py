@@ -1,0 +1,203 @@
+"""A server from its start to its end: the SDK's client, beyond loopback, traces, shutdown."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.http.serving import ROOT, served
+from tests.mcp.projects import cast_project
+
+HANDLERS = """
+import asyncio, threading, time
+
+def quick(): return "quick"
+
+def takes_a_second():
+    time.sleep(1)
+    return "finished"
+
+async def takes_for_ever():
+    await asyncio.sleep(3600)
+"""
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose tools take their time."""
+    root = tmp_path_factory.mktemp("slow")
+    (root / "slow").mkdir()
+    (root / "slow/__init__.py").write_text(HANDLERS)
+    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/slow]\n")
+    specs = root / "specs/slow"
+    specs.mkdir(parents=True)
+    (specs / "toolset.yaml").write_text(
+        "name: slow\ntitle: Slow\nhandlers: slow\ntargets: {mcp: {}, registry: {}}\n"
+    )
+    for name in ("quick", "takes_a_second", "takes_for_ever"):
+        (specs / f"{name}.yaml").write_text(
+            f"name: {name}\nsummary: Waits.\nparameters: {{type: object}}\n"
+            f"handler: slow:{name}\npersistent: true\n"
+        )
+    cast_project(root)
+    return root
+
+
+def rows(ledger: Path) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(ledger)) as connection:
+        query = "SELECT tool, outcome FROM calls ORDER BY started"
+        return list(connection.execute(query))
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_sdk_s_client_lists_and_calls(mode: Any) -> None:
+    with served("--own-tools") as server:
+        url = f"http://127.0.0.1:{server.port}/mcp/copilot/"
+        async with Client(url, mode=mode) as client:
+            listed = await client.list_tools()
+            names = [tool.name for tool in listed.tools]
+            assert names == ["get_personality", "github_issue"]
+            called = await client.call_tool("get_personality", {})
+            assert called.is_error is not True
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_running_calls_are_finished_or_cancelled_and_recorded(
+    slow: Path, tmp_path: Path, workers: str
+) -> None:
+    ledger = tmp_path / "ledger.sqlite3"
+    answers: dict[str, Any] = {}
+    environment = {"SLOW_LEDGER": str(ledger), "PYTHONPATH": str(ROOT)}
+    words = ("--grace", "3", "--workers", workers)
+    with served(*words, package="generated.slow", root=slow, env=environment) as server:
+
+        def call(name: str) -> None:
+            given = {"name": name, "arguments": {}}
+            try:
+                answers[name] = server.ask("/mcp/", "tools/call", given, modern=True)
+            except OSError as error:
+                answers[name] = error
+
+        call("quick")
+        threads = [
+            threading.Thread(target=call, args=(name,))
+            for name in ("takes_a_second", "takes_for_ever")
+        ]
+        for thread in threads:
+            thread.start()
+        # Rows stand before their handlers run.
+        while len(rows(ledger)) < 3:
+            time.sleep(0.02)
+        server.end()
+        for thread in threads:
+            thread.join()
+    assert "finished" in str(answers["takes_a_second"].body)
+    assert sorted(rows(ledger)) == [
+        ("quick", "ok"),
+        ("takes_a_second", "ok"),
+        ("takes_for_ever", "cancelled"),
+    ]
+
+
+def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
+    tokens = {f"KIRISHIMA_TOKEN_{c}": c for c in ("INTERNAL", "COPILOT", "EXTERNAL")}
+    names = {"KIRISHIMA_ALLOWED_HOSTS": "tools.example:80, other.example"}
+    words = ("--host", "0.0.0.0", "--own-tools")
+    with served(*words, env={**tokens, **names}) as server:
+        assert server.ask("/mcp/", "tools/list").status == 401
+        right = server.ask("/mcp/", "tools/list", token="INTERNAL")
+        assert right.status == 200
+        for host, status in (
+            ("tools.example:80", 400),
+            ("tools.example:81", 421),
+            ("other.example:81", 400),
+            ("elsewhere.example", 421),
+        ):
+            headers = {"Host": host, "Authorization": "Bearer INTERNAL"}
+            assert server.send("/mcp/", b"", headers).status == status
+
+
+@pytest.mark.parametrize(
+    ("env", "said"),
+    [
+        ({"KIRISHIMA_TOKEN_COPILOT": " "}, "set KIRISHIMA_TOKEN_INTERNAL, KIRISH"),
+        (
+            {f"KIRISHIMA_TOKEN_{c}": "one" for c in ("INTERNAL", "COPILOT")},
+            "KIRISHIMA_TOKEN_INTERNAL and KIRISHIMA_TOKEN_COPILOT hold the same token",
+        ),
+        ({"KIRISHIMA_CLIENTS_OVERRIDE": "absent.json"}, "absent.json cannot be read"),
+    ],
+)
+def test_what_cannot_be_served_safely_does_not_start(
+    env: dict[str, str], said: str
+) -> None:
+    words = ["--http", "--port", "0", "--host", "0.0.0.0"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "generated.kirishima.mcp_server", *words],
+        cwd=ROOT,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "one" not in ran.stderr.replace("loopback", "").split()
+
+
+def test_calls_are_spans_where_opentelemetry_is_set_up(tmp_path: Path) -> None:
+    pytest.importorskip("opentelemetry.sdk")
+    program = """
+import json
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+kept = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(provider)
+from generated.kirishima.registry import call_tool_sync
+call_tool_sync("get_personality", {}, "copilot")
+call_tool_sync("memory", {"action": "s3cret"}, "internal")
+print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
+                  for s in kept.get_finished_spans()]))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "KIRISHIMA_DATA": str(tmp_path)},
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "s3cret" not in ran.stdout
+    (name, attributes, status), (other, invalid, failed) = json.loads(ran.stdout)
+    assert (name, status) == ("execute_tool get_personality", "UNSET")
+    assert attributes == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "get_personality",
+        "toolcast.client": "copilot",
+        "toolcast.outcome": "ok",
+    }
+    assert (other, failed) == ("execute_tool memory", "ERROR")
+    assert invalid["error.type"] == "invalid"
+
+
+def test_the_project_s_folder_is_left_as_it_was(slow: Path) -> None:
+    shutil.rmtree(slow / "slow/__pycache__", ignore_errors=True)
+    assert not list(slow.rglob("*.sqlite3"))

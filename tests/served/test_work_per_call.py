@@ -1,0 +1,56 @@
+"""What a call costs is counted: it does not grow with the number of tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from generated._runtime import validation
+from generated._runtime.access import Access
+from generated.kirishima.mcp_server import SERVER
+
+
+@pytest.mark.parametrize(
+    ("tool", "client", "is_there"),
+    [
+        ("memory", "internal", True),
+        ("memory", "copilot", False),
+        ("ghost", "internal", False),
+    ],
+)
+def test_a_server_asks_about_the_called_tool_alone(
+    monkeypatch: pytest.MonkeyPatch, tool: str, client: str, is_there: bool
+) -> None:
+    asked: list[str] = []
+    may_have = Access.may_have
+
+    def counted(self: Access, who: str | None, name: str) -> bool:
+        asked.append(name)
+        return may_have(self, who, name)
+
+    monkeypatch.setattr(Access, "may_have", counted)
+    found = asyncio.run(SERVER._find(tool, client))
+    assert (found is not None) == is_there
+    assert len(asked) <= 1
+    assert set(asked) <= {tool}
+
+
+def test_one_validator_is_compiled_for_many_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[Any] = []
+    compile_one = validation._validator
+
+    def counted(schema: Mapping[str, Any]) -> Any:
+        compiled.append(schema)
+        return compile_one(schema)
+
+    monkeypatch.setattr(validation, "_validator", counted)
+    validators = validation.Validators()
+    tool = SERVER.registry.get_tool("memory", "internal")
+    for _ in range(5):
+        assert validators.problems_with_arguments(tool, {"action": "nope"})
+    assert compiled == [tool.parameters]
