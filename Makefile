@@ -45,10 +45,8 @@ fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five mi
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3,<4'
 	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300 -max_len=6000 -timeout=10 $(CURDIR)/.toolcast/fuzz $(CURDIR)/specs/molecule $(CURDIR)/specs/kirishima $(CURDIR)/specs/ren
 
-bench: $(STAMP) ## Print ratios of paired runs: generation, checks, imports
+bench: $(STAMP) ## Print ratios of paired runs; PEERS=1, ONLY=part, QUICK=1, PAGE=1
 	@$(BIN)/python benchmarks/bench.py
-	@$(BIN)/python benchmarks/servers.py
-	@$(BIN)/python benchmarks/calls.py
 
 load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the bare SDK server
 	@$(BIN)/python benchmarks/load.py

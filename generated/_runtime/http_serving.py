@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HttpOptions", "serve_http", "worker_app"]
 
+_ALONE = "/mcp/"
 _VARIABLE = "TOOLCAST_HTTP_WORKER"
 
 
@@ -36,7 +37,7 @@ class HttpOptions:
         grace: seconds that running calls have to finish when the server is to end.
         log_format: lines for people, or JSON.
         client: the only client to serve; None serves them all.
-        path: where that client is served; None for its own path.
+        path: where one client alone is served; None for `/mcp/`.
         own_tools: leaves out the tools of external servers.
     """
 
@@ -105,5 +106,5 @@ def _settings(server: McpServer, options: HttpOptions) -> HttpSettings:
     chosen = [e for e in server.http.endpoints if e.client == client]
     if not chosen:
         raise SettingsError(f"no endpoint serves the client `{client}`")
-    only = replace(chosen[0], path=options.path or chosen[0].path)
+    only = replace(chosen[0], path=options.path or _ALONE)
     return replace(server.http, endpoints=(only,))

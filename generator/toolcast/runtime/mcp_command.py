@@ -59,7 +59,7 @@ def _parser(server: McpServer) -> argparse.ArgumentParser:
     )
     http.add_argument("--port", type=int, default=8000, help="0 takes a free one")
     http.add_argument(
-        "--path", default=None, help="the path, when one client is served"
+        "--path", default=None, help="the path of one client alone: /mcp/"
     )
     http.add_argument("--workers", type=int, default=1, help="processes that answer")
     http.add_argument(

@@ -54,8 +54,8 @@ class Ren:
     def names(self) -> set[str]:
         return {tool["name"] for tool in self.agent()["tools"]}
 
-    def turn(self, *script: dict[str, Any]) -> Any:
-        """A turn in which the model says this, and then that it is done."""
+    def says(self, *script: dict[str, Any]) -> None:
+        """What the model does in the next turn before it says that it is done."""
         words: list[dict[str, Any]] = []
         for step in script:
             arguments = {"thinking": "-", **step.get("arguments", {})}
@@ -67,6 +67,10 @@ class Ren:
             said = {"thinking": "-", "message": "Done."}
             last = {"tool": "send_message", "arguments": said}
         self.model.script = [*words, last]
+
+    def turn(self, *script: dict[str, Any]) -> Any:
+        """A turn in which the model does this."""
+        self.says(*script)
         path = f"/v1/agents/{self.agent_id}/messages"
         body = {"messages": [{"role": "user", "content": "Go."}]}
         return self.letta.post(path, json=body).raise_for_status().json()
@@ -149,6 +153,14 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     assert verified["agents"][0]["baseline"] == len(before)
     ran = {call["tool"] for call in verified["calls"] if call["passed"]}
     assert {"list_skills", "list_notecards", "check_system_health"} <= ran
+
+    ren.says({"tool": "list_skills"})
+    driven = ("--tool", "list_skills", "--turn", "list_skills", "--format", "json")
+    calls = json.loads(ren.toolcast("verify", *driven))["calls"]
+    assert {call["kind"]: call["passed"] for call in calls if call["passed"]} == {
+        "run": True,
+        "turn": True,
+    }
 
     card = {"text": "Ask Ted whether the export may drop archived projects."}
     turn = ren.turn(
