@@ -8,6 +8,7 @@ generator is there by then, the libraries that only word findings among them.
 import contextlib
 import gc
 import json
+import os
 import resource
 import sys
 from typing import Any
@@ -78,11 +79,18 @@ BROKEN = "name: a_broken_one\n"
 def warm(root: str) -> None:
     """Runs all that an honest project can: outputs, and the wording of findings."""
     run(root)
+    small = f"{root}-small"
+    os.makedirs(f"{small}/specs/x")
+    write(f"{small}/toolcast.yaml", "version: 1\ntoolsets: [specs/x]\n")
+    write(f"{small}/specs/x/toolset.yaml", "name: x\ntitle: X\n")
     for name, text in (("a_refused_one", REFUSED), ("a_broken_one", BROKEN)):
-        path = f"{root}/specs/molecule/{name}.yaml"
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        run(root)
+        write(f"{small}/specs/x/{name}.yaml", text)
+        run(small)
+
+
+def write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 def main(log: str, warm_up: str, projects: list[str]) -> None:

@@ -44,7 +44,7 @@ class Memory:
         if memory is None:
             seal = seal_of(os.path.join(self._root, folder, "toolset.yaml"))
             earlier = self._earlier.get(folder, {})
-            if earlier.get("toolset") != seal:
+            if not seal or earlier.get("toolset") != seal:
                 earlier = {}
             memory = ToolsetMemory(self._root, folder, seal, earlier, self._texts)
             self._toolsets[folder] = memory

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ..findings import Finding, Place, Severity
 from ..output.kept import Kept, Output, digest, runtime_imports
+from ..reading.yaml_reader import MAX_BYTES
 from ..rules.rule import Rule
 from ..spec.model import Toolset, ToolSpec, Workspace
 from .deferred import OUTLINE, deferred, outline_of
@@ -67,7 +69,7 @@ class ToolsetMemory:
         else:
             seal = seal_of(path)
         self._seen[file] = (look or [], seal)
-        if known is None or known["seal"] != seal:
+        if known is None or not seal or known["seal"] != seal:
             self._changed[file] = None
             return None
         self._tools[file] = {**known, "look": look}
@@ -234,12 +236,19 @@ def _kept(facts: list[Any]) -> Kept:
 
 
 def seal_of(path: str) -> str:
-    """The digest of a file's bytes; empty when it cannot be read."""
+    """The digest of a file's bytes; empty when nothing is known of it.
+
+    A link, a device or a file beyond what a spec may have is left to the reader of specs,
+    which has findings for them, and is never remembered.
+    """
     try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return ""
         with open(path, "rb") as stream:
-            return hashlib.sha256(stream.read()).hexdigest()
+            data = stream.read(MAX_BYTES + 1)
     except OSError:
         return ""
+    return hashlib.sha256(data).hexdigest() if len(data) <= MAX_BYTES else ""
 
 
 def _look(path: str) -> list[int] | None:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from ..findings import Severity
-from .batch import without_collector
+from .batch import with_rare_collections
 from .manners import USAGE, counted, fail, print_findings, project_root
 from .progress import progress
 
@@ -30,7 +30,7 @@ __all__ = ["command"]
     default="text",
     help="How findings are printed.",
 )
-@without_collector()
+@with_rare_collections()
 def command(project: str | None, fail_on: str, format_: str) -> None:
     """Check specs, rules, and that the outputs are exactly what the specs give.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .batch import without_collector
+from .batch import with_rare_collections
 from .manners import (
     CLEAN,
     FINDINGS,
@@ -40,7 +40,7 @@ __all__ = ["command"]
     default="text",
     help="How findings are printed.",
 )
-@without_collector()
+@with_rare_collections()
 def command(project: str | None, force: bool, no_cache: bool, format_: str) -> None:
     """Cast the specs into their outputs.
 
