@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from paired import Row
 from plot import plot
 from reasons import REASONS
 from results import Part
@@ -54,7 +56,7 @@ clock stands beside each figure for that reason; on a machine with other work it
 Differences below about a fifth are noise.
 
 * Workspaces are made by `benchmarks/specs.py`: each tool has five arguments of mixed types,
-  46 lines of YAML, an example. *Cold*: no output, no cache. *No-op*: all there, two runs before.
+  45 lines of YAML, an example. *Cold*: no output, no cache. *No-op*: all there, two runs before.
 * A cold run casts every target that is on without being asked for: MCP server, registry, typed
   arguments, LangChain tools, CLI, prompts, snapshots with their tests. All rules run.
 * The others get the same tools: datamodel-code-generator their schemas as definitions of one
@@ -138,14 +140,21 @@ def _missed(parts: Mapping[str, Part]) -> Iterator[str]:
     ]
     if missed:
         yield "## Where a goal is missed\n"
+    by_reason: dict[str, list[Row]] = {}
     for row in missed:
-        reason = next(
-            (text for words, text in REASONS.items() if words in row.what),
-            "Not looked into yet.",
-        )
-        yield f"* **{row.what}**: {row.figure:.2f} where {row.bound} is aimed at. {reason}"
-    if missed:
-        yield ""
+        by_reason.setdefault(_reason(row), []).append(row)
+    for reason, rows in by_reason.items():
+        for row in rows:
+            bound = row.bound.replace(">=", "≥").replace("<=", "≤")
+            yield f"* {row.what}: {row.figure:.2f}, goal {bound}"
+        yield f"\n{textwrap.fill(reason, 94, break_on_hyphens=False)}\n"
+
+
+def _reason(row: Row) -> str:
+    return next(
+        (text for words, text in REASONS.items() if row.what.startswith(words)),
+        "Not looked into yet.",
+    )
 
 
 def _stages(part: Part) -> Iterator[str]:

@@ -7,6 +7,7 @@ sent.
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import hmac
 import json
@@ -45,11 +46,16 @@ class AllowedHosts:
     def __init__(self, hosts: Iterable[str], origins: Iterable[str] = ()) -> None:
         self._hosts = frozenset(_host(host) for host in hosts)
         self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
+        # A server is asked for under few names, and each request carries one.
+        self._answers_to = functools.lru_cache(maxsize=64)(self._is_name)
 
     def allows_host(self, header: str | None) -> bool:
         """Whether a request's Host is one of the names."""
         if not header:
             return False
+        return self._answers_to(header)
+
+    def _is_name(self, header: str) -> bool:
         host = _host(header)
         return bool({"*", host, _PORT.sub("", host)} & self._hosts)
 

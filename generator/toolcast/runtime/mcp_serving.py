@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .mcp_answers import call_result, failure, sendable
 from .mcp_lines import RawJson
 from .registry import Registry, UnknownToolError
-from .tool_response import ToolResponse
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 __all__ = ["McpServer", "serve_over_stdio"]
 
 _logger = logging.getLogger("toolcast")
+
+_HEADER_KEY = "x-mcp-header"
+"""Marks a parameter that callers over HTTP repeat in a header.
+
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+"""
 
 
 @dataclass(frozen=True)
@@ -163,12 +169,12 @@ class McpServer:
             tool = await self._find(params.name, who)
             if tool is None:
                 unknown = f"Unknown tool: {params.name}"
-                raise MCPError(types.INVALID_PARAMS, _sendable(unknown))
+                raise MCPError(types.INVALID_PARAMS, sendable(unknown))
             try:
                 if self.guard is not None and context.request is not None:
                     refusal = self.guard(tool.name, context.request.headers)
                     if refusal is not None:
-                        return _failure(refusal)
+                        return failure(refusal)
                 response = await self.registry.call_tool(
                     params.name,
                     params.arguments,
@@ -176,7 +182,7 @@ class McpServer:
                     report_progress=context.session.report_progress,
                 )
                 is_modern = context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS
-                return _result(
+                return call_result(
                     response,
                     # Until 2025-11-25 it can only be an object.
                     structured="outputSchema" in tool.definition
@@ -185,13 +191,25 @@ class McpServer:
             except Exception:
                 # What gets out of here reaches legacy clients with its text.
                 _logger.exception("the answer of %s cannot be sent", params.name)
-                return _failure("the answer cannot be sent; the server's log says why")
+                return failure("the answer cannot be sent; the server's log says why")
+
+        plain: set[str] = set()
 
         def input_schema(name: str) -> Mapping[str, Any] | None:
+            """The schema that a call's headers are compared with; None compares none."""
+            # Every call over HTTP comes here: one look-up, and no walk through a schema
+            # that asks for no header.
             present = self.registry.resolve(name)
-            if present not in self.names(who):
+            if present in plain or present not in self._tools:
                 return None
-            return self.registry.listed_tool(present, who).parameters
+            try:
+                schema = self.registry.listed_tool(present, who).parameters
+            except UnknownToolError:
+                return None
+            if _HEADER_KEY not in json.dumps(schema):
+                plain.add(present)
+                return None
+            return schema
 
         server: Server[Any] = Server(
             self.name,
@@ -248,38 +266,6 @@ def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
         return [*own, *further]
     text = json.dumps(further, ensure_ascii=False).encode("utf-8")
     return RawJson(text if own.text == b"[]" else own.text[:-1] + b"," + text[1:])
-
-
-def _result(response: ToolResponse, *, structured: bool) -> types.CallToolResult:
-    """The CallToolResult of a response.
-
-    Raises:
-        TypeError: a content block is no mapping.
-        ValueError: a content block is none of MCP's, or holds what JSON cannot carry.
-    """
-    import mcp_types as types
-
-    if response.error is not None:
-        return _failure(response.error)
-    value: dict[str, Any] = {"content": [{"type": "text", "text": response.text()}]}
-    if response.content is not None:
-        value["content"] = [dict(block) for block in response.content]
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode("utf-8")
-    if structured:
-        value["structuredContent"] = response.result
-    return types.CallToolResult.model_validate(value)
-
-
-def _failure(text: str) -> types.CallToolResult:
-    import mcp_types as types
-
-    block = types.TextContent(type="text", text=_sendable(text))
-    return types.CallToolResult(content=[block], is_error=True)
-
-
-def _sendable(text: str) -> str:
-    """The text with lone surrogates spelled out: the SDK never answers with one."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def serve_over_stdio(server: McpServer, client: str | None) -> None:

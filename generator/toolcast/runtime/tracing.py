@@ -25,7 +25,10 @@ def span(context: CallContext) -> Iterator[Callable[[str], None]]:
     Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
     """
     trace: Any = sys.modules.get("opentelemetry.trace")
-    if trace is None:
+    # The MCP SDK imports the API; without a provider every span of it is a no-op.
+    if trace is None or isinstance(
+        trace.get_tracer_provider(), trace.ProxyTracerProvider
+    ):
         yield _told_nothing
         return
     attributes = {
