@@ -113,7 +113,11 @@ def test_each_field_reaches_every_output_that_shows_it(
     file = copy / "specs" / toolset / f"{names[len(names) // 2]}.yaml"
     text = file.read_text("utf-8")
     changed = 0
+    # Every field in the smallest of them; in the others those that most outputs show.
+    chosen = None if toolset == "kirishima" else {"summary", "clients", "parameters"}
     for field, spec in edits(yaml.safe_load(text), names[0]):
+        if chosen is not None and field not in chosen:
+            continue
         file.write_text(yaml.safe_dump(spec, sort_keys=False), "utf-8")
         incremental = generate(str(copy), memory=recall())
         cold = generate(str(copy))
@@ -122,7 +126,7 @@ def test_each_field_reaches_every_output_that_shows_it(
         # With an error there are no files at all, in both.
         assert not cold.files or len(kept) > 0.3 * len(cold.files), field
         changed += bool(cold.files)
-    assert changed > 8
+    assert changed > (8 if chosen is None else 1)
 
 
 def test_tools_that_come_and_go(copy: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -53,6 +54,7 @@ def command(project: str | None, force: bool, no_cache: bool, format_: str) -> N
     """
     import time
 
+    from ..output.kept import only_named
     from ..output.writer import AnotherRun
     from ..spec.loading import ChangedMeanwhile
 
@@ -70,6 +72,8 @@ def command(project: str | None, force: bool, no_cache: bool, format_: str) -> N
             sys.exit(code)
         with progress() as watcher:
             generated, written = _write(generated, pack, force, format_, watcher)
+        # They are on disk: only what they were is still needed.
+        generated = replace(generated, files=only_named(generated.files))
     except AnotherRun as error:
         fail(str(error))
     except ChangedMeanwhile as error:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["Kept", "Output", "digest", "runtime_imports"]
+__all__ = ["Kept", "Output", "digest", "only_named", "runtime_imports"]
 
 _FROM_OUTPUT = re.compile(rb"^\s*from \.+_runtime\.(\w+) import ", re.MULTILINE)
 
@@ -41,3 +42,8 @@ def runtime_imports(path: str, data: Output) -> list[str]:
     if not path.endswith(".py"):
         return []
     return sorted({found.decode() for found in _FROM_OUTPUT.findall(data)})
+
+
+def only_named(files: Mapping[str, Output]) -> dict[str, Output]:
+    """The files by their digests alone, so that their bytes can be let go."""
+    return {path: Kept(digest(data)) for path, data in files.items()}
