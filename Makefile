@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test lint format test-display test-node test-servers test-letta letta-server test-postgres test-kill fuzz bench load clean
+.PHONY: help generate check test test-slow lint format test-display test-node test-servers test-letta letta-server test-postgres test-kill fuzz bench load clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,9 @@ letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C
 test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL (installs Debian's where it is missing)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || apt-get install -y -q postgresql
 	@TOOLCAST_TEST_POSTGRES=1 $(BIN)/python -m pytest -q -n 0 tests/examples/ren -k postgresql
+test-slow: $(STAMP) ## Run the tests that wait for what hangs
+	@$(BIN)/python -m pytest -q -n 2 -m slow tests
+
 test-servers: $(STAMP) ## Run the tests against MCP servers that others wrote (sets them up once)
 	@$(BIN)/python tests/external/third_party_setup.py && $(BIN)/python -m pytest -q -m servers tests/external
 

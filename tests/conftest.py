@@ -122,3 +122,15 @@ def project_copy(tmp_path: Path) -> Project:
     for folder in ("specs", "generated", "examples"):
         shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
     return Project(root)
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leaves slow tests to their own target."""
+    if "slow" in config.getoption("-m"):
+        return
+    skip = pytest.mark.skip(reason="make test-slow runs it")
+    for item in items:
+        if item.get_closest_marker("slow") is not None:
+            item.add_marker(skip)

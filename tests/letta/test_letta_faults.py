@@ -95,8 +95,17 @@ def may_fail() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("prepare", SITUATIONS)
-@pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name)
+def _cases() -> Iterator[Any]:
+    """Every fault in every situation; the slow ones wait for requests that hang."""
+    for fault in Fault:
+        for prepare in SITUATIONS:
+            is_slow = fault.name.startswith("HANG") or prepare is SITUATIONS[-1]
+            marks = [pytest.mark.slow] if is_slow else []
+            name = f"{fault.name}-{prepare.__name__}"
+            yield pytest.param(fault, prepare, marks=marks, id=name)
+
+
+@pytest.mark.parametrize(("fault", "prepare"), list(_cases()))
 @pytest.mark.timeout(300)
 def test_each_request_fails_once(
     make_toy: Callable[..., Any], fault: Fault, prepare: Callable[..., Any]
