@@ -124,16 +124,7 @@ def test_raw_bytes_of_the_list_are_the_snapshot(toolset: str, era: str) -> None:
             server.request("tools/list")
             assert kept in server.lines[-1]
         with http_server(ROOT, f"generated.{toolset}", *who) as http:
-            http.url += _path(toolset, snapshot.stem)
             assert kept in http.raw(era, "tools/list")
-
-
-def _path(toolset: str, client: str) -> str:
-    """What follows `/mcp` in the address of a client's endpoint."""
-    module = importlib.import_module(f"generated.{toolset}.mcp_server")
-    paths = {one.client: one.path for one in module.HTTP.endpoints}
-    found: str = paths[None if client == "everyone" else client]
-    return found.removeprefix("/mcp")
 
 
 def test_server_introduces_itself() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.output.manifest import manifest, surface
+from toolcast.output.manifest import entry_text, manifest, surface
 from toolcast.runtime.mcp_wire import raw_tools_list
 from toolcast.runtime.surface_digest import (
     canonical_json,
@@ -79,7 +79,11 @@ def entry(tmp_path: Path) -> Any:
         (folder / f"{spec['name']}.yaml").write_text(json.dumps(spec))
         loaded = load_workspace(str(tmp_path))
         assert loaded.workspace and loaded.workspace.toolsets, loaded.findings
-        data = manifest(loaded.workspace, {}, mcp_definition)
+        data = manifest(
+            loaded.workspace,
+            {},
+            lambda _, tool: entry_text(tool, mcp_definition(tool)),
+        )
         made: dict[str, Any] = json.loads(data)["toolsets"]["x"][spec["name"]]
         return made
 
