@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from toolcast.cache.index import read_index, unchanged
-from toolcast.commands.generate import command
+from toolcast.commands.entry import main
 
 SPEC = """
 summary: Greet somebody.
@@ -62,7 +62,7 @@ def is_done(project: Any) -> bool:
 
 def generate(root: Path) -> None:
     """`toolcast generate` in this process, which is quicker."""
-    run = CliRunner().invoke(command, ["--project", str(root)])
+    run = CliRunner().invoke(main, ["generate", "--project", str(root)])
     assert run.exit_code == 0, run.output
 
 
