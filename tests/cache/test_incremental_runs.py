@@ -224,6 +224,30 @@ def test_an_edited_output_is_seen_by_a_run_that_builds_on_another(
     assert project.toolcast("check").returncode == 0
 
 
+def test_code_that_only_an_earlier_run_read_is_still_watched(
+    make_project: Any,
+) -> None:
+    spec = "summary: Do {0}.\nparameters: {{type: object}}\nhandler: handlers.{0}:run\n"
+    project = make_project(
+        {name: spec.format(name) for name in ("ann", "ben")},
+        toolset="targets: {registry: {}, prompts: {}}\n",
+    )
+    for name in ("ann", "ben"):
+        project.write(f"handlers/{name}.py", "def run(): return 1\n")
+    time.sleep(0.05)
+    assert project.toolcast("generate").returncode == 0
+    project.edit("specs/toy/ben.yaml", "Do ben", "Do what Ben does")
+    time.sleep(0.05)
+    assert project.toolcast("generate").returncode == 0
+    project.write("handlers/ann.py", "def walk(): return 1\n")
+    missed = project.toolcast("generate")
+    assert missed.returncode == 1, missed.stdout
+    assert "handler/not-found" in missed.stderr
+    # And it stays seen by a run that builds on the one before it.
+    project.edit("specs/toy/ben.yaml", "what Ben does", "it")
+    assert project.toolcast("generate").returncode == 1
+
+
 def test_a_pack_that_is_none_is_not_used(make_project: Any) -> None:
     spec = "summary: Greet.\nparameters: {type: object}\n"
     project = make_project({"ann": spec}, toolset="targets: {registry: {}}\n")

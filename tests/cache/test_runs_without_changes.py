@@ -161,6 +161,14 @@ def test_whatever_changes_is_seen(
     assert not is_done(settled)
 
 
+def test_foreign_files_that_stay_are_named_again(settled: Any) -> None:
+    settled.write("generated/toy/notes.md", "mine\n")
+    assert settled.toolcast("generate", "--force").returncode == 0
+    again = settled.toolcast("generate")
+    assert again.returncode == 1
+    assert "output/foreign" in again.stderr
+
+
 def test_caches_of_tools_are_no_change(settled: Any) -> None:
     caches = settled.root / "generated" / "toy" / "__pycache__"
     caches.mkdir()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..extensions import loaded_from, none_installed
@@ -32,6 +32,8 @@ class Pack:
     Attributes:
         memory: what they found out.
         digests: what they wrote, each file's digest by its path below the output folder.
+        code: the paths at which they looked for code; what the memory says of code comes
+            from those.
         outputs: how the output folder looked then; what the memory says of outputs holds
             only while it still looks the same.
         generator: how the generator looks, when it was looked at in this run.
@@ -41,18 +43,20 @@ class Pack:
         self,
         memory: Memory,
         digests: Mapping[str, str],
+        code: Sequence[str] = (),
         outputs: bytes = b"",
         generator: bytes = b"",
     ) -> None:
         self.memory = memory
         self.digests = digests
+        self.code = code
         self.outputs = outputs
         self.generator = generator
 
     def forget(self) -> None:
         """Empties the pack: the outputs are not what it knows."""
         self.memory = self.memory.empty()
-        self.digests, self.outputs = {}, b""
+        self.digests, self.code, self.outputs = {}, (), b""
 
 
 def no_pack(root: str) -> Pack:
@@ -84,7 +88,9 @@ def open_pack(root: str) -> Pack:
             none_installed()
         same_code = head["code"] == _code(root, files[1:])
         memory = Memory(root, head["memory"], data[end + 1 :], same_code=same_code)
-        return Pack(memory, head["digests"], index.looks[2], index.looks[0])
+        # Changed code is read again by every rule that reads code, and noted again with it.
+        code = files[1:] if same_code else []
+        return Pack(memory, head["digests"], code, index.looks[2], index.looks[0])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         # Whatever it is, it is no pack that can be used.
         return no_pack(root)

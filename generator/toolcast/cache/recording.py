@@ -50,7 +50,7 @@ def record(
     root = workspace.root
     generator = generator_watched()
     generator.trees.extend(loaded_from())
-    inputs = inputs_of(workspace)
+    inputs = inputs_of(workspace, pack)
     outputs = outputs_watched(workspace.output)
     read, written = look_at(root, inputs), look_at(root, outputs)
     if read.newest() > started - TICK:
@@ -72,10 +72,11 @@ def record(
     return True
 
 
-def inputs_of(workspace: Workspace) -> Watched:
-    """What a run reads of a project, or looks for."""
+def inputs_of(workspace: Workspace, pack: Pack) -> Watched:
+    """What a run, and those that it built on, read of a project or looked for."""
+    code = dict.fromkeys([*pack.code, *looked_for(workspace.root)])
     return Watched(
-        [WORKSPACE_FILE, *looked_for(workspace.root)],
+        [WORKSPACE_FILE, *code],
         list(workspace.toolset_folders),
         [workspace.templates] if workspace.templates else [],
     )

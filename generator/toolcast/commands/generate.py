@@ -24,6 +24,7 @@ from .progress import Progress, progress
 
 if TYPE_CHECKING:
     from ..cache.pack import Pack
+    from ..output.plan import Plan
     from ..output.writer import Written
     from ..pipeline import Generated
 
@@ -71,7 +72,7 @@ def command(project: str | None, force: bool, no_cache: bool, format_: str) -> N
             click.echo("nothing was written", err=True)
             sys.exit(code)
         with progress() as watcher:
-            generated, written = _write(generated, pack, force, format_, watcher)
+            generated, written, plan = _write(generated, pack, force, format_, watcher)
         # They are on disk: only what they were is still needed.
         generated = replace(generated, files=only_named(generated.files))
     except AnotherRun as error:
@@ -81,7 +82,8 @@ def command(project: str | None, force: bool, no_cache: bool, format_: str) -> N
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
         fail(f"{name}: {error.strerror or error}")
-    if not no_cache:
+    # With foreign files left in the folder the next run has something to say, too.
+    if not no_cache and not plan.leaves_foreign:
         _remember(generated, pack, started)
     if format_ == "text":
         click.echo(_result(generated, written))
@@ -105,7 +107,7 @@ def _write(
     force: bool,
     format_: str,
     watcher: Progress | None,
-) -> tuple[Generated, Written]:
+) -> tuple[Generated, Written, Plan]:
     """Writes what was generated, under the project's lock, unless the disk forbids it.
 
     What only an earlier run knows is on disk exactly while the output folder looks as that
@@ -139,9 +141,10 @@ def _write(
             click.echo("nothing was written", err=True)
             sys.exit(FINDINGS)
         if watcher is None:
-            return generated, write(folder, generated.files, plan)
+            return generated, write(folder, generated.files, plan), plan
         watcher.stage("writing")
-        return generated, write(folder, generated.files, plan, watcher.step)
+        written = write(folder, generated.files, plan, watcher.step)
+        return generated, written, plan
 
 
 def _result(generated: Generated, written: Written) -> str:

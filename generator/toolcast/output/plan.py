@@ -60,6 +60,11 @@ class Plan:
         """Whether the disk is exactly what the specs give."""
         return next(self.findings(""), None) is None
 
+    @property
+    def leaves_foreign(self) -> bool:
+        """Whether files that are not the generator's stay in the output folder."""
+        return not set(self.foreign) <= set(self.blocking)
+
     def findings(self, output: str) -> Iterator[Finding]:
         """A finding for each difference, at its file."""
         yield from self.refusals(output, force=False)
