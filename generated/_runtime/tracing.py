@@ -12,25 +12,28 @@ from typing import Any
 
 from .call_context import CallContext
 
-__all__ = ["span"]
+__all__ = ["is_traced", "span"]
+
+
+def is_traced() -> bool:
+    """Whether somebody has set OpenTelemetry up, so that a span is more than nothing."""
+    trace: Any = sys.modules.get("opentelemetry.trace")
+    # The MCP SDK imports the API; without a provider every span of it is a no-op.
+    return trace is not None and not isinstance(
+        trace.get_tracer_provider(), trace.ProxyTracerProvider
+    )
 
 
 @contextmanager
 def span(context: CallContext) -> Iterator[Callable[[str], None]]:
-    """The span of a call, as the semantic conventions for tool calls name it.
+    """The span of a call that is traced, as the semantic conventions for tool calls name it.
 
     It says which tool and which client, how long and what came of it; of arguments and
     results nothing. The value is told the outcome.
 
     Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
     """
-    trace: Any = sys.modules.get("opentelemetry.trace")
-    # The MCP SDK imports the API; without a provider every span of it is a no-op.
-    if trace is None or isinstance(
-        trace.get_tracer_provider(), trace.ProxyTracerProvider
-    ):
-        yield _told_nothing
-        return
+    trace: Any = sys.modules["opentelemetry.trace"]
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": context.tool,
@@ -56,7 +59,3 @@ def span(context: CallContext) -> Iterator[Callable[[str], None]]:
         except BaseException:
             told("cancelled")
             raise
-
-
-def _told_nothing(outcome: str) -> None:
-    pass
