@@ -39,7 +39,8 @@ MAY_IMPORT = {
     "reading": {"findings", "text"},
     "findings": set(),
     "project": set(),
-    "spec": {"findings", "project", "reading", "text"},
+    "shipped": set(),
+    "spec": {"findings", "project", "reading", "shipped", "text"},
     "cache": {
         "extensions",
         "findings",
@@ -66,6 +67,7 @@ MAY_IMPORT = {
         "reading",
         "rendering",
         "runtime",
+        "shipped",
         "spec",
         "text",
     },

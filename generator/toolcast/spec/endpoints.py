@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from .model import Client, Toolset
 
@@ -40,6 +39,8 @@ def variable(toolset: Toolset, *words: str) -> str:
 
 
 def _path(toolset: Toolset, client: Client) -> str:
+    from urllib.parse import quote
+
     if client.name == toolset.targets.get("mcp", {}).get("client"):
         return "/mcp/"
     return f"/mcp/{quote(client.name, safe='')}/"

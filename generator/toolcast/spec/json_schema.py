@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote
 
 from ..reading.tree import Path
 
@@ -161,6 +160,8 @@ class JsonSchema:
             return ()
         if not text.startswith("#/"):
             return None
+        from urllib.parse import unquote
+
         value, path = self.value, []
         for step in unquote(text[2:]).split("/"):
             key: str | int = step.replace("~1", "/").replace("~0", "~")
