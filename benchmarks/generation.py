@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from paired import CLICK, PYTHON, TOOLCAST, Command, Row, ratio, rounds
+from set_aside import set_aside
 
 from specs import write_workspace
 
@@ -54,8 +54,8 @@ def clearing(root: Path) -> Callable[[], None]:
     """Takes away what earlier runs made of a workspace."""
 
     def clear() -> None:
-        shutil.rmtree(root / "generated", ignore_errors=True)
-        shutil.rmtree(root / ".toolcast", ignore_errors=True)
+        set_aside(root / "generated", root.parent)
+        set_aside(root / ".toolcast", root.parent)
 
     return clear
 
@@ -73,7 +73,7 @@ def cold_rows(folder: Path, sizes: Sizes) -> list[Row]:
     root = Path(cold.folder)
 
     def forget() -> None:
-        shutil.rmtree(root / ".toolcast", ignore_errors=True)
+        set_aside(root / ".toolcast", root.parent)
 
     check = Command(
         f"check without cache, {sizes.tools:,} tools",

@@ -16,6 +16,7 @@ from pathlib import Path
 from generation import Sizes, cold_command
 from openapi import write_documents
 from paired import PYTHON, Command, Row, ratio, rounds
+from set_aside import set_aside
 
 __all__ = ["PEERS", "Peer", "peer_rows"]
 
@@ -121,7 +122,7 @@ def _commands(root: Path) -> dict[str, Command]:
 
     def command(key: str, name: str, peer: str, *words: str) -> Command:
         def clear() -> None:
-            shutil.rmtree(peers / key, ignore_errors=True)
+            set_aside(peers / key, root.parent)
             peers.mkdir(exist_ok=True)
 
         return Command(name, [PEERS[peer].installed(), *words], str(root), clear)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..findings import Finding
 from ..rules.rule import Rule
+from ..spec.binding import ORDERED_BY
 from ..spec.model import Toolset, ToolSpec, Workspace
 from .toolset_memory import ToolsetMemory, seal_of
 
@@ -91,8 +92,10 @@ class EarlierFindings:
         memory, across = self._memory, rule.across
         if (rule.reads_code or across is None) and not memory.same_code:
             return None
+        # What is said of several tools can depend on which of them comes first.
+        read = across if across is None else across | ORDERED_BY
         if across != frozenset() and (
-            not memory.has_all(workspace) or memory.differs(across)
+            not memory.has_all(workspace) or memory.differs(read)
         ):
             return None
         return memory.toolset(toolset.folder).findings(rule, toolset, workspace)

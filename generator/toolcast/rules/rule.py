@@ -29,8 +29,8 @@ class Rule:
         each_tool: what it finds at a tool depends on that tool and the toolset file alone,
             and on the fields below of others. Then only tools that changed are checked
             again, as if they were all that the toolset has; `workspace` has every tool.
-        reads: the fields of the workspace's tools that it looks at across tools; None for
-            all of them, empty for none.
+        reads: the fields of the workspace's tools that it looks at across tools, besides
+            their names and their order; None for all of them, empty for none.
         reads_code: it looks at handlers' source as well.
     """
 

@@ -43,7 +43,7 @@ class Record:
         toolset: the toolset's name.
         tool: the tool's present name.
         client: who called; None in a toolset without clients.
-        started: when it started, ISO 8601 in UTC.
+        started: when it started, ISO 8601 in UTC to the microsecond, so that it orders rows.
         arguments: as they were sent, secrets replaced; None when they are no JSON.
         outcome: what came of it.
         result: the JSON value that it gave.

@@ -62,7 +62,7 @@ class Recorder:
             toolset=self._settings.toolset,
             tool=tool.name,
             client=context.client,
-            started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            started=datetime.now(UTC).isoformat(timespec="microseconds"),
             arguments=self._recordable(tool, arguments),
         )
         started = time.perf_counter()
