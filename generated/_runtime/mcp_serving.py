@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from .mcp_answers import call_result, failure, sendable
 from .mcp_lines import RawJson
 from .registry import Registry, UnknownToolError
-from .tracing import is_traced
+from .tracing import when_traced
 
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server import Server, ServerRequestContext
-    from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
+    from mcp.server.context import CallNext, HandlerResult
     from starlette.applications import Starlette
 
     from .http_admin import AdminRoute
@@ -246,7 +246,7 @@ class McpServer:
             further = [tool.definition for tool in await self._source_tools(who)]
             return {**result, "tools": _with(shown[1], further)}
 
-        server.middleware[:] = [_when_traced(each) for each in server.middleware]
+        server.middleware[:] = [when_traced(each) for each in server.middleware]
         server.middleware.append(exact_tools)
         return server
 
@@ -258,25 +258,6 @@ class McpServer:
         return self.build(client).streamable_http_app(
             streamable_http_path=path, stateless_http=True, host="127.0.0.1"
         )
-
-
-def _when_traced(
-    middleware: ServerMiddleware[Any],
-) -> ServerMiddleware[Any]:
-    """The SDK's spans, made only where somebody takes them or the caller began a trace.
-
-    It says of its spans that they are no-ops without OpenTelemetry, and that leaving them out
-    is for whoever builds the server: making them is an eighth of a short call.
-    """
-
-    async def traced(
-        ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        if ctx.meta or is_traced():
-            return await middleware(ctx, call_next)
-        return await call_next(ctx)
-
-    return traced
 
 
 def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:

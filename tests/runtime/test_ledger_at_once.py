@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
-import types
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +12,12 @@ import pytest
 from generated._runtime import sqlite_ledger
 from generated._runtime.ledger import Record
 from generated._runtime.sqlite_ledger import SqliteLedger
-from tests.runtime.test_ledger import HANDLERS, Kept
-
-KEY = "id"
+from tests.runtime.kept_ledger import Kept
 
 
-@pytest.fixture
-def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
-    module = types.ModuleType(HANDLERS)
-    monkeypatch.setitem(sys.modules, HANDLERS, module)
-    module.echo = lambda arguments: arguments  # type: ignore[attr-defined]
-    yield module
-
-
-@pytest.fixture
-def kept(tmp_path: Path, handlers: types.ModuleType) -> Kept:
-    return Kept(tmp_path / "ledger.sqlite3")
+@pytest.fixture(autouse=True)
+def echo(handlers: Any) -> None:
+    handlers.echo = lambda arguments: arguments
 
 
 @pytest.fixture
@@ -82,7 +69,7 @@ async def test_the_log_does_not_grow_without_end(
 async def test_rows_are_kept_in_the_order_of_their_calls(kept: Kept) -> None:
     for number in range(20):
         await kept.call("echo", {"n": number})
-    rows = sorted(kept.rows(), key=lambda row: str(row[KEY]))
+    rows = sorted(kept.rows(), key=lambda row: str(row["id"]))
     assert [row["arguments"] for row in rows] == [f'{{"n": {n}}}' for n in range(20)]
 
 

@@ -137,7 +137,7 @@ async def test_the_first_request_is_shown_and_still_given() -> None:
 async def test_spans_are_made_where_somebody_takes_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from generated._runtime import mcp_serving
+    from generated._runtime import tracing
 
     made: list[str] = []
 
@@ -151,12 +151,12 @@ async def test_spans_are_made_where_somebody_takes_them(
     async def answer(context: Any) -> str:
         return "answered"
 
-    traced: Any = mcp_serving._when_traced(spans)
+    traced: Any = tracing.when_traced(spans)
     assert await traced(Context, answer) == "answered"
     assert made == []
-    monkeypatch.setattr(mcp_serving, "is_traced", lambda: True)
+    monkeypatch.setattr(tracing, "is_traced", lambda: True)
     assert await traced(Context, answer) == "answered"
-    monkeypatch.setattr(mcp_serving, "is_traced", lambda: False)
+    monkeypatch.setattr(tracing, "is_traced", lambda: False)
     Context.meta = {"traceparent": "00-1-2-01"}  # type: ignore[assignment]
     assert await traced(Context, answer) == "answered"
     assert made == ["tools/call"] * 2
