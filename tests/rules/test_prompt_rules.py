@@ -16,7 +16,7 @@ import pytest
 
 from toolcast.pipeline import generate
 from toolcast.rules.prompt_secret_parameter import SECRET_PARAMETERS
-from toolcast.rules.table import BUILT_IN
+from toolcast.rules.table import built_in
 from toolcast.text.attack_phrases import (
     MARKUP,
     OTHER_TOOLS,
@@ -41,7 +41,7 @@ NAMES = (
     "mixed-script",
 )
 TESTED = {*(f"prompt/{name}" for name in NAMES), "name/similar", "name/shadowing"}
-RULES = [rule for rule in BUILT_IN if rule.id in TESTED]
+RULES = [rule for rule in built_in() if rule.id in TESTED]
 ALL = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
 
 
