@@ -17,11 +17,12 @@ from toolcast.commands.entry import main as toolcast
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in
 from toolcast.spec.language import schema
-from toolcast.targets.table import BUILT_IN as TARGETS
+from toolcast.targets.table import BUILT_IN, targets
 from toolcast.targets.target import Target
 from toolcast.text.markdown import fenced
 
 FOLDER = Path(__file__).parent
+TARGETS = [targets()[name] for name in BUILT_IN]
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
 )
