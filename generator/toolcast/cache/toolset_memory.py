@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..findings import Finding, Place, Severity
-from ..output.kept import Kept, Output, digest, runtime_imports
+from ..output.kept import Kept, Output, digest, made, runtime_imports
 from ..reading.yaml_reader import MAX_BYTES
 from ..rules.rule import Rule
 from ..spec.model import Toolset, ToolSpec, Workspace
@@ -168,7 +168,7 @@ class ToolsetMemory:
         files = self._tools[self._names[tool.name]]["files"]
         if path in files:
             return _kept(files[path])
-        data = make()
+        data = made(make())
         files[path] = _facts(path, data)
         return data
 
@@ -185,7 +185,7 @@ class ToolsetMemory:
         if known is not None and known[0] == key:
             self._files[path] = known
             return _kept(known[1])
-        data = make()
+        data = made(make())
         self._files[path] = [key, _facts(path, data)]
         return data
 
@@ -199,7 +199,7 @@ class ToolsetMemory:
         if known is not None and known[0] == key:
             self._targets[name] = known
             return {path: _kept(facts) for path, facts in known[1].items()}
-        files = make()
+        files = {path: made(data) for path, data in make().items()}
         facts = {path: _facts(path, data) for path, data in files.items()}
         self._targets[name] = [key, facts]
         return files
