@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Kept", "Made", "Output", "digest", "made", "only_named", "runtime_imports"]
 
@@ -14,8 +14,7 @@ _RUNTIME = re.compile(rb"_runtime\.(\w+) import ")
 _FROM = re.compile(rb"\s*from \.+")
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """A file that an earlier run wrote, and that is the same now.
 
     Attributes:

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
 from .kept import Kept, Output, digest
@@ -23,8 +23,7 @@ class AnotherRun(Exception):
     """Another run is writing into this project."""
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """How many files a run wrote, left as they were, and removed."""
 
     written: int

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
 
 __all__ = ["AmbiguousScalar", "resolve_plain"]
 
@@ -85,6 +84,8 @@ def resolve_plain(text: str) -> str | int | float | bool | None:
 
 
 def _decimal(text: str) -> float:
+    from decimal import Decimal
+
     if len(text) > _MAX_DIGITS:
         raise AmbiguousScalar(f"a number of {len(text)} characters is out of range")
     number = float(text)

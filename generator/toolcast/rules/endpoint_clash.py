@@ -74,4 +74,5 @@ targets: {mcp: {client: inner}}
 cli: {keyword: note}
 """,
     check=check,
+    reads=frozenset(),
 )

@@ -82,5 +82,6 @@ targets: {registry: {}}
 def record(entry): ...
 """,
     check=check,
+    reads=frozenset(),
     reads_code=True,
 )

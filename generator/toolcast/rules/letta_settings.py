@@ -103,5 +103,5 @@ letta: {server: {url: "http://tools.test/mcp"}, agents: {ren: {id: agent-1}}}
 targets: {mcp: {}, letta: {}}
 """,
     check=check,
-    reads=frozenset(["name", "letta", "clients"]),
+    reads=frozenset(["name", "letta"]),
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
 from ..spec.shape import did_you_mean, quoted_list
-from ..targets.table import targets
+from ..targets.table import target_named
 from .rule import Rule, at_toolset
 
 __all__ = ["RULE"]
@@ -16,7 +16,7 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds options that their target does not have."""
     for name, options in toolset.targets.items():
-        target = targets().get(name)
+        target = target_named(name)
         if target is None or not isinstance(options, dict):
             continue
         known = list(target.options)

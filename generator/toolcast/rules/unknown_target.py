@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
 from ..spec.shape import did_you_mean, quoted_list
-from ..targets.table import targets
+from ..targets.table import target_names
 from .rule import Rule, at_toolset
 
 __all__ = ["RULE"]
@@ -15,7 +15,7 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds targets that do not exist."""
-    known = list(targets())
+    known = target_names()
     own = (toolset.document.value if toolset.document else {}).get("targets") or {}
     for name in own:
         if name not in known:

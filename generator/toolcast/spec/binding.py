@@ -23,7 +23,16 @@ from .model import (
     ToolSpec,
 )
 
-__all__ = ["BINDINGS", "bind_tool", "bind_toolset", "in_declared_order"]
+__all__ = [
+    "BINDINGS",
+    "ORDERED_BY",
+    "bind_tool",
+    "bind_toolset",
+    "in_declared_order",
+]
+
+ORDERED_BY = frozenset(["section", "order"])
+"""The fields that decide, beside its name, where among the others a tool stands."""
 
 _VERBATIM = (
     "name",

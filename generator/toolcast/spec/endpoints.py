@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from urllib.parse import quote
+from typing import NamedTuple
 
 from .model import Client, Toolset
 
 __all__ = ["EndpointPlan", "endpoints", "variable"]
 
 
-@dataclass(frozen=True)
-class EndpointPlan:
+class EndpointPlan(NamedTuple):
     """Where one client is served; `client` is None in a toolset without clients."""
 
     client: str | None
@@ -40,6 +38,8 @@ def variable(toolset: Toolset, *words: str) -> str:
 
 
 def _path(toolset: Toolset, client: Client) -> str:
+    from urllib.parse import quote
+
     if client.name == toolset.targets.get("mcp", {}).get("client"):
         return "/mcp/"
     return f"/mcp/{quote(client.name, safe='')}/"

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-from urllib.parse import unquote
+from typing import Any, NamedTuple
 
 from ..reading.tree import Path
 
@@ -43,8 +41,7 @@ _SAME_LISTED = ("allOf", "anyOf", "oneOf")
 _SAME_NAMED = ("dependentSchemas", "dependencies")
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """One `$ref`.
 
     Attributes:
@@ -161,6 +158,8 @@ class JsonSchema:
             return ()
         if not text.startswith("#/"):
             return None
+        from urllib.parse import unquote
+
         value, path = self.value, []
         for step in unquote(text[2:]).split("/"):
             key: str | int = step.replace("~1", "/").replace("~0", "~")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib import resources
 from typing import Any
+
+from ..shipped import shipped
 
 __all__ = ["KINDS", "schema", "schema_text"]
 
@@ -14,8 +15,7 @@ KINDS = ("tool", "toolset", "workspace")
 
 def schema_text(kind: str) -> str:
     """The JSON text of the schema of `tool`, `toolset` or `workspace` files."""
-    folder = resources.files("toolcast") / "schemas"
-    return (folder / f"{kind}.schema.json").read_text(encoding="utf-8")
+    return shipped("schemas", f"{kind}.schema.json").decode("utf-8")
 
 
 @cache

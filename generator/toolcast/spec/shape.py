@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -215,6 +214,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean `x`?` for the nearest known word; empty when none is near."""
     if len(word) > _LONGEST_WORD:
         return ""
+    import difflib
+
     by_fold = {_folded(name): name for name in islice(known, _MOST_KNOWN)}
     near = difflib.get_close_matches(_folded(word), by_fold, 1, 0.7)
     return f"did you mean `{by_fold[near[0]]}`?" if near else ""

@@ -6,13 +6,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib import resources
 
 from ..output.kept import Output, made, runtime_imports
 from ..output.manifest import MANIFEST, entry_text, manifest
 from ..rendering.environment import TemplateFailure, is_built_in, render
 from ..rendering.formatting import formatted
 from ..rendering.shape import verify_shape
+from ..shipped import shipped
 from ..spec.model import Toolset, ToolSpec, Workspace
 from .mcp_definition import mcp_definition
 from .table import enabled
@@ -67,7 +67,6 @@ def _runtime(
     workspace: Workspace, cast: Mapping[str, Output]
 ) -> Iterator[tuple[str, bytes]]:
     """The modules that the enabled targets' outputs import, and those that they import."""
-    folder = resources.files("toolcast") / "runtime"
     waiting = [
         name
         for toolset in workspace.toolsets
@@ -80,10 +79,10 @@ def _runtime(
     while waiting:
         name = waiting.pop()
         if name not in modules:
-            modules[name] = (folder / f"{name}.py").read_bytes()
+            modules[name] = shipped("runtime", f"{name}.py")
             waiting += [found.decode() for found in _IMPORT.findall(modules[name])]
     if modules:
-        modules["__init__"] = (folder / "__init__.py").read_bytes()
+        modules["__init__"] = shipped("runtime", "__init__.py")
     for name in sorted(modules):
         yield f"_runtime/{name}.py", modules[name]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..spec.model import Action, Toolset, ToolSpec
 from ..text.names import option_name
@@ -15,8 +15,7 @@ __all__ = ["CliCommand", "CliPositional", "cli_commands", "parse_usage"]
 _PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
 
-@dataclass(frozen=True)
-class CliPositional:
+class CliPositional(NamedTuple):
     """A parameter given by place."""
 
     parameter: str
@@ -24,8 +23,7 @@ class CliPositional:
     rest: bool
 
 
-@dataclass(frozen=True)
-class CliCommand:
+class CliCommand(NamedTuple):
     """One command.
 
     Attributes:
@@ -34,8 +32,6 @@ class CliCommand:
         flag: the flag that selects the tool within the subcommand.
         positionals: the parameters given by place.
         action: the action, a subcommand of its own below the keyword.
-        line: what a person types after the program's name.
-        comment: what the CLI block says about it.
     """
 
     tool: ToolSpec
@@ -43,8 +39,30 @@ class CliCommand:
     flag: str | None
     positionals: tuple[CliPositional, ...]
     action: Action | None
-    line: str
-    comment: str
+
+    # The two texts are made when somebody asks: what only tells commands apart needs no
+    # schema and no summary.
+
+    @property
+    def line(self) -> str:
+        """What a person types after the program's name."""
+        if self.action is not None:
+            least = _needed(self.tool, _least(self.tool, self.action))
+            return " ".join([self.keyword, typed_word(self.action.name), *least])
+        decision = self.tool.cli
+        if decision is None:
+            return self.words
+        placed = {positional.parameter for positional in self.positionals}
+        needed = [name for name in self.tool.required if name not in placed]
+        words = [decision.keyword, decision.usage, *_needed(self.tool, needed)]
+        return " ".join(word for word in words if word)
+
+    @property
+    def comment(self) -> str:
+        """What the CLI block says about it."""
+        told = self.tool.cli.comment if self.tool.cli else None
+        about = self.action.summary if self.action else None
+        return about or told or self.tool.summary
 
     @property
     def words(self) -> str:
@@ -67,25 +85,12 @@ def cli_commands(toolset: Toolset, tools: Sequence[ToolSpec]) -> Iterator[CliCom
         if tool.cli is None or tool.cli.keyword is None:
             continue
         keyword, _, flag = tool.cli.keyword.partition(" ")
-        comment = tool.cli.comment or tool.summary
         if tool.actions:
             for action in tool.actions.values:
-                line = " ".join(
-                    [
-                        keyword,
-                        typed_word(action.name),
-                        *_needed(tool, _least(tool, action)),
-                    ]
-                )
-                about = action.summary or comment
-                yield CliCommand(tool, keyword, None, (), action, line, about)
+                yield CliCommand(tool, keyword, None, (), action)
             continue
         positionals = parse_usage(tool.cli.usage or "")
-        placed = {positional.parameter for positional in positionals}
-        needed = [name for name in tool.required if name not in placed]
-        words = [tool.cli.keyword, tool.cli.usage or "", *_needed(tool, needed)]
-        line = " ".join(word for word in words if word)
-        yield CliCommand(tool, keyword, flag or None, positionals, None, line, comment)
+        yield CliCommand(tool, keyword, flag or None, positionals, None)
 
 
 def _least(tool: ToolSpec, action: Action) -> list[str]:

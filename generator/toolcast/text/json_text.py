@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -84,6 +83,8 @@ def _spelled(value: Any) -> str:
     if isinstance(value, float):
         mantissa, below, exponent = repr(value).partition("e-0")
         if exponent == "5":
+            from decimal import Decimal
+
             return format(Decimal(repr(value)), "f")
         return f"{mantissa}e-{exponent}" if below else mantissa
     return json.dumps(value, ensure_ascii=False)
