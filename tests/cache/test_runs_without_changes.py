@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import toolcast.runtime
 from toolcast.cache.index import read_index, unchanged
+from toolcast.cache.look import Watched
+from toolcast.cache.recording import record
 from toolcast.commands.entry import main
 
+RUNTIME = Path(toolcast.runtime.__file__).parent
 SPEC = """
 summary: Greet somebody.
 parameters:
@@ -35,7 +41,12 @@ finally:
     print("MODULES", *sorted(sys.modules))
 """
 ALLOWED = {"toolcast", "toolcast.cache", "toolcast.cache.index", "toolcast.cache.look"}
-ALLOWED |= {"toolcast.commands", "toolcast.commands.start", "toolcast.project"}
+ALLOWED |= {
+    "toolcast.cache.fields",
+    "toolcast.commands",
+    "toolcast.commands.start",
+    "toolcast.project",
+}
 
 
 @pytest.fixture
@@ -70,6 +81,8 @@ def test_nothing_but_the_standard_library_is_imported(settled: Any) -> None:
     loaded, said = modules(settled)
     assert {name for name in loaded if name.startswith("toolcast")} == ALLOWED
     assert not loaded & {
+        "typing",
+        "json",
         "yaml",
         "jinja2",
         "jsonschema",
@@ -92,6 +105,29 @@ print("OPENED", *(path for path in opened if path.startswith({str(settled.root)!
     run = settled.run("-c", script)
     _, _, opened = run.stdout.partition("OPENED")
     assert opened.split() == [str(settled.root / ".toolcast" / "cache" / "index")]
+
+
+def test_each_file_is_looked_at_once_and_no_folder_is_read(
+    settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str] = []
+    stat = os.stat
+
+    def counting(path: Any, **way: Any) -> os.stat_result:
+        looked_at.append(os.path.basename(os.fsdecode(path)))
+        return stat(path, **way)
+
+    monkeypatch.setattr(os, "stat", counting)
+    monkeypatch.delattr(os, "listdir")
+    monkeypatch.delattr(os, "scandir")
+    assert is_done(settled)
+    monkeypatch.undo()
+    outputs = [path for path in settled.root.rglob("generated/**/*") if path.is_file()]
+    named = Counter(path.name for path in outputs)
+    assert len(named) > 8
+    # The generator's own packages have files of these names, too.
+    for name in named.keys() - {"__init__.py"} - set(os.listdir(RUNTIME)):
+        assert looked_at.count(name) == named[name], name
 
 
 def test_warnings_are_said_again(make_project: Callable[..., Any]) -> None:
@@ -174,6 +210,67 @@ def test_caches_of_tools_are_no_change(settled: Any) -> None:
     caches.mkdir()
     (caches / "registry.cpython-311.pyc").write_bytes(b"compiled")
     assert is_done(settled)
+
+
+def before_recording(patch: pytest.MonkeyPatch, what: Callable[[], object]) -> None:
+    """Has something happen after a run wrote its files, before it records their looks."""
+    patch.setattr(
+        "toolcast.cache.recording.record", lambda *given: (what(), record(*given))
+    )
+
+
+MEANWHILE: dict[str, Callable[[Path], object]] = {
+    "a written file": lambda root: in_place(
+        root / "generated/toy/tools/greet.py", "Toolcast", "Tollcast"
+    ),
+    "another file": lambda root: in_place(
+        root / "generated/toy/__init__.py", "Toolcast", "Tollcast"
+    ),
+    "a new file": lambda root: (root / "generated/toy/mine.py").write_text("x"),
+    "a new folder": lambda root: (root / "generated/toy/mine").mkdir(),
+    "a file gone": lambda root: (root / "generated/toy/tools/greet.py").unlink(),
+}
+
+
+@pytest.mark.parametrize("meanwhile", MEANWHILE.values(), ids=MEANWHILE)
+def test_what_others_do_while_a_run_goes_on_is_no_result_of_it(
+    meanwhile: Callable[[Path], object], settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled.edit("specs/toy/greet.yaml", "somebody", "somebody else")
+    time.sleep(0.05)
+    before_recording(monkeypatch, lambda: meanwhile(settled.root))
+    generate(settled.root)
+    assert read_index(str(settled.root)) is not None
+    assert not is_done(settled)
+
+
+def test_folders_that_a_run_makes_and_removes_are_known_to_the_next(
+    settled: Any,
+) -> None:
+    toolset = settled.root / "specs/toy/toolset.yaml"
+    text = toolset.read_text("utf-8")
+    for targets in ("{registry: {}}", "{registry: {}, prompts: {}, snapshots: {}}"):
+        toolset.write_text(re.sub("(?m)^targets:.*$", f"targets: {targets}", text))
+        time.sleep(0.05)
+        generate(settled.root)
+        assert is_done(settled)
+        in_place(settled.root / "generated/toy/registry.py", "Toolcast", "Tollcast")
+        assert not is_done(settled)
+        in_place(settled.root / "generated/toy/registry.py", "Tollcast", "Toolcast")
+
+
+def test_code_of_the_generator_that_changes_meanwhile_is_not_recorded(
+    settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = settled.root / "rule.py"
+    module.write_text("old")
+    time.sleep(0.05)
+    watched = Watched([str(module)], [], [])
+    monkeypatch.setattr("toolcast.cache.recording.generator_watched", lambda: watched)
+    shutil.rmtree(settled.root / ".toolcast")
+    before_recording(monkeypatch, lambda: module.write_text("new"))
+    generate(settled.root)
+    assert read_index(str(settled.root)) is None
 
 
 def test_a_suppression_that_ends_is_seen(make_project: Callable[..., Any]) -> None:
