@@ -17,8 +17,8 @@ from click.testing import CliRunner
 
 import toolcast.runtime
 from toolcast.cache.index import read_index, unchanged
-from toolcast.cache.look import Watched
 from toolcast.cache.recording import record
+from toolcast.cache.seen import Watched
 from toolcast.commands.entry import main
 
 RUNTIME = Path(toolcast.runtime.__file__).parent
@@ -43,6 +43,7 @@ finally:
 ALLOWED = {"toolcast", "toolcast.cache", "toolcast.cache.index", "toolcast.cache.look"}
 ALLOWED |= {
     "toolcast.cache.fields",
+    "toolcast.cache.seen",
     "toolcast.commands",
     "toolcast.commands.start",
     "toolcast.project",

@@ -12,7 +12,8 @@ import sys
 import time
 
 from .fields import joined, separated, texts, with_texts
-from .look import Look, Watched, is_same
+from .look import is_same
+from .seen import Look, Watched
 
 __all__ = [
     "CACHE_FOLDER",

@@ -16,26 +16,14 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter
 
-from .fields import joined, separated, texts, with_texts
+from .seen import ALONE, BELOW, LINKED, TOP, Folder, Look, Watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     # Importing it takes as long as looking at a thousand files.
     from collections.abc import Callable, Iterable
 
-__all__ = [
-    "BELOW",
-    "TICK",
-    "UNKNOWN",
-    "Folder",
-    "Look",
-    "Watched",
-    "has_names",
-    "is_same",
-    "look_at",
-    "numbers_of",
-    "stamp_of",
-]
+__all__ = ["TICK", "UNKNOWN", "has_names", "is_same", "look_at", "stamp_of"]
 
 TICK = 20_000_000
 """Nanoseconds within which a file may change twice and look the same; 1 jiffy is 10 ms."""
@@ -44,134 +32,11 @@ UNKNOWN = bytes(16)
 
 # Caches of interpreters and tools, which come and go without anybody's doing.
 PASSING = frozenset([b"__pycache__", b".pytest_cache", b".mypy_cache", b".ruff_cache"])
-# How a folder is looked at: alone, as the top of a tree, as that by a link, below the top.
-ALONE, TOP, LINKED, BELOW = b"alone", b"top", b"linked", b"below"
 _FOLDER, _LINK, _KIND = 0o040000, 0o120000, 0o170000
 _ABSENT = (0, 0, 0)
 # A name below an open folder is found quicker than a whole path.
 _BY_FOLDER = os.stat in os.supports_dir_fd
 _NUMBERS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
-
-
-class Watched:
-    """What is looked at; relative paths are below the root.
-
-    Attributes:
-        files: files or folders themselves, whether they are there or not.
-        folders: everything directly in these folders.
-        trees: everything below these folders, apart from caches.
-    """
-
-    __slots__ = ("files", "folders", "trees")
-
-    def __init__(self, files: list[str], folders: list[str], trees: list[str]) -> None:
-        self.files = files
-        self.folders = folders
-        self.trees = trees
-
-    def to_bytes(self) -> bytes:
-        """All of it, as a field."""
-        return joined(
-            [with_texts(self.files), with_texts(self.folders), with_texts(self.trees)]
-        )
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Watched:
-        """What `to_bytes` gave.
-
-        Raises:
-            ValueError: it did not give that.
-        """
-        files, folders, trees = map(texts, separated(data))
-        return cls(files, folders, trees)
-
-
-class Folder:
-    """What was seen of a folder.
-
-    Attributes:
-        kind: why it is looked at.
-        stamp: its own times; empty when it cannot be read, or is not there.
-        below: the names of the folders in it, where those are looked at, too.
-        names: of everything else in it.
-        numbers: three for each name: size, time of change, time of the inode's change. What
-            replaces a file, or is another kind of thing, has another inode, made later.
-    """
-
-    __slots__ = ("below", "kind", "names", "numbers", "stamp")
-
-    def __init__(
-        self,
-        kind: bytes,
-        stamp: bytes,
-        below: list[bytes],
-        names: list[bytes],
-        numbers: bytes,
-    ) -> None:
-        self.kind = kind
-        self.stamp = stamp
-        self.below = below
-        self.names = names
-        self.numbers = numbers
-
-
-class Look:
-    """What was seen.
-
-    Attributes:
-        numbers: of files by their paths, of what links lead to by those of the links.
-        folders: by their paths.
-    """
-
-    __slots__ = ("folders", "numbers")
-
-    def __init__(
-        self, numbers: dict[bytes, bytes], folders: dict[bytes, Folder]
-    ) -> None:
-        self.numbers = numbers
-        self.folders = folders
-
-    def to_bytes(self) -> bytes:
-        """The look as bytes."""
-        fields = [joined([*self.numbers]), joined([*self.numbers.values()])]
-        for path, folder in self.folders.items():
-            fields += [path, folder.kind, folder.stamp, folder.numbers]
-            fields += [b"\0".join(folder.below), b"\0".join(folder.names)]
-        return joined(fields)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Look:
-        """What `to_bytes` gave.
-
-        Raises:
-            ValueError: it did not give that.
-        """
-        paths, values, *fields = separated(data)
-        numbers = dict(zip(separated(paths), separated(values), strict=True))
-        folders = {}
-        for path, kind, stamp, seen, below, names in zip(
-            *[iter(fields)] * 6, strict=True
-        ):
-            folders[path] = Folder(kind, stamp, _split(below), _split(names), seen)
-        return cls(numbers, folders)
-
-    def newest(self) -> int:
-        """The last change of any file, or folder alone, in nanoseconds since 1970."""
-        times = [0]
-        for folder in self.folders.values():
-            seen = array("q", folder.numbers)
-            times += seen[1::3]
-            times += seen[2::3]
-            if folder.kind == ALONE:
-                times += array("q", folder.stamp)
-        for one in self.numbers.values():
-            times += array("q", one)[1:]
-        return max(times)
-
-
-def numbers_of(seen: os.stat_result) -> tuple[int, int, int]:
-    """The three numbers of a file."""
-    return seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
 
 
 def stamp_of(seen: os.stat_result) -> bytes:
@@ -269,7 +134,7 @@ def _folder(look: Look, base: bytes, path: bytes, kind: bytes) -> None:
                         seen.below.append(name)
                     continue
                 seen.names.append(name)
-                numbers.extend(numbers_of(found))
+                numbers.extend(_NUMBERS(found))
                 if what == _LINK:
                     link = path + b"/" + name
                     look.numbers[link] = _one(os.path.join(base, link))
@@ -317,7 +182,3 @@ class _Open:
             os.stat, dir_fd=self._descriptor, follow_symlinks=False
         )
         return map(stat, names)
-
-
-def _split(names: bytes) -> list[bytes]:
-    return names.split(b"\0") if names else []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,8 +16,9 @@ from ..extensions import loaded_from, none_installed
 from ..output.kept import Output, digest
 from ..project import WORKSPACE_FILE
 from .index import CACHE_FOLDER, is_current, read_index, replace
-from .look import Look, Watched, is_same, look_at
+from .look import is_same, look_at
 from .memory import Memory
+from .seen import Look, Watched
 
 __all__ = ["Pack", "no_pack", "open_pack", "write_pack"]
 
@@ -114,7 +114,7 @@ def write_pack(
     Raises:
         OSError: it cannot be written.
     """
-    run = uuid.uuid4().hex
+    run = os.urandom(16).hex()
     value, texts = memory.packed()
     head = {
         "run": run,

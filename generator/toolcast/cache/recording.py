@@ -17,9 +17,10 @@ from .index import (
     generator_watched,
     write_index,
 )
-from .look import TICK, Look, Watched, look_at
+from .look import TICK, look_at
 from .pack import Pack, write_pack
 from .renewal import renewed
+from .seen import Look, Watched
 
 __all__ = ["record"]
 

@@ -13,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from ..output.writer import Written
-from .look import BELOW, TICK, UNKNOWN, Folder, Look, has_names, stamp_of
+from .look import TICK, UNKNOWN, has_names, stamp_of
+from .seen import BELOW, Folder, Look
 
 __all__ = ["renewed"]
 

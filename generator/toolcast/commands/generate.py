@@ -23,8 +23,8 @@ from .manners import (
 from .progress import Progress, progress
 
 if TYPE_CHECKING:
-    from ..cache.look import Look
     from ..cache.pack import Pack
+    from ..cache.seen import Look
     from ..output.writer import Written
     from ..pipeline import Generated
 
@@ -122,7 +122,8 @@ def _write(
         AnotherRun: somebody else is writing.
         OSError: a file cannot be read or written.
     """
-    from ..cache.look import Watched, is_same, look_at
+    from ..cache.look import is_same, look_at
+    from ..cache.seen import Watched
     from ..output.plan import make_plan, plan_since
     from ..output.writer import exclusive, write
 

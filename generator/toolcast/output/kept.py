@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Kept", "Output", "digest", "only_named", "runtime_imports"]
 
 _FROM_OUTPUT = re.compile(rb"^\s*from \.+_runtime\.(\w+) import ", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """A file that an earlier run wrote, and that is the same now.
 
     Attributes:

@@ -7,8 +7,8 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from io import FileIO
+from typing import NamedTuple
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
 from .kept import Kept, Output, digest
@@ -24,8 +24,7 @@ class AnotherRun(Exception):
     """Another run is writing into this project."""
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """How many files a run wrote, left as they were, and removed.
 
     Attributes:
@@ -37,7 +36,7 @@ class Written:
     written: int
     unchanged: int
     removed: int
-    looks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    looks: Mapping[str, tuple[int, int, int]] = {}
     gone: Sequence[str] = ()
 
 

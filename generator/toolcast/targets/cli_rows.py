@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..spec.model import Toolset, ToolSpec
 from .cli_commands import CliPositional, cli_commands
@@ -15,8 +15,7 @@ from .target import Context, Results
 __all__ = ["CliRow", "CliTool", "cli_block_rows", "cli_tools"]
 
 
-@dataclass(frozen=True)
-class CliRow:
+class CliRow(NamedTuple):
     """One command; see `CliCommand`. `action` is the action's name."""
 
     tool: str

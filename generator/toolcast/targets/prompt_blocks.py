@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from ..rendering.shape import MarkdownShape
 from ..spec.model import Actions, Section, Toolset, ToolSpec
@@ -16,8 +16,7 @@ from .target import Results
 __all__ = ["SectionView", "ToolDocsView", "sections_of", "tool_docs"]
 
 
-@dataclass(frozen=True)
-class ToolDocsView:
+class ToolDocsView(NamedTuple):
     """One tool in the prompt docs."""
 
     name: Code
@@ -26,8 +25,7 @@ class ToolDocsView:
     body: Code
 
 
-@dataclass(frozen=True)
-class SectionView:
+class SectionView(NamedTuple):
     """One section with its tools."""
 
     name: str

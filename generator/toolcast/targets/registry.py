@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import PythonShape
@@ -34,8 +33,7 @@ from .target import Context, Target, header
 __all__ = ["TARGET"]
 
 
-@dataclass(frozen=True)
-class ToolView:
+class ToolView(NamedTuple):
     """One tool's module."""
 
     header: Code
@@ -50,8 +48,7 @@ class ToolView:
     shape: PythonShape
 
 
-@dataclass(frozen=True)
-class PackageView:
+class PackageView(NamedTuple):
     """A package's `__init__.py`."""
 
     header: Code
@@ -59,8 +56,7 @@ class PackageView:
     shape: PythonShape = PythonShape(("docstring",))
 
 
-@dataclass(frozen=True)
-class PreparedView:
+class PreparedView(NamedTuple):
     """What the registry knows of its prepared file."""
 
     header: Code

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import PythonShape
@@ -24,8 +23,7 @@ from .target import Context, Results, Target, header
 __all__ = ["TARGET"]
 
 
-@dataclass(frozen=True)
-class TestsView:
+class TestsView(NamedTuple):
     """The test module."""
 
     header: Code
