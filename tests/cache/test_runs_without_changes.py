@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import time
 from collections import Counter
@@ -13,24 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import toolcast.runtime
-from toolcast.cache.index import read_index, unchanged
-from toolcast.cache.recording import record
-from toolcast.cache.seen import Watched
-from toolcast.commands.entry import main
+from tests.cache.settled import TOOLSET, in_place, is_done
+from toolcast.cache.index import read_index
 
 RUNTIME = Path(toolcast.runtime.__file__).parent
-SPEC = """
-summary: Greet somebody.
-parameters:
-  type: object
-  properties: {name: {type: string, description: Who is greeted.}}
-handler: handlers.toy:greet
-"""
 LONG = "parameters: {type: object}\nsummary: " + "Greet somebody, " * 30 + "or not.\n"
-TOOLSET = "targets: {registry: {}, prompts: {}}\n"
 MODULES = """
 import sys
 from toolcast.commands.start import main
@@ -50,32 +38,10 @@ ALLOWED |= {
 }
 
 
-@pytest.fixture
-def settled(make_project: Callable[..., Any]) -> Any:
-    """A project after a run that left its index."""
-    project = make_project({"greet": SPEC}, toolset=TOOLSET)
-    project.write("handlers/toy.py", "def greet(name='you'): return name\n")
-    time.sleep(0.05)  # what changes within a tick of the clock is looked at again
-    generate(project.root)
-    assert read_index(str(project.root)) is not None
-    return project
-
-
 def modules(project: Any) -> tuple[set[str], str]:
     run = project.run("-c", MODULES)
     said, _, names = run.stdout.partition("MODULES")
     return set(names.split()), said
-
-
-def is_done(project: Any) -> bool:
-    """Whether a run of this interpreter would end at once."""
-    return unchanged(str(project.root)) is not None
-
-
-def generate(root: Path) -> None:
-    """`toolcast generate` in this process, which is quicker."""
-    run = CliRunner().invoke(main, ["generate", "--project", str(root)])
-    assert run.exit_code == 0, run.output
 
 
 def test_nothing_but_the_standard_library_is_imported(settled: Any) -> None:
@@ -141,15 +107,6 @@ def test_warnings_are_said_again(make_project: Callable[..., Any]) -> None:
     assert second.stderr == first.stderr
 
 
-def in_place(path: Path, old: str, new: str) -> None:
-    """A change that keeps the size and the time of the file."""
-    before = path.stat()
-    text = path.read_text("utf-8")
-    assert old in text and len(old) == len(new)
-    path.write_text(text.replace(old, new), "utf-8")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
 CHANGES: dict[str, Callable[[Path], object]] = {
     "a spec": lambda root: in_place(root / "specs/toy/greet.yaml", "Greet", "Great"),
     "the toolset": lambda root: in_place(root / "specs/toy/toolset.yaml", "Toy", "Tox"),
@@ -211,67 +168,6 @@ def test_caches_of_tools_are_no_change(settled: Any) -> None:
     caches.mkdir()
     (caches / "registry.cpython-311.pyc").write_bytes(b"compiled")
     assert is_done(settled)
-
-
-def before_recording(patch: pytest.MonkeyPatch, what: Callable[[], object]) -> None:
-    """Has something happen after a run wrote its files, before it records their looks."""
-    patch.setattr(
-        "toolcast.cache.recording.record", lambda *given: (what(), record(*given))
-    )
-
-
-MEANWHILE: dict[str, Callable[[Path], object]] = {
-    "a written file": lambda root: in_place(
-        root / "generated/toy/tools/greet.py", "Toolcast", "Tollcast"
-    ),
-    "another file": lambda root: in_place(
-        root / "generated/toy/__init__.py", "Toolcast", "Tollcast"
-    ),
-    "a new file": lambda root: (root / "generated/toy/mine.py").write_text("x"),
-    "a new folder": lambda root: (root / "generated/toy/mine").mkdir(),
-    "a file gone": lambda root: (root / "generated/toy/tools/greet.py").unlink(),
-}
-
-
-@pytest.mark.parametrize("meanwhile", MEANWHILE.values(), ids=MEANWHILE)
-def test_what_others_do_while_a_run_goes_on_is_no_result_of_it(
-    meanwhile: Callable[[Path], object], settled: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settled.edit("specs/toy/greet.yaml", "somebody", "somebody else")
-    time.sleep(0.05)
-    before_recording(monkeypatch, lambda: meanwhile(settled.root))
-    generate(settled.root)
-    assert read_index(str(settled.root)) is not None
-    assert not is_done(settled)
-
-
-def test_folders_that_a_run_makes_and_removes_are_known_to_the_next(
-    settled: Any,
-) -> None:
-    toolset = settled.root / "specs/toy/toolset.yaml"
-    text = toolset.read_text("utf-8")
-    for targets in ("{registry: {}}", "{registry: {}, prompts: {}, snapshots: {}}"):
-        toolset.write_text(re.sub("(?m)^targets:.*$", f"targets: {targets}", text))
-        time.sleep(0.05)
-        generate(settled.root)
-        assert is_done(settled)
-        in_place(settled.root / "generated/toy/registry.py", "Toolcast", "Tollcast")
-        assert not is_done(settled)
-        in_place(settled.root / "generated/toy/registry.py", "Tollcast", "Toolcast")
-
-
-def test_code_of_the_generator_that_changes_meanwhile_is_not_recorded(
-    settled: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = settled.root / "rule.py"
-    module.write_text("old")
-    time.sleep(0.05)
-    watched = Watched([str(module)], [], [])
-    monkeypatch.setattr("toolcast.cache.recording.generator_watched", lambda: watched)
-    shutil.rmtree(settled.root / ".toolcast")
-    before_recording(monkeypatch, lambda: module.write_text("new"))
-    generate(settled.root)
-    assert read_index(str(settled.root)) is None
 
 
 def test_a_suppression_that_ends_is_seen(make_project: Callable[..., Any]) -> None:
