@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import toolcast.runtime
-from tests.cache.settled import TOOLSET, in_place, is_done
+from tests.cache.settled import SPEC, TOOLSET, in_place, is_done
 from toolcast.cache.index import read_index
 
 RUNTIME = Path(toolcast.runtime.__file__).parent
