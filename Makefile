@@ -34,6 +34,7 @@ letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C
 test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL (installs Debian's where it is missing)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || apt-get install -y -q postgresql
 	@TOOLCAST_TEST_POSTGRES=1 $(BIN)/python -m pytest -q -n 0 tests/examples/ren -k postgresql
+
 test-slow: $(STAMP) ## Run the tests that wait for what hangs
 	@$(BIN)/python -m pytest -q -n 2 -m slow tests
 
@@ -60,8 +61,8 @@ lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated an
 	@$(BIN)/mypy generator/toolcast generated examples
 
 format: $(STAMP) ## Format the hand-written code
-	@$(BIN)/black --quiet generator examples tests
-	@$(BIN)/ruff check --fix --quiet generator examples tests
+	@$(BIN)/black --quiet generator examples tests benchmarks docs
+	@$(BIN)/ruff check --fix --quiet generator examples tests benchmarks docs
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .toolcast .pytest_cache .mypy_cache .ruff_cache
