@@ -23,7 +23,7 @@ test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb 
 	@$(BIN)/python -m pytest -q tests/display
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
-	@$(BIN)/python tests/mcp/node_setup.py && $(BIN)/python -m pytest -q -m node tests/mcp
+	@$(BIN)/python -m tests.mcp.node_setup && $(BIN)/python -m pytest -q -m node tests/mcp
 
 test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up once, 1.2 GB)
 	@$(BIN)/python tests/letta/real/install.py && TOOLCAST_TEST_LETTA=1 $(BIN)/python -m pytest -q -m letta tests/letta
@@ -39,7 +39,7 @@ test-slow: $(STAMP) ## Run the tests that wait for what hangs
 	@$(BIN)/python -m pytest -q -n 2 -m slow tests
 
 test-servers: $(STAMP) ## Run the tests against MCP servers that others wrote (sets them up once)
-	@$(BIN)/python tests/external/third_party_setup.py && $(BIN)/python -m pytest -q -m servers tests/external
+	@$(BIN)/python -m tests.external.third_party_setup && $(BIN)/python -m pytest -q -m servers tests/external
 
 test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or lost
 	@TOOLCAST_KILLS=200 $(BIN)/python -m pytest -q tests/output/test_killed_runs.py
