@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..findings import Finding, Severity
 from ..reading.tree import Path
@@ -15,8 +15,7 @@ __all__ = ["Check", "Rule", "at_tool", "at_toolset", "whole"]
 Check = Callable[[Toolset, Workspace], Iterator[Finding]]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule.
 
     Attributes:
