@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from ..extensions import loaded_from
@@ -49,7 +50,10 @@ def record(
     """
     root = workspace.root
     generator = generator_watched()
-    generator.trees.extend(loaded_from())
+    for place in loaded_from():
+        # Of the root of a tree it does not count when it was written.
+        kind = generator.trees if os.path.isdir(place) else generator.files
+        kind.append(place)
     inputs = inputs_of(workspace, pack)
     outputs = outputs_watched(workspace.output)
     read, written = look_at(root, inputs), look_at(root, outputs)

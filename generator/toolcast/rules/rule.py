@@ -29,12 +29,12 @@ class Rule(NamedTuple):
         each_tool: what it finds at a tool depends on that tool and the toolset file alone,
             and on the fields below of others. Then only tools that changed are checked
             again, as if they were all that the toolset has; `workspace` has every tool.
-        looks_at: the fields of the tool itself that an `each_tool` rule looks at, besides
-            its name, and `fields` for which ones it has; None for all of them. A changed
-            tool in which it found nothing is not checked again when these are the same.
         reads: the fields of the workspace's tools that it looks at across tools, besides
             their names and their order; None for all of them, empty for none.
         reads_code: it looks at handlers' source as well.
+        looks_at: the fields of the tool itself that an `each_tool` rule looks at, besides
+            its name, and `fields` for which ones it has; None for all of them. A changed
+            tool in which it found nothing is not checked again when these are the same.
     """
 
     id: str
@@ -45,9 +45,9 @@ class Rule(NamedTuple):
     good: str
     check: Check | None = None
     each_tool: bool = False
-    looks_at: frozenset[str] | None = None
     reads: frozenset[str] | None = None
     reads_code: bool = False
+    looks_at: frozenset[str] | None = None
 
     @property
     def scope(self) -> Scope:
