@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..findings import Finding, Place, Severity
-from ..output.kept import Kept, Output, digest, runtime_imports
+from ..output.kept import Kept, Output, digest, made, runtime_imports
 from ..reading.yaml_reader import MAX_BYTES
 from ..rules.running import Known
 from ..rules.scope import Scope
@@ -172,7 +172,7 @@ class ToolsetMemory:
         files = self._tools[self._names[tool.name]]["files"]
         if path in files:
             return _kept(files[path])
-        data = make()
+        data = made(make())
         files[path] = _facts(path, data)
         return data
 
@@ -189,7 +189,7 @@ class ToolsetMemory:
         if known is not None and known[0] == key:
             self._files[path] = known
             return _kept(known[1])
-        data = make()
+        data = made(make())
         self._files[path] = [key, _facts(path, data)]
         return data
 
@@ -203,7 +203,7 @@ class ToolsetMemory:
         if known is not None and known[0] == key:
             self._targets[name] = known
             return {path: _kept(facts) for path, facts in known[1].items()}
-        files = make()
+        files = {path: made(data) for path, data in make().items()}
         facts = {path: _facts(path, data) for path, data in files.items()}
         self._targets[name] = [key, facts]
         return files

@@ -198,7 +198,10 @@ def _group(
     if path not in disk.files:
         behind = any(path == link or path.startswith(f"{link}/") for link in disk.links)
         return "behind a link" if behind else "missing"
-    found = digest(read_file(folder, path))
+    data = read_file(folder, path)
+    if data == files[path]:
+        return "unchanged"
+    found = digest(data)
     if found == digest(files[path]):
         return "unchanged"
     if path == MANIFEST or found in known.get(path, ()):

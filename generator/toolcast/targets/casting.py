@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from ..output.kept import Output, runtime_imports
+from ..output.kept import Output, made, runtime_imports
 from ..output.manifest import MANIFEST, entry_text, manifest
 from ..rendering.environment import TemplateFailure, is_built_in, render
 from ..rendering.formatting import formatted
@@ -50,7 +50,7 @@ def cast_workspace(
         ):
             if path in cast:
                 raise TemplateFailure(f"two targets give the file {path}")
-            cast[path] = data
+            cast[path] = made(data)
     runtime = dict(_runtime(workspace, cast))
     files: dict[str, Output] = {"__init__.py": _PACKAGE, **runtime, **cast}
 
