@@ -19,8 +19,9 @@ def program() -> None:
         main()
     except SystemExit as end:
         code = end.code
-    # A text is still to be printed, and a profile to be written.
-    if isinstance(code, str) or sys.getprofile() is not None:
+    # A text is still to be printed, and a profile or what a debugger saw to be written.
+    is_watched = sys.getprofile() is not None or sys.gettrace() is not None
+    if isinstance(code, str) or is_watched:
         sys.exit(code)
     try:
         for stream in (sys.stdout, sys.stderr):
