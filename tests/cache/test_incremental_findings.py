@@ -21,7 +21,7 @@ def findings_of(root: Path, memory: Memory | None = None) -> list[Finding]:
 
 def remembered(root: Path) -> Memory:
     """What a run keeps for the next one."""
-    memory = Memory(str(root), {}, b"", same_code=False)
+    memory = Memory(str(root), {}, same_code=False)
     findings_of(root, memory)
     value, texts = memory.packed()
     return Memory(str(root), json.loads(json.dumps(value)), texts, same_code=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from ..findings import Finding
+from ..output.results import Results
 from ..rules.rule import Rule
 from ..spec.binding import ORDERED_BY
 from ..spec.model import Toolset, ToolSpec, Workspace
-from .toolset_memory import ToolsetMemory, seal_of
+from .columns import Section
+from .toolset_memory import ToolsetMemory
 
 __all__ = ["EarlierFindings", "Memory"]
 
@@ -21,33 +22,31 @@ class Memory:
     Args:
         root: the project's folder.
         earlier: what `packed` gave at the end of an earlier run; empty without one.
-        texts: the bytes that came with it.
         same_code: no module that was looked at or looked for has changed since.
     """
 
     def __init__(
-        self, root: str, earlier: Mapping[str, Any], texts: bytes, *, same_code: bool
+        self,
+        root: str,
+        earlier: Mapping[str, Mapping[str, Section]],
+        *,
+        same_code: bool,
     ) -> None:
         self._root = root
-        self._texts = texts
-        self._earlier: Mapping[str, Any] = earlier.get("toolsets", {})
+        self._earlier = earlier
         self.same_code = same_code
         self._toolsets: dict[str, ToolsetMemory] = {}
         self.rules = EarlierFindings(self)
 
     def empty(self) -> Memory:
         """A memory of the same project without anything in it."""
-        return Memory(self._root, {}, b"", same_code=False)
+        return Memory(self._root, {}, same_code=False)
 
     def toolset(self, folder: str) -> ToolsetMemory:
         """The memory of a toolset, which is empty when its own file has changed."""
         memory = self._toolsets.get(folder)
         if memory is None:
-            seal = seal_of(os.path.join(self._root, folder, "toolset.yaml"))
-            earlier = self._earlier.get(folder, {})
-            if not seal or earlier.get("toolset") != seal:
-                earlier = {}
-            memory = ToolsetMemory(self._root, folder, seal, earlier, self._texts)
+            memory = ToolsetMemory(self._root, folder, self._earlier.get(folder, {}))
             self._toolsets[folder] = memory
         return memory
 
@@ -72,11 +71,13 @@ class Memory:
         """Whether any tool of the workspace has other values in these fields; None for all."""
         return any(memory.differs(fields) for memory in self._toolsets.values())
 
-    def packed(self) -> tuple[dict[str, Any], bytes]:
-        """What the next run can build on: a JSON value, and the texts that it points into."""
-        texts = bytearray()
-        toolsets = {name: one.packed(texts) for name, one in self._toolsets.items()}
-        return {"toolsets": toolsets}, bytes(texts)
+    def results(self, folder: str) -> Results:
+        """What casting gave for a toolset; asked for when its tools have been read."""
+        return self.toolset(folder).results
+
+    def packed(self) -> dict[str, dict[str, Section]]:
+        """What the next run can build on: sections by their names, by toolset."""
+        return {name: memory.packed() for name, memory in self._toolsets.items()}
 
 
 class EarlierFindings:

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..extensions import loaded_from, none_installed
-from ..output.kept import Output, digest
+from ..output.kept import Output, digests_of
 from ..project import WORKSPACE_FILE
+from .columns import Section
 from .index import CACHE_FOLDER, is_current, read_index, replace
 from .look import Watched, look_at
 from .memory import Memory
@@ -23,7 +24,7 @@ from .memory import Memory
 __all__ = ["Pack", "no_pack", "open_pack", "write_pack"]
 
 _FILE = "pack"
-_FORMAT = b"toolcast pack 1\n"
+_FORMAT = b"toolcast pack 2\n"
 
 
 class Pack:
@@ -53,6 +54,11 @@ class Pack:
         self.outputs = outputs
         self.generator = generator
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return not self.digests
+
     def forget(self) -> None:
         """Empties the pack: the outputs are not what it knows."""
         self.memory = self.memory.empty()
@@ -61,7 +67,7 @@ class Pack:
 
 def no_pack(root: str) -> Pack:
     """A pack without anything in it."""
-    return Pack(Memory(root, {}, b"", same_code=False), {})
+    return Pack(Memory(root, {}, same_code=False), {})
 
 
 def open_pack(root: str) -> Pack:
@@ -76,7 +82,7 @@ def open_pack(root: str) -> Pack:
             data = stream.read()
         if not data.startswith(_FORMAT):
             return no_pack(root)
-        end = data.index(b"\n", len(_FORMAT))
+        end = data.index(b"\n", len(_FORMAT)) + 1
         head: dict[str, Any] = json.loads(data[len(_FORMAT) : end])
         if head["run"] != index.pack:
             return no_pack(root)
@@ -87,10 +93,11 @@ def open_pack(root: str) -> Pack:
         if not head["extended"]:
             none_installed()
         same_code = head["code"] == _code(root, files[1:])
-        memory = Memory(root, head["memory"], data[end + 1 :], same_code=same_code)
+        digests, sections = _parted(memoryview(data)[end:], head["sections"])
+        memory = Memory(root, sections, same_code=same_code)
         # Changed code is read again by every rule that reads code, and noted again with it.
         code = files[1:] if same_code else []
-        return Pack(memory, head["digests"], code, index.looks[2], index.looks[0])
+        return Pack(memory, digests, code, index.looks[2], index.looks[0])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         # Whatever it is, it is no pack that can be used.
         return no_pack(root)
@@ -114,20 +121,48 @@ def write_pack(
         OSError: it cannot be written.
     """
     run = uuid.uuid4().hex
-    value, texts = memory.packed()
+    digests = json.dumps(digests_of(files)).encode("ascii")
+    packed = memory.packed()
     head = {
         "run": run,
         "frame": _frame(root, trees),
         "code": _code(root, code),
         "extended": bool(loaded_from()),
-        "digests": {path: digest(data) for path, data in files.items()},
-        "memory": value,
+        "sections": [
+            len(digests),
+            {
+                folder: {name: len(section) for name, section in sections.items()}
+                for folder, sections in packed.items()
+            },
+        ],
     }
     folder = os.path.join(root, CACHE_FOLDER)
     os.makedirs(folder, exist_ok=True)
-    data = b"".join([_FORMAT, json.dumps(head).encode("ascii"), b"\n", texts])
-    replace(os.path.join(folder, _FILE), data)
+    parts: list[Section] = [_FORMAT, json.dumps(head).encode("ascii"), b"\n", digests]
+    parts += [section for one in packed.values() for section in one.values()]
+    replace(os.path.join(folder, _FILE), b"".join(parts))
     return run
+
+
+def _parted(
+    data: memoryview, lengths: list[Any]
+) -> tuple[dict[str, str], dict[str, dict[str, Section]]]:
+    """The digests of files, and the sections of each toolset, that follow the head.
+
+    Raises:
+        ValueError: there is more or less of them.
+    """
+    start, toolsets = lengths
+    digests = json.loads(bytes(data[:start]))
+    sections: dict[str, dict[str, Section]] = {}
+    for folder, names in toolsets.items():
+        sections[folder] = {}
+        for name, length in names.items():
+            sections[folder][name] = data[start : start + length]
+            start += length
+    if start != len(data) or not {str, *map(type, digests.values())} == {str}:
+        raise ValueError("a pack has other sections than its head says")
+    return digests, sections
 
 
 def _frame(root: str, trees: list[str]) -> str:

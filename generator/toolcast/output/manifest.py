@@ -9,7 +9,7 @@ from typing import Any
 from ..runtime.surface_digest import digest_of
 from ..spec.model import Toolset, ToolSpec, Workspace
 from ..text.json_text import indented
-from .kept import Output, digest
+from .kept import Output, digests_of
 
 __all__ = [
     "MANIFEST",
@@ -57,22 +57,31 @@ def surface(tool: ToolSpec) -> dict[str, Any]:
 def manifest(
     workspace: Workspace,
     files: Mapping[str, Output],
-    entry: Callable[[Toolset, ToolSpec], str],
+    entries: Callable[[Toolset], Sequence[bytes]],
 ) -> bytes:
     """The manifest of generated files; the same specs give the same bytes.
 
     Args:
-        entry: gives the text of a tool's entry, which `entry_text` makes.
+        entries: gives the text of the entry of each of a toolset's tools, which
+            `entry_text` makes.
     """
     toolsets = [
-        f"    {_text(toolset.name)}: "
-        + _object([entry(toolset, tool) for tool in toolset.tools], 4)
+        b"    %b: %b" % (_text(toolset.name).encode(), _object(entries(toolset), 4))
         for toolset in workspace.toolsets
     ]
-    digests = {path: digest(files[path]) for path in sorted(files)}
-    paths = indented(digests, 2)
-    text = f'{{\n  "format": 1,\n  "files": {paths},\n  "toolsets": {_object(toolsets, 2)}\n}}\n'
-    return text.encode("utf-8")
+    digests = digests_of(files)
+    paths = _table({path: digests[path] for path in sorted(digests)}).encode()
+    text = b'{\n  "format": 1,\n  "files": %b,\n  "toolsets": %b\n}\n'
+    return text % (paths, _object(toolsets, 2))
+
+
+def _table(digests: Mapping[str, str]) -> str:
+    """What `indented` makes of such a table, in one call."""
+    if not digests:
+        return "{}"
+    separators = (",\n    ", ": ")
+    text = json.dumps(digests, ensure_ascii=False, separators=separators)
+    return f"{{\n    {text[1:-1]}\n  }}"
 
 
 def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
@@ -94,11 +103,11 @@ def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _object(entries: Sequence[str], indent: int) -> str:
+def _object(entries: Sequence[bytes], indent: int) -> bytes:
     """A JSON object of entries that are text already."""
     if not entries:
-        return "{}"
-    return "{\n" + ",\n".join(entries) + "\n" + " " * indent + "}"
+        return b"{}"
+    return b"{\n%b\n%b}" % (b",\n".join(entries), b" " * indent)
 
 
 def read_digests(data: bytes) -> dict[str, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..findings import Finding, Place, Severity
 from .disk import JOURNAL, OnDisk, link_above, read_file, scan
-from .kept import Output, digest
+from .kept import Output, digest, digests_of
 from .manifest import MANIFEST, read_digests
 
 __all__ = ["Plan", "make_plan", "plan_since"]
@@ -38,6 +38,7 @@ class Plan:
         leftovers: what a run that was killed left behind.
         interrupted: an earlier run did not come to its end.
         has_manifest: the manifest is there, so that own files can be told from others.
+        is_settled: it names every file that is unchanged or orphaned.
         earlier: the digests that interrupted runs gave each path.
     """
 
@@ -53,6 +54,7 @@ class Plan:
     leftovers: tuple[str, ...] = ()
     interrupted: bool = False
     has_manifest: bool = True
+    is_settled: bool = False
     earlier: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
@@ -161,9 +163,10 @@ def make_plan(
         return Plan(links=("",))
     known, earlier = _known_digests(folder)
     disk = scan(folder)
+    digests = digests_of(files)
     groups: dict[str, list[str]] = {}
     for path in sorted(files):
-        groups.setdefault(_group(folder, path, files, disk, known), []).append(path)
+        groups.setdefault(_group(folder, path, digests, disk, known), []).append(path)
     # The link is named; that the files behind it are missing says nothing more.
     groups.pop("behind a link", None)
     blocking = tuple(groups.get("foreign", ()))
@@ -184,6 +187,7 @@ def make_plan(
         leftovers=tuple(sorted(disk.leftovers)),
         interrupted=JOURNAL in disk.leftovers,
         has_manifest=MANIFEST in disk.files,
+        is_settled=False,
         earlier=earlier,
     )
 
@@ -191,7 +195,7 @@ def make_plan(
 def _group(
     folder: str,
     path: str,
-    files: Mapping[str, Output],
+    digests: Mapping[str, str],
     disk: OnDisk,
     known: Mapping[str, set[str]],
 ) -> str:
@@ -199,7 +203,7 @@ def _group(
         behind = any(path == link or path.startswith(f"{link}/") for link in disk.links)
         return "behind a link" if behind else "missing"
     found = digest(read_file(folder, path))
-    if found == digest(files[path]):
+    if found == digests[path]:
         return "unchanged"
     if path == MANIFEST or found in known.get(path, ()):
         return "stale"
@@ -264,14 +268,12 @@ def plan_since(files: Mapping[str, Output], known: Mapping[str, str]) -> Plan:
         files: what the specs give, by the path below it.
         known: the digest of every file in it.
     """
-    unchanged: list[str] = []
-    stale: list[str] = []
-    for path, data in files.items():
-        if path in known:
-            (unchanged if digest(data) == known[path] else stale).append(path)
+    now = digests_of(files)
+    stale = [path for path, value in known.items() if now.get(path, value) != value]
     return Plan(
-        unchanged=tuple(sorted(unchanged)),
-        missing=tuple(sorted(set(files) - set(known))),
+        unchanged=tuple(sorted(now.keys() & known.keys() - set(stale))),
+        missing=tuple(sorted(now.keys() - known.keys())),
         stale=tuple(sorted(stale)),
-        orphaned=tuple(sorted(set(known) - set(files))),
+        orphaned=tuple(sorted(known.keys() - now.keys())),
+        is_settled=True,
     )

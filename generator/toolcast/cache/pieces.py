@@ -1,0 +1,194 @@
+"""What casting gave for one toolset, in earlier runs and in this one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..output.kept import Kept, Output, digest, runtime_imports
+from ..output.results import Piece
+from ..spec.model import ToolSpec
+from .columns import FileColumns, Section, TextColumn
+
+__all__ = ["Pieces"]
+
+_MANY = "many"
+
+
+class _Chosen(NamedTuple):
+    """Some of the toolset's tools.
+
+    Attributes:
+        tools: they themselves.
+        names: their names, in order.
+        new: those of which nothing that an earlier run made holds.
+    """
+
+    tools: Sequence[ToolSpec]
+    names: list[str]
+    new: list[ToolSpec]
+
+
+class Pieces:
+    """The results of casting one toolset; see `Results`.
+
+    Args:
+        sections: what `packed` gave at the end of an earlier run; empty without one, or when
+            the toolset's own file has changed since.
+        unchanged: the names of the tools whose files have not changed since.
+    """
+
+    def __init__(
+        self, sections: Mapping[str, Section], unchanged: Collection[str]
+    ) -> None:
+        self._sections = sections
+        self._unchanged = unchanged
+        self._chosen: dict[int, _Chosen] = {}
+        self._columns: dict[str, TextColumn] = {}
+        self._rows: dict[str, tuple[int, dict[str, bytes]]] = {}
+        self._kinds: dict[str, FileColumns] = {}
+        self._before: Mapping[str, Any] = json.loads(bytes(sections.get(_MANY, b"{}")))
+        self._many: dict[str, list[Any]] = {}
+        self._now: dict[str, Mapping[str, Output]] = {}
+        self._imports: set[str] = set()
+
+    def texts(self, piece: Piece, tools: Sequence[ToolSpec]) -> Sequence[bytes]:
+        """See `Results`."""
+        chosen = self._choose(tools)
+        column = self._made(piece, chosen)
+        made, rows = self._rows.get(piece.name, (-1, {}))
+        if made < len(column.now):
+            rows = column.rows()
+            self._rows[piece.name] = len(column.now), rows
+        return list(map(rows.__getitem__, chosen.names))
+
+    def _choose(self, tools: Sequence[ToolSpec]) -> _Chosen:
+        known = self._chosen.get(id(tools))
+        if known is None:
+            names = [tool.name for tool in tools]
+            is_known = map(self._unchanged.__contains__, names)
+            new = [
+                tool for tool, known in zip(tools, is_known, strict=True) if not known
+            ]
+            # It holds the tools, so that no others get their identity.
+            known = self._chosen[id(tools)] = _Chosen(tools, names, new)
+        return known
+
+    def _made(self, piece: Piece, chosen: _Chosen) -> TextColumn:
+        """The column of a piece, with a text for each of the tools."""
+        column = self._columns.get(piece.name)
+        if column is None:
+            section = self._sections.get(_text_section(piece.name), b"")
+            column = self._columns[piece.name] = TextColumn(section)
+        missing: Iterable[ToolSpec] = chosen.new
+        if column.names != chosen.names:
+            known = set(column.names).intersection(self._unchanged)
+            missing = [tool for tool in chosen.tools if tool.name not in known]
+        for tool in missing:
+            if tool.name not in column.now:
+                column.now[tool.name] = piece.make(tool).encode("utf-8")
+        return column
+
+    def tool_files(
+        self,
+        kind: str,
+        tools: Sequence[ToolSpec],
+        path: Callable[[ToolSpec], str],
+        make: Callable[[ToolSpec], bytes],
+    ) -> Mapping[str, Output]:
+        """See `Results`."""
+        files = self._kinds[kind] = FileColumns(
+            self._sections.get(_files_section(kind), b"")
+        )
+        chosen = self._choose(tools)
+        files.keep(set(chosen.names).intersection(self._unchanged))
+        digests = files.digests()
+        self._imports |= files.imports()
+        found: dict[str, Output] = dict(
+            zip(digests, map(Kept, digests.values()), strict=True)
+        )
+        missing: Iterable[ToolSpec] = chosen.new
+        if len(files.names) + len(chosen.new) < len(chosen.names):
+            known = set(files.names)
+            missing = [tool for tool in tools if tool.name not in known]
+        for tool in missing:
+            where, data = path(tool), make(tool)
+            found[where] = data
+            files.add(tool.name, where, digest(data), runtime_imports(where, data))
+        return found
+
+    def files(
+        self,
+        name: str,
+        tools: Sequence[ToolSpec],
+        of: Sequence[Piece] | None,
+        make: Callable[[], Mapping[str, Output]],
+    ) -> Mapping[str, Output]:
+        """See `Results`."""
+        if name not in self._now:
+            self._now[name] = self._files(name, self._choose(tools), of, make)
+        return self._now[name]
+
+    def _files(
+        self,
+        name: str,
+        chosen: _Chosen,
+        of: Sequence[Piece] | None,
+        make: Callable[[], Mapping[str, Output]],
+    ) -> Mapping[str, Output]:
+        columns = None if of is None else [self._made(piece, chosen) for piece in of]
+        pieces = None if of is None else [piece.name for piece in of]
+        text = json.dumps([pieces, chosen.names])
+        key = hashlib.sha256(text.encode("ascii")).hexdigest()
+        before = self._before.get(name)
+        if before is not None and before[0] == key and _same(columns, chosen.new):
+            self._many[name] = before
+            for _, *imports in before[1].values():
+                self._imports.update(imports)
+            return {path: Kept(facts[0]) for path, facts in before[1].items()}
+        files = make()
+        facts = {}
+        for path, data in files.items():
+            if not isinstance(data, bytes):
+                raise TypeError(
+                    f"{path} is made of other files, and of them one is kept"
+                )
+            facts[path] = [digest(data), *runtime_imports(path, data)]
+        self._many[name] = [key, facts]
+        return files
+
+    def imports(self) -> Iterable[str]:
+        """See `Results`."""
+        return self._imports
+
+    def packed(self) -> dict[str, Section]:
+        """What the next run can build on, in sections."""
+        sections: dict[str, Section] = {
+            _MANY: json.dumps(self._many).encode("ascii"),
+        }
+        for name, column in self._columns.items():
+            sections[_text_section(name)] = column.packed(self._unchanged)
+        for kind, files in self._kinds.items():
+            sections[_files_section(kind)] = files.packed()
+        return sections
+
+
+def _same(columns: Sequence[TextColumn] | None, tools: Sequence[ToolSpec]) -> bool:
+    """Whether new or changed tools have the texts that they had."""
+    if columns is None:
+        return not tools
+    return all(
+        column.earlier(tool.name) == column.now[tool.name]
+        for column in columns
+        for tool in tools
+    )
+
+
+def _text_section(piece: str) -> str:
+    return f"text {piece}"
+
+
+def _files_section(kind: str) -> str:
+    return f"files {kind}"

@@ -1,0 +1,113 @@
+"""What casting gives piece by piece, so that pieces can be kept from run to run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..spec.model import ToolSpec
+from .kept import Output
+
+__all__ = ["AllNew", "Piece", "Results", "values_of"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A text that is made of one tool, and of nothing else but its toolset's own file.
+
+    Attributes:
+        name: tells it from the toolset's other pieces.
+        make: gives the text of a tool.
+    """
+
+    name: str
+    make: Callable[[ToolSpec], str]
+
+
+class Results(Protocol):
+    """What casting gives piece by piece; a piece that an earlier run gave is not made again.
+
+    What a piece is made of is all that it may depend on: the toolset's own file, and the
+    tools, or pieces of them, that are named.
+    """
+
+    def texts(self, piece: Piece, tools: Sequence[ToolSpec]) -> Sequence[bytes]:
+        """The piece of each of the tools, in UTF-8."""
+
+    def tool_files(
+        self,
+        kind: str,
+        tools: Sequence[ToolSpec],
+        path: Callable[[ToolSpec], str],
+        make: Callable[[ToolSpec], bytes],
+    ) -> Mapping[str, Output]:
+        """Files that are made of one tool each.
+
+        Args:
+            kind: tells them from the other files of the same tools.
+            path: where the file of a tool goes; its name decides.
+        """
+
+    def files(
+        self,
+        name: str,
+        tools: Sequence[ToolSpec],
+        of: Sequence[Piece] | None,
+        make: Callable[[], Mapping[str, Output]],
+    ) -> Mapping[str, Output]:
+        """Files that are made of many tools; asked for again in one run, the same ones.
+
+        Args:
+            name: tells them from others.
+            tools: which ones; their names and order count by themselves.
+            of: the pieces of each of them that count; None for all that a tool says.
+        """
+
+    def imports(self) -> Iterable[str]:
+        """The modules of the runtime that the files import which were not made again."""
+
+
+class AllNew:
+    """Results without earlier ones: each piece is made, once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, str], bytes] = {}
+        self._files: dict[str, Mapping[str, Output]] = {}
+
+    def texts(self, piece: Piece, tools: Sequence[ToolSpec]) -> Sequence[bytes]:
+        known = self._texts
+        for tool in tools:
+            if (piece.name, tool.name) not in known:
+                known[piece.name, tool.name] = piece.make(tool).encode("utf-8")
+        return [known[piece.name, tool.name] for tool in tools]
+
+    def tool_files(
+        self,
+        kind: str,
+        tools: Sequence[ToolSpec],
+        path: Callable[[ToolSpec], str],
+        make: Callable[[ToolSpec], bytes],
+    ) -> Mapping[str, Output]:
+        return {path(tool): make(tool) for tool in tools}
+
+    def files(
+        self,
+        name: str,
+        tools: Sequence[ToolSpec],
+        of: Sequence[Piece] | None,
+        make: Callable[[], Mapping[str, Output]],
+    ) -> Mapping[str, Output]:
+        if name not in self._files:
+            self._files[name] = make()
+        return self._files[name]
+
+    def imports(self) -> Iterable[str]:
+        return ()
+
+
+def values_of(texts: Sequence[bytes]) -> list[Any]:
+    """The values of texts that are JSON."""
+    values: list[Any] = json.loads(b"[%b]" % b",".join(texts))
+    return values
