@@ -82,7 +82,10 @@ def entry(tmp_path: Path) -> Any:
         data = manifest(
             loaded.workspace,
             {},
-            lambda _, tool: entry_text(tool, mcp_definition(tool)),
+            lambda toolset: [
+                entry_text(tool, mcp_definition(tool)).encode()
+                for tool in toolset.tools
+            ],
         )
         made: dict[str, Any] = json.loads(data)["toolsets"]["x"][spec["name"]]
         return made
