@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -120,7 +119,7 @@ def write_pack(
     Raises:
         OSError: it cannot be written.
     """
-    run = uuid.uuid4().hex
+    run = os.urandom(16).hex()
     digests = json.dumps(digests_of(files)).encode("ascii")
     packed = memory.packed()
     head = {

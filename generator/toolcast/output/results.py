@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..spec.model import ToolSpec
 from .kept import Output
@@ -13,8 +12,7 @@ from .kept import Output
 __all__ = ["AllNew", "Piece", "Results", "values_of"]
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A text that is made of one tool, and of nothing else but its toolset's own file.
 
     Attributes:

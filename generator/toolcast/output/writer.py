@@ -7,8 +7,8 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from io import FileIO
+from typing import NamedTuple
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
 from .kept import Kept, Output, digests_of
@@ -24,8 +24,7 @@ class AnotherRun(Exception):
     """Another run is writing into this project."""
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """How many files a run wrote, left as they were, and removed."""
 
     written: int

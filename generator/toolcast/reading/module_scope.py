@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .python_module import FunctionDefinition, PythonModule, statements_of
 
 __all__ = ["ClassText", "Imported", "ModuleScope", "imports_of", "scope_of"]
 
 
-@dataclass(frozen=True)
-class Imported:
+class Imported(NamedTuple):
     """What an import binds a name to.
 
     Attributes:
@@ -24,8 +24,7 @@ class Imported:
     name: str | None = None
 
 
-@dataclass(frozen=True)
-class ClassText:
+class ClassText(NamedTuple):
     """A class as its text has it.
 
     Attributes:

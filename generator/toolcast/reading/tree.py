@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..findings import Finding, Place, Severity
 
@@ -15,8 +15,7 @@ Path = tuple[str | int, ...]
 """The way from the root to a value: mapping keys and sequence indices."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Line and columns of a key or value, all 1-based, the end exclusive."""
 
     line: int
@@ -24,8 +23,7 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Positions:
+class Positions(NamedTuple):
     """Where everything of a file stands.
 
     Attributes:

@@ -97,13 +97,13 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     Raises:
         TemplateFailure: with the template, the line and the reason.
     """
-    import traceback
-
     from jinja2 import TemplateError
 
     try:
         text = environment(folders).get_template(template).render(view=view)
     except (TemplateError, TypeError, AttributeError, ValueError) as error:
+        import traceback
+
         frames = traceback.extract_tb(error.__traceback__)
         line = getattr(error, "lineno", None) or next(
             (f.lineno for f in reversed(frames) if f.filename.endswith(".jinja")), 0

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 __all__ = ["MarkdownShape", "PythonShape", "ShapeViolation", "verify_shape"]
 
@@ -20,8 +20,7 @@ class ShapeViolation(Exception):
     """Rendered text is not of the predicted shape: a defect of the generator."""
 
 
-@dataclass(frozen=True)
-class PythonShape:
+class PythonShape(NamedTuple):
     """What a rendered Python file may hold.
 
     Attributes:
@@ -39,8 +38,7 @@ class PythonShape:
     own_name: str = ""
 
 
-@dataclass(frozen=True)
-class MarkdownShape:
+class MarkdownShape(NamedTuple):
     """What a rendered Markdown file may hold: these heading lines, and no open fence."""
 
     headings: tuple[str, ...]

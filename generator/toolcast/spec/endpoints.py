@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .model import Client, Toolset
 
 __all__ = ["EndpointPlan", "endpoints", "variable"]
 
 
-@dataclass(frozen=True)
-class EndpointPlan:
+class EndpointPlan(NamedTuple):
     """Where one client is served; `client` is None in a toolset without clients."""
 
     client: str | None

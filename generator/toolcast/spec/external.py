@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = [
     "McpServer",
@@ -73,8 +73,7 @@ class McpServer:
                 yield (key, name), text
 
 
-@dataclass(frozen=True)
-class ToolRouter:
+class ToolRouter(NamedTuple):
     """A model behind an OpenAI-compatible chat endpoint that chooses tools."""
 
     base_url: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..reading.python_module import FunctionDefinition, PythonModule, read_module
 from .model import HandlerReference, Toolset, ToolSpec, Workspace
@@ -12,8 +12,7 @@ from .model import HandlerReference, Toolset, ToolSpec, Workspace
 __all__ = ["HandlerCode", "Signature", "handler_code", "handler_module", "is_below"]
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(NamedTuple):
     """What a function takes.
 
     Attributes:
@@ -33,8 +32,7 @@ class Signature:
     keyword_only: frozenset[str]
 
 
-@dataclass(frozen=True)
-class HandlerCode:
+class HandlerCode(NamedTuple):
     """Where a handler is, and what it takes.
 
     Attributes:

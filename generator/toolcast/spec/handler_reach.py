@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .handler_names import HandlerPackage, Known
 from .handler_units import Context, Unit, read_unit
@@ -16,8 +17,7 @@ MOST = 5000
 _KEPT = "handler reach"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A function on the way, and where the one before it calls it."""
 
     name: str
@@ -25,8 +25,7 @@ class Step:
     line: int
 
 
-@dataclass(frozen=True)
-class Sent:
+class Sent(NamedTuple):
     """A message that is sent into an agent's loop."""
 
     text: str
@@ -35,8 +34,7 @@ class Sent:
     way: tuple[Step, ...]
 
 
-@dataclass(frozen=True)
-class Touched:
+class Touched(NamedTuple):
     """A table that is named.
 
     Attributes:
@@ -54,8 +52,7 @@ class Touched:
     way: tuple[Step, ...]
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """What a handler does.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .handler_locals import Locals, last_name
 from .letta_messages import (
@@ -16,8 +16,7 @@ from .letta_messages import (
 __all__ = ["Sending", "Sendings", "arguments_of"]
 
 
-@dataclass(frozen=True)
-class Sending:
+class Sending(NamedTuple):
     """A place that sends a message."""
 
     line: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..reading.module_scope import ModuleScope
 from ..text.sql_tables import HOLE
@@ -18,8 +18,7 @@ _PERCENT = re.compile(r"%(?:\(\w+\))?[#0\- +]*[\d.*]*[a-zA-Z]")
 _BRACES = re.compile(r"\{[^{}]*\}")
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(NamedTuple):
     """`client.agents.messages.create`, from left to right.
 
     Attributes:

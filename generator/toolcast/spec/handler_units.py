@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..reading.python_module import FunctionDefinition
 from ..text.sql_tables import is_surely_sql, looks_like_sql, tables_in_sql
@@ -20,8 +21,7 @@ a call calls, what a `with` enters."""
 _KINDS = {"insert": "writes", "update": "writes", "delete": "destroys"}
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """A place that names something of the package."""
 
     target: Known
@@ -29,8 +29,7 @@ class Reference:
     context: Context
 
 
-@dataclass(frozen=True)
-class Mention:
+class Mention(NamedTuple):
     """A place that names a table.
 
     Attributes:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..reading.tree import Path
 
@@ -42,8 +41,7 @@ _SAME_LISTED = ("allOf", "anyOf", "oneOf")
 _SAME_NAMED = ("dependentSchemas", "dependencies")
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """One `$ref`.
 
     Attributes:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["LettaAgent", "LettaServer", "LettaSettings", "bind_letta"]
 
 
-@dataclass(frozen=True)
-class LettaServer:
+class LettaServer(NamedTuple):
     """The MCP server's entry in Letta.
 
     Of `url` and `url_env` one is set. `client` is whom the server takes Letta for.
@@ -45,8 +44,7 @@ class LettaAgent:
     forbids: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class LettaSettings:
+class LettaSettings(NamedTuple):
     """The `letta` of a toolset."""
 
     server: LettaServer

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
@@ -24,8 +24,7 @@ TOOLSET_FILE = "toolset.yaml"
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
 
-@dataclass(frozen=True)
-class LoadedWorkspace:
+class LoadedWorkspace(NamedTuple):
     """A workspace, or None when it could not be read, and the findings of reading it."""
 
     workspace: Workspace | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..reading.tree import Document
 from .external import McpServer, ToolRouter
@@ -34,8 +34,7 @@ __all__ = [
 JsonObject = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(NamedTuple):
     """What one value of an action parameter requires."""
 
     name: str
@@ -51,16 +50,14 @@ class Action:
         return tuple(dict.fromkeys(named))
 
 
-@dataclass(frozen=True)
-class Actions:
+class Actions(NamedTuple):
     """An action router: the parameter that selects, and what each value needs."""
 
     parameter: str
     values: tuple[Action, ...]
 
 
-@dataclass(frozen=True)
-class CliDecision:
+class CliDecision(NamedTuple):
     """In the CLI under a keyword, or not and why."""
 
     keyword: str | None
@@ -69,8 +66,7 @@ class CliDecision:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(NamedTuple):
     """Arguments with what they give."""
 
     arguments: JsonObject
@@ -80,8 +76,7 @@ class Example:
     error: str | None = None
 
 
-@dataclass(frozen=True)
-class Suppression:
+class Suppression(NamedTuple):
     """A finding that is accepted, with the reason."""
 
     rule: str
@@ -89,8 +84,7 @@ class Suppression:
     until: str | None = None
 
 
-@dataclass(frozen=True)
-class HandlerReference:
+class HandlerReference(NamedTuple):
     """`module:function`."""
 
     module: str
@@ -186,8 +180,7 @@ class ToolSpec:
         return self.summary if self.description is None else self.description
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A named group of tools in the prompt docs."""
 
     name: str
@@ -197,8 +190,7 @@ class Section:
     footer: str = ""
 
 
-@dataclass(frozen=True)
-class Client:
+class Client(NamedTuple):
     """Who may see and call tools. `allow` is None for every tool."""
 
     name: str
@@ -213,8 +205,7 @@ class Client:
         return tool not in self.restrict and (self.allow is None or tool in self.allow)
 
 
-@dataclass(frozen=True)
-class Exclusion:
+class Exclusion(NamedTuple):
     """A declared decision that a tool is not in a target."""
 
     tool: str

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from re import _constants as constants  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["Pattern", "pattern"]
 
@@ -29,8 +28,7 @@ _ECMA = (
 )
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(NamedTuple):
     """What is known of one regular expression.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..spec.model import ToolSpec
 from ..text.code import Code
@@ -31,8 +31,7 @@ _MOST_STEPS = 50_000
 """References can fan out; what is not resolved by then is Any, which is true as well."""
 
 
-@dataclass(frozen=True)
-class ArgumentTypes:
+class ArgumentTypes(NamedTuple):
     """The types of one tool.
 
     Attributes:

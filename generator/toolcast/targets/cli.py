@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
@@ -26,8 +26,7 @@ from .target import Context, Target, header, package_of
 __all__ = ["TARGET", "program_of"]
 
 
-@dataclass(frozen=True)
-class CliView:
+class CliView(NamedTuple):
     """The commands' module."""
 
     header: Code
@@ -41,8 +40,7 @@ class CliView:
     shape: PythonShape
 
 
-@dataclass(frozen=True)
-class BlockView:
+class BlockView(NamedTuple):
     """The CLI block."""
 
     has_heading: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..spec.model import Action, Toolset, ToolSpec
 from ..text.names import option_name
@@ -15,8 +15,7 @@ __all__ = ["CliCommand", "CliPositional", "cli_commands", "parse_usage"]
 _PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
 
-@dataclass(frozen=True)
-class CliPositional:
+class CliPositional(NamedTuple):
     """A parameter given by place."""
 
     parameter: str
@@ -24,8 +23,7 @@ class CliPositional:
     rest: bool
 
 
-@dataclass(frozen=True)
-class CliCommand:
+class CliCommand(NamedTuple):
     """One command.
 
     Attributes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..output.results import Piece, Results, values_of
 from ..spec.model import Toolset, ToolSpec
@@ -17,8 +16,7 @@ from .target import Context
 __all__ = ["CliRow", "CliTool", "cli_block_tools", "cli_piece", "cli_tools"]
 
 
-@dataclass(frozen=True)
-class CliRow:
+class CliRow(NamedTuple):
     """One command; see `CliCommand`. `action` is the action's name."""
 
     tool: str
@@ -30,8 +28,7 @@ class CliRow:
     comment: str
 
 
-@dataclass(frozen=True)
-class CliTool:
+class CliTool(NamedTuple):
     """What one tool has of the command line; `values` hold all but its name as JSON."""
 
     name: str

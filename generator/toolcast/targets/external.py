@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..rendering.shape import PythonShape
 from ..spec.external import McpServer, ToolRouter
@@ -21,8 +20,7 @@ _RUNTIME_NAMES = {"max_tools": "most_tools"}
 _NOT_AT_RUNTIME = frozenset(["name", "fields", "title"])
 
 
-@dataclass(frozen=True)
-class ExternalView:
+class ExternalView(NamedTuple):
     """The module of what comes from outside."""
 
     header: Code
@@ -84,10 +82,11 @@ def _shape(has_servers: bool, has_router: bool) -> PythonShape:
 
 
 def _model_arguments(router: ToolRouter) -> list[Expression]:
+    defaults = router._field_defaults
     values = {
-        field.name: getattr(router, field.name)
-        for field in dataclasses.fields(ToolRouter)
-        if getattr(router, field.name) != _default(field)
+        name: value
+        for name, value in router._asdict().items()
+        if name not in defaults or value != defaults[name]
     }
     return [keyword_argument(name, encode(value)) for name, value in values.items()]
 

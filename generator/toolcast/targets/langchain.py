@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import PythonShape
@@ -17,8 +17,7 @@ from .target import Context, Target, header
 __all__ = ["TARGET"]
 
 
-@dataclass(frozen=True)
-class WrappersView:
+class WrappersView(NamedTuple):
     """The wrappers' module."""
 
     header: Code

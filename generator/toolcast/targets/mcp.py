@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import PythonShape
@@ -26,8 +25,7 @@ from .target import Context, Target, header, package_of
 __all__ = ["TARGET"]
 
 
-@dataclass(frozen=True)
-class ServerView:
+class ServerView(NamedTuple):
     """The server's module."""
 
     header: Code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..output.results import Piece, Results, values_of
 from ..rendering.shape import MarkdownShape
@@ -23,8 +23,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class ToolDocsView:
+class ToolDocsView(NamedTuple):
     """One tool in the prompt docs."""
 
     name: Code
@@ -33,8 +32,7 @@ class ToolDocsView:
     body: Code
 
 
-@dataclass(frozen=True)
-class SectionView:
+class SectionView(NamedTuple):
     """One section with its tools."""
 
     name: str

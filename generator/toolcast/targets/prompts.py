@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
@@ -31,8 +31,7 @@ __all__ = ["TARGET", "section_file"]
 Sections = Sequence[tuple[Section, Sequence[ToolSpec]]]
 
 
-@dataclass(frozen=True)
-class PreambleView:
+class PreambleView(NamedTuple):
     """The short list near the top of the prompt."""
 
     heading: Code
@@ -42,8 +41,7 @@ class PreambleView:
     shape: MarkdownShape
 
 
-@dataclass(frozen=True)
-class PromptsView:
+class PromptsView(NamedTuple):
     """The module that hands the blocks out."""
 
     header: Code
@@ -58,8 +56,7 @@ class PromptsView:
     )
 
 
-@dataclass(frozen=True)
-class ClientPromptsView:
+class ClientPromptsView(NamedTuple):
     """The module that hands the blocks out to clients."""
 
     header: Code

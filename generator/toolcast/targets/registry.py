@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import PythonShape
@@ -35,8 +34,7 @@ from .target import Context, Target, header
 __all__ = ["TARGET"]
 
 
-@dataclass(frozen=True)
-class ToolView:
+class ToolView(NamedTuple):
     """One tool's module."""
 
     header: Code
@@ -51,8 +49,7 @@ class ToolView:
     shape: PythonShape
 
 
-@dataclass(frozen=True)
-class PackageView:
+class PackageView(NamedTuple):
     """A package's `__init__.py`."""
 
     header: Code
@@ -60,8 +57,7 @@ class PackageView:
     shape: PythonShape = PythonShape(("docstring",))
 
 
-@dataclass(frozen=True)
-class PreparedView:
+class PreparedView(NamedTuple):
     """What the registry knows of its prepared file."""
 
     header: Code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..rendering.shape import PythonShape
 from ..spec.endpoints import variable
@@ -34,8 +34,7 @@ _FUNCTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class RegistryView:
+class RegistryView(NamedTuple):
     """The registry's module."""
 
     header: Code

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..output.kept import Output
 from ..output.results import Results
@@ -27,8 +26,7 @@ from .target import Context, Target, header
 __all__ = ["TARGET"]
 
 
-@dataclass(frozen=True)
-class TestsView:
+class TestsView(NamedTuple):
     """The test module."""
 
     header: Code

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["HOLE", "SqlTable", "is_surely_sql", "looks_like_sql", "tables_in_sql"]
 
@@ -46,8 +46,7 @@ _SCHEMAS = frozenset(["information_schema", "pg_catalog"])
 _FUNCTIONS = frozenset(["extract", "substring", "trim", "overlay", "position"])
 
 
-@dataclass(frozen=True, slots=True)
-class SqlTable:
+class SqlTable(NamedTuple):
     """A table that a text names.
 
     Attributes:
@@ -106,8 +105,7 @@ def tables_in_sql(text: str) -> Iterator[SqlTable]:
                 yield SqlTable(name.text, kind, name.start)
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     text: str
     word: str
     start: int
