@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,7 @@ def remembered(root: Path) -> Memory:
     """What a run keeps for the next one."""
     memory = Memory(str(root), {}, same_code=False)
     findings_of(root, memory)
-    value, texts = memory.packed()
-    return Memory(str(root), json.loads(json.dumps(value)), texts, same_code=True)
+    return Memory(str(root), memory.packed(), same_code=True)
 
 
 def shown(findings: list[Finding]) -> list[Any]:
