@@ -20,9 +20,9 @@ def findings_of(root: Path, memory: Memory | None = None) -> list[Finding]:
 
 def remembered(root: Path) -> Memory:
     """What a run keeps for the next one."""
-    memory = Memory(str(root), {}, same_code=False)
+    memory = Memory(str(root), {}, {}, same_code=False)
     findings_of(root, memory)
-    return Memory(str(root), memory.packed(), same_code=True)
+    return Memory(str(root), memory.packed(), {}, same_code=True)
 
 
 def shown(findings: list[Finding]) -> list[Any]:

@@ -15,7 +15,7 @@ import yaml
 from toolcast.cache.memory import Memory
 from toolcast.cache.pack import open_pack
 from toolcast.findings import Finding
-from toolcast.output.kept import Kept, digest
+from toolcast.output.kept import Kept, digest, digests_of
 from toolcast.pipeline import Generated, generate
 from toolcast.reading import yaml_reader
 
@@ -34,10 +34,10 @@ def copy(tmp_path: Path) -> Path:
 
 def remembered(root: Path) -> tuple[Generated, Callable[[], Memory]]:
     """A run without an earlier one, and what makes memories for runs after it."""
-    memory = Memory(str(root), {}, same_code=False)
+    memory = Memory(str(root), {}, {}, same_code=False)
     generated = generate(str(root), memory=memory)
-    packed = memory.packed()
-    return generated, lambda: Memory(str(root), packed, same_code=True)
+    packed, digests = memory.packed(), digests_of(generated.files)
+    return generated, lambda: Memory(str(root), packed, digests, same_code=True)
 
 
 def shown(findings: list[Finding]) -> list[Any]:

@@ -10,7 +10,7 @@ from ..output.results import Results
 from ..rules.rule import Rule
 from ..spec.binding import ORDERED_BY
 from ..spec.model import Toolset, ToolSpec, Workspace
-from .columns import Section
+from .stored import Section
 from .toolset_memory import ToolsetMemory
 
 __all__ = ["EarlierFindings", "Memory"]
@@ -22,6 +22,7 @@ class Memory:
     Args:
         root: the project's folder.
         earlier: what `packed` gave at the end of an earlier run; empty without one.
+        digests: what the files were that it gave, by their paths.
         same_code: no module that was looked at or looked for has changed since.
     """
 
@@ -29,18 +30,20 @@ class Memory:
         self,
         root: str,
         earlier: Mapping[str, Mapping[str, Section]],
+        digests: Mapping[str, str],
         *,
         same_code: bool,
     ) -> None:
         self._root = root
         self._earlier = earlier
+        self._digests = digests
         self.same_code = same_code
         self._toolsets: dict[str, ToolsetMemory] = {}
         self.rules = EarlierFindings(self)
 
     def empty(self) -> Memory:
         """A memory of the same project without anything in it."""
-        return Memory(self._root, {}, same_code=False)
+        return Memory(self._root, {}, {}, same_code=False)
 
     def toolset(self, folder: str) -> ToolsetMemory:
         """The memory of a toolset, which is empty when its own file has changed."""
@@ -71,9 +74,10 @@ class Memory:
         """Whether any tool of the workspace has other values in these fields; None for all."""
         return any(memory.differs(fields) for memory in self._toolsets.values())
 
-    def results(self, folder: str) -> Results:
+    def results(self, toolset: Toolset) -> Results:
         """What casting gave for a toolset; asked for when its tools have been read."""
-        return self.toolset(folder).results
+        memory = self.toolset(toolset.folder)
+        return memory.results(self._digests, f"{toolset.name}/")
 
     def packed(self) -> dict[str, dict[str, Section]]:
         """What the next run can build on: sections by their names, by toolset."""

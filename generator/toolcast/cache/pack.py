@@ -15,15 +15,16 @@ from typing import Any
 from ..extensions import loaded_from, none_installed
 from ..output.kept import Output, digests_of
 from ..project import WORKSPACE_FILE
-from .columns import Section
 from .index import CACHE_FOLDER, is_current, read_index, replace
 from .look import Watched, look_at
 from .memory import Memory
+from .stored import Section
+from .texts import keep_texts, stored_texts
 
 __all__ = ["Pack", "no_pack", "open_pack", "write_pack"]
 
 _FILE = "pack"
-_FORMAT = b"toolcast pack 2\n"
+_FORMAT = b"toolcast pack 3\n"
 
 
 class Pack:
@@ -66,7 +67,7 @@ class Pack:
 
 def no_pack(root: str) -> Pack:
     """A pack without anything in it."""
-    return Pack(Memory(root, {}, same_code=False), {})
+    return Pack(Memory(root, {}, {}, same_code=False), {})
 
 
 def open_pack(root: str) -> Pack:
@@ -93,7 +94,9 @@ def open_pack(root: str) -> Pack:
             none_installed()
         same_code = head["code"] == _code(root, files[1:])
         digests, sections = _parted(memoryview(data)[end:], head["sections"])
-        memory = Memory(root, sections, same_code=same_code)
+        for folder, texts in stored_texts(root, head["texts"]).items():
+            sections[folder].update(texts)
+        memory = Memory(root, sections, digests, same_code=same_code)
         # Changed code is read again by every rule that reads code, and noted again with it.
         code = files[1:] if same_code else []
         return Pack(memory, digests, code, index.looks[2], index.looks[0])
@@ -119,27 +122,36 @@ def write_pack(
     Raises:
         OSError: it cannot be written.
     """
+    os.makedirs(os.path.join(root, CACHE_FOLDER), exist_ok=True)
     run = os.urandom(16).hex()
     digests = json.dumps(digests_of(files)).encode("ascii")
     packed = memory.packed()
+    texts = keep_texts(root, packed, run)
+    rest = {
+        folder: {
+            name: bytes_
+            for name, bytes_ in sections.items()
+            if name not in texts[1][folder]
+        }
+        for folder, sections in packed.items()
+    }
     head = {
         "run": run,
         "frame": _frame(root, trees),
         "code": _code(root, code),
         "extended": bool(loaded_from()),
+        "texts": texts,
         "sections": [
             len(digests),
             {
                 folder: {name: len(section) for name, section in sections.items()}
-                for folder, sections in packed.items()
+                for folder, sections in rest.items()
             },
         ],
     }
-    folder = os.path.join(root, CACHE_FOLDER)
-    os.makedirs(folder, exist_ok=True)
-    parts: list[Section] = [_FORMAT, json.dumps(head).encode("ascii"), b"\n", digests]
-    parts += [section for one in packed.values() for section in one.values()]
-    replace(os.path.join(folder, _FILE), b"".join(parts))
+    parts = [_FORMAT, json.dumps(head).encode("ascii"), b"\n", digests]
+    parts += [bytes(section) for one in rest.values() for section in one.values()]
+    replace(os.path.join(root, CACHE_FOLDER, _FILE), b"".join(parts))
     return run
 
 

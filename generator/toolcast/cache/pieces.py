@@ -10,10 +10,15 @@ from typing import Any, NamedTuple
 from ..output.kept import Kept, Output, digest, runtime_imports
 from ..output.results import Piece
 from ..spec.model import ToolSpec
-from .columns import FileColumns, Section, TextColumn
+from .columns import FileColumns, TextColumn
+from .stored import Section
 
-__all__ = ["Pieces"]
+__all__ = ["TEXTS", "Pieces"]
 
+TEXTS = "texts "
+"""What the names of sections begin with that hold most texts."""
+_OF_PIECES = ("tools ", TEXTS, "fresh ")
+_FILES = "files "
 _MANY = "many"
 
 
@@ -37,32 +42,36 @@ class Pieces:
     Args:
         sections: what `packed` gave at the end of an earlier run; empty without one, or when
             the toolset's own file has changed since.
+        digests: what the files were then, by their paths.
+        folder: the part of the paths before those of the toolset's own files.
         unchanged: the names of the tools whose files have not changed since.
     """
 
     def __init__(
-        self, sections: Mapping[str, Section], unchanged: Collection[str]
+        self,
+        sections: Mapping[str, Section],
+        digests: Mapping[str, str],
+        folder: str,
+        unchanged: Collection[str],
     ) -> None:
         self._sections = sections
+        self._digests = digests
+        self._folder = folder
         self._unchanged = unchanged
         self._chosen: dict[int, _Chosen] = {}
         self._columns: dict[str, TextColumn] = {}
-        self._rows: dict[str, tuple[int, dict[str, bytes]]] = {}
         self._kinds: dict[str, FileColumns] = {}
         self._before: Mapping[str, Any] = json.loads(bytes(sections.get(_MANY, b"{}")))
         self._many: dict[str, list[Any]] = {}
         self._now: dict[str, Mapping[str, Output]] = {}
         self._imports: set[str] = set()
 
-    def texts(self, piece: Piece, tools: Sequence[ToolSpec]) -> Sequence[bytes]:
+    def parts(
+        self, piece: Piece, tools: Sequence[ToolSpec]
+    ) -> Sequence[bytes | memoryview]:
         """See `Results`."""
         chosen = self._choose(tools)
-        column = self._made(piece, chosen)
-        made, rows = self._rows.get(piece.name, (-1, {}))
-        if made < len(column.now):
-            rows = column.rows()
-            self._rows[piece.name] = len(column.now), rows
-        return list(map(rows.__getitem__, chosen.names))
+        return self._made(piece, chosen).parts(chosen.names)
 
     def _choose(self, tools: Sequence[ToolSpec]) -> _Chosen:
         known = self._chosen.get(id(tools))
@@ -80,11 +89,12 @@ class Pieces:
         """The column of a piece, with a text for each of the tools."""
         column = self._columns.get(piece.name)
         if column is None:
-            section = self._sections.get(_text_section(piece.name), b"")
-            column = self._columns[piece.name] = TextColumn(section)
+            sections = [self._sections.get(k + piece.name, b"") for k in _OF_PIECES]
+            column = self._columns[piece.name] = TextColumn(piece.between, *sections)
+        column.asked_for(chosen.names)
         missing: Iterable[ToolSpec] = chosen.new
         if column.names != chosen.names:
-            known = set(column.names).intersection(self._unchanged)
+            known = column.known().intersection(self._unchanged)
             missing = [tool for tool in chosen.tools if tool.name not in known]
         for tool in missing:
             if tool.name not in column.now:
@@ -99,24 +109,27 @@ class Pieces:
         make: Callable[[ToolSpec], bytes],
     ) -> Mapping[str, Output]:
         """See `Results`."""
-        files = self._kinds[kind] = FileColumns(
-            self._sections.get(_files_section(kind), b"")
-        )
+        section = self._sections.get(_FILES + kind, b"")
+        files = self._kinds[kind] = FileColumns(section)
         chosen = self._choose(tools)
-        files.keep(set(chosen.names).intersection(self._unchanged))
-        digests = files.digests()
-        self._imports |= files.imports()
-        found: dict[str, Output] = dict(
-            zip(digests, map(Kept, digests.values()), strict=True)
-        )
+        files.keep(set(chosen.names))
+        unchanged = self._unchanged
+        self._imports |= files.imports(unchanged)
         missing: Iterable[ToolSpec] = chosen.new
-        if len(files.names) + len(chosen.new) < len(chosen.names):
-            known = set(files.names)
+        if files.names != chosen.names:
+            known = set(files.names).intersection(unchanged)
             missing = [tool for tool in tools if tool.name not in known]
+        new = {tool.name for tool in missing}
+        below, digests = self._folder, self._digests
+        found: dict[str, Output] = {
+            path: Kept(digests[below + path])
+            for name, path in zip(files.names, files.paths, strict=True)
+            if name not in new
+        }
         for tool in missing:
             where, data = path(tool), make(tool)
             found[where] = data
-            files.add(tool.name, where, digest(data), runtime_imports(where, data))
+            files.set(tool.name, where, runtime_imports(where, data))
         return found
 
     def files(
@@ -165,13 +178,13 @@ class Pieces:
 
     def packed(self) -> dict[str, Section]:
         """What the next run can build on, in sections."""
-        sections: dict[str, Section] = {
-            _MANY: json.dumps(self._many).encode("ascii"),
-        }
+        sections: dict[str, Section] = {_MANY: json.dumps(self._many).encode("ascii")}
         for name, column in self._columns.items():
-            sections[_text_section(name)] = column.packed(self._unchanged)
-        for kind, files in self._kinds.items():
-            sections[_files_section(kind)] = files.packed()
+            packed = column.packed(self._unchanged)
+            for kind, section in zip(_OF_PIECES, packed, strict=True):
+                sections[kind + name] = section
+        for name, files in self._kinds.items():
+            sections[_FILES + name] = files.packed()
         return sections
 
 
@@ -184,11 +197,3 @@ def _same(columns: Sequence[TextColumn] | None, tools: Sequence[ToolSpec]) -> bo
         for column in columns
         for tool in tools
     )
-
-
-def _text_section(piece: str) -> str:
-    return f"text {piece}"
-
-
-def _files_section(kind: str) -> str:
-    return f"files {kind}"

@@ -8,16 +8,15 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from ..findings import Finding, Place, Severity
 from ..reading.yaml_reader import MAX_BYTES
 from ..rules.rule import Rule
 from ..spec.model import Toolset, ToolSpec, Workspace
-from .columns import Section
 from .deferred import OUTLINE, deferred, outline_of
 from .pieces import Pieces
+from .stored import Section
 
 __all__ = ["ToolsetMemory"]
 
@@ -42,7 +41,8 @@ class ToolsetMemory:
         if not seal or earlier.get("toolset") != seal:
             earlier, sections = {}, {}
         self._root = root
-        self._pieces = sections
+        self._sections = sections
+        self._results: Pieces | None = None
         self._seal = seal
         self._file = f"{folder}/toolset.yaml"
         self.is_known = bool(earlier)
@@ -151,15 +151,22 @@ class ToolsetMemory:
 
     # Results
 
-    @cached_property
-    def results(self) -> Pieces:
-        """What casting gave; asked for when all tools have been read."""
-        return Pieces(self._pieces, frozenset(self._unchanged))
+    def results(self, digests: Mapping[str, str], below: str) -> Pieces:
+        """What casting gave; asked for when all tools have been read.
+
+        Args:
+            digests: what all files were at the end of the earlier run, by their paths.
+            below: what the paths of the toolset's own files begin with.
+        """
+        unchanged = frozenset(self._unchanged)
+        self._results = Pieces(self._sections, digests, below, unchanged)
+        return self._results
 
     def packed(self) -> dict[str, Section]:
         """What the next run can build on, in sections."""
         value = {"toolset": self._seal, "tools": self._tools, "rules": self._rules}
-        return {_SPECS: json.dumps(value).encode("ascii"), **self.results.packed()}
+        results = self._results.packed() if self._results else {}
+        return {_SPECS: json.dumps(value).encode("ascii"), **results}
 
 
 def seal_of(path: str) -> str:

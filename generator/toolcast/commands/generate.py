@@ -96,11 +96,19 @@ def _earlier(root: str, no_cache: bool) -> Pack:
 
 
 def _generate(root: str, pack: Pack, watcher: Progress | None) -> Generated:
+    from ..cache.stored import StoredIsGone
     from ..pipeline import generate
 
     try:
         return generate(root, memory=pack.memory, watcher=watcher)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (
+        StoredIsGone,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):
         # Parts of a pack are read as they are needed, and may be anything. What fails
         # without one, too, is no fault of it.
         if pack.is_empty:

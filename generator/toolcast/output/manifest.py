@@ -12,6 +12,7 @@ from ..text.json_text import indented
 from .kept import Output, digests_of
 
 __all__ = [
+    "BETWEEN",
     "MANIFEST",
     "entry_text",
     "manifest",
@@ -20,6 +21,8 @@ __all__ = [
 ]
 
 MANIFEST = "MANIFEST.json"
+BETWEEN = b",\n"
+"""What stands between the entries of two tools."""
 
 
 def surface(tool: ToolSpec) -> dict[str, Any]:
@@ -57,22 +60,29 @@ def surface(tool: ToolSpec) -> dict[str, Any]:
 def manifest(
     workspace: Workspace,
     files: Mapping[str, Output],
-    entries: Callable[[Toolset], Sequence[bytes]],
+    entries: Callable[[Toolset], Sequence[bytes | memoryview]],
 ) -> bytes:
     """The manifest of generated files; the same specs give the same bytes.
 
     Args:
-        entries: gives the text of the entry of each of a toolset's tools, which
-            `entry_text` makes.
+        entries: gives the entries of a toolset's tools, which `entry_text` makes, with
+            `BETWEEN` between them, in parts.
     """
-    toolsets = [
-        b"    %b: %b" % (_text(toolset.name).encode(), _object(entries(toolset), 4))
-        for toolset in workspace.toolsets
-    ]
     digests = digests_of(files)
-    paths = _table({path: digests[path] for path in sorted(digests)}).encode()
-    text = b'{\n  "format": 1,\n  "files": %b,\n  "toolsets": %b\n}\n'
-    return text % (paths, _object(toolsets, 2))
+    paths = _table({path: digests[path] for path in sorted(digests)})
+    head = f'{{\n  "format": 1,\n  "files": {paths},\n  "toolsets": '
+    parts: list[bytes | memoryview] = [head.encode()]
+    before = "{\n"
+    for toolset in workspace.toolsets:
+        parts.append(f"{before}    {_text(toolset.name)}: ".encode())
+        if toolset.tools:
+            parts += [b"{\n", *entries(toolset), b"\n    }"]
+        else:
+            parts.append(b"{}")
+        before = ",\n"
+    parts.append(b"\n  }\n}\n" if workspace.toolsets else b"{}\n}\n")
+    # At once: it is the largest of all files.
+    return b"".join(parts)
 
 
 def _table(digests: Mapping[str, str]) -> str:
@@ -101,13 +111,6 @@ def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
 
 def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def _object(entries: Sequence[bytes], indent: int) -> bytes:
-    """A JSON object of entries that are text already."""
-    if not entries:
-        return b"{}"
-    return b"{\n%b\n%b}" % (b",\n".join(entries), b" " * indent)
 
 
 def read_digests(data: bytes) -> dict[str, str]:

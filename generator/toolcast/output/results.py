@@ -18,10 +18,12 @@ class Piece(NamedTuple):
     Attributes:
         name: tells it from the toolset's other pieces.
         make: gives the text of a tool.
+        between: what stands between the texts of two tools.
     """
 
     name: str
     make: Callable[[ToolSpec], str]
+    between: bytes = b","
 
 
 class Results(Protocol):
@@ -31,8 +33,13 @@ class Results(Protocol):
     tools, or pieces of them, that are named.
     """
 
-    def texts(self, piece: Piece, tools: Sequence[ToolSpec]) -> Sequence[bytes]:
-        """The piece of each of the tools, in UTF-8."""
+    def parts(
+        self, piece: Piece, tools: Sequence[ToolSpec]
+    ) -> Sequence[bytes | memoryview]:
+        """Parts of one text: the piece of each of the tools, with what stands between.
+
+        In UTF-8; what is no change stays together.
+        """
 
     def tool_files(
         self,
@@ -74,12 +81,15 @@ class AllNew:
         self._texts: dict[tuple[str, str], bytes] = {}
         self._files: dict[str, Mapping[str, Output]] = {}
 
-    def texts(self, piece: Piece, tools: Sequence[ToolSpec]) -> Sequence[bytes]:
+    def parts(
+        self, piece: Piece, tools: Sequence[ToolSpec]
+    ) -> Sequence[bytes | memoryview]:
         known = self._texts
         for tool in tools:
             if (piece.name, tool.name) not in known:
                 known[piece.name, tool.name] = piece.make(tool).encode("utf-8")
-        return [known[piece.name, tool.name] for tool in tools]
+        texts = [known[piece.name, tool.name] for tool in tools]
+        return [piece.between.join(texts)]
 
     def tool_files(
         self,
@@ -105,7 +115,8 @@ class AllNew:
         return ()
 
 
-def values_of(texts: Sequence[bytes]) -> list[Any]:
-    """The values of texts that are JSON."""
-    values: list[Any] = json.loads(b"[%b]" % b",".join(texts))
+def values_of(results: Results, piece: Piece, tools: Sequence[ToolSpec]) -> list[Any]:
+    """The values of a piece whose texts are JSON, with commas between."""
+    text = b"".join([b"[", *results.parts(piece, tools), b"]"])
+    values: list[Any] = json.loads(text)
     return values

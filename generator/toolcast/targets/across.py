@@ -23,7 +23,7 @@ def offered(
     tools: Sequence[ToolSpec], client: Client, results: Results
 ) -> Sequence[ToolSpec]:
     """The tools that a client may see and call, as `Toolset.is_offered` says it."""
-    known = values_of(results.texts(ACROSS, tools))
+    known = values_of(results, ACROSS, tools)
     return [
         tool
         for tool, (clients, *_) in zip(tools, known, strict=True)
@@ -33,4 +33,4 @@ def offered(
 
 def sections_of_tools(tools: Sequence[ToolSpec], results: Results) -> list[str | None]:
     """The section of each tool."""
-    return [section for _, section, *_ in values_of(results.texts(ACROSS, tools))]
+    return [section for _, section, *_ in values_of(results, ACROSS, tools)]

@@ -61,10 +61,10 @@ def cli_tools(
     toolset: Toolset, tools: Sequence[ToolSpec], results: Results
 ) -> list[CliTool]:
     """What each tool has of the command line, in order; tools without a decision left out."""
-    texts = results.texts(cli_piece(toolset), tools)
+    known = values_of(results, cli_piece(toolset), tools)
     return [
         CliTool(tool.name, values)
-        for tool, values in zip(tools, values_of(texts), strict=True)
+        for tool, values in zip(tools, known, strict=True)
         if values is not None
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..output.results import Piece
+from ..output.results import Piece, Results
 from ..spec.model import ToolSpec
 from ..text.json_text import compact
 from .mcp_definition import mcp_definition
@@ -13,9 +13,10 @@ from .mcp_definition import mcp_definition
 __all__ = ["DEFINITION", "PREPARED_LINE", "prepared_tools"]
 
 
-def prepared_tools(lines: Sequence[bytes]) -> bytes:
+def prepared_tools(tools: Sequence[ToolSpec], results: Results) -> bytes:
     """`definitions.jsonl`; `runtime/prepared_tools.py` says what a line holds."""
-    return b"\n".join([*lines, b""])
+    lines = results.parts(PREPARED_LINE, tools)
+    return b"".join([*lines, b"\n"]) if tools else b""
 
 
 def _line(tool: ToolSpec) -> str:
@@ -36,6 +37,6 @@ def _definition(tool: ToolSpec) -> str:
     return compact(mcp_definition(tool))
 
 
-PREPARED_LINE = Piece("prepared line", _line)
+PREPARED_LINE = Piece("prepared line", _line, b"\n")
 DEFINITION = Piece("definition", _definition)
 """A tool as MCP's `tools/list` shows it, on one line."""

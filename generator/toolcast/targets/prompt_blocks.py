@@ -101,7 +101,7 @@ def section_view(
     section: Section, tools: Sequence[ToolSpec], results: Results
 ) -> SectionView:
     """A section with the docs of its tools."""
-    docs = values_of(results.texts(PROMPT_DOCS, tools))
+    docs = values_of(results, PROMPT_DOCS, tools)
     return SectionView(
         section.name,
         inline(section.heading),

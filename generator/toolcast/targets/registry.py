@@ -98,7 +98,7 @@ def _prepared(
     toolset: Toolset, tools: Sequence[ToolSpec], context: Context
 ) -> Mapping[str, bytes]:
     """The file of prepared answers, and the module that knows its checksum."""
-    prepared = prepared_tools(context.results.texts(PREPARED_LINE, tools))
+    prepared = prepared_tools(tools, context.results)
     sum_ = literal(checksum(prepared), 0, "CHECKSUM = ")
     view = PreparedView(_source(toolset), Code(toolset.name), sum_)
     module = context.render("registry/prepared.py.jinja", view)

@@ -182,7 +182,7 @@ def _tools_lists(toolset: Toolset, results: Results) -> Mapping[str, Output]:
 def _tools_list(
     path: str, tools: Sequence[ToolSpec], results: Results
 ) -> Mapping[str, bytes]:
-    return {path: b"[%b]\n" % b",".join(results.texts(DEFINITION, tools))}
+    return {path: b"".join([b"[", *results.parts(DEFINITION, tools), b"]\n"])}
 
 
 def _openai(tool: ToolSpec) -> str:
