@@ -11,29 +11,22 @@ SECONDS and SESSIONS in the environment change how long and how many.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import re
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from load_calls import SESSIONS, TOKEN, Run, load, session
+from load_servers import WORKERS, Running, started
+
 ROOT = Path(__file__).parents[1]
 SECONDS = float(os.environ.get("SECONDS", "60"))
-SESSIONS = int(os.environ.get("SESSIONS", "200"))
 TURNS, TURN_SECONDS = 3, min(10.0, SECONDS / 3)
-WORKERS = 2
-VERSION = "2026-07-28"
-TOKEN = "load-internal-token"
 # The tool, its arguments, whether it is persistent, and a text that its answer must have.
 MIXED: list[tuple[str, dict[str, Any], bool, bytes]] = [
     ("get_personality", {}, False, b"structuredContent"),
@@ -73,152 +66,6 @@ def app():
 if __name__ == "__main__":
     uvicorn.run("bare:app", factory=True, workers={workers}, port=0, access_log=False)
 """
-
-
-@dataclass
-class Run:
-    """What a load of calls gave."""
-
-    seconds: float = 0.0
-    times: list[float] = field(default_factory=list)
-    errors: Counter[str] = field(default_factory=Counter)
-    kept: int = 0
-
-    @property
-    def rate(self) -> float:
-        """Calls a second."""
-        return len(self.times) / self.seconds
-
-    @property
-    def p99(self) -> float:
-        """Milliseconds that one call of a hundred takes longer than."""
-        return statistics.quantiles(self.times, n=100)[98] * 1000
-
-
-@dataclass
-class Running:
-    """A server's processes."""
-
-    process: subprocess.Popen[bytes]
-    port: int
-    log: list[bytes]
-
-    def memory(self) -> float:
-        """Resident mebibytes of the workers together."""
-        workers = [line for line in self._children() if line]
-        return sum(map(_resident, workers)) / 1024
-
-    def _children(self) -> list[str]:
-        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return path.read_text().split()
-
-    def end(self) -> None:
-        """Ends it and waits for it."""
-        self.process.terminate()
-        self.process.wait()
-
-
-def _resident(pid: str) -> int:
-    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) if found else 0
-
-
-def started(command: list[str], folder: Path, env: dict[str, str]) -> Running:
-    """Starts a server and waits for its workers."""
-    process = subprocess.Popen(
-        command, cwd=folder, stderr=subprocess.PIPE, env={**os.environ, **env}
-    )
-    assert process.stderr is not None
-    log: list[bytes] = []
-    port = 0
-    ready = 0
-    for line in process.stderr:
-        log.append(line)
-        found = re.search(rb"running on http://[^ ]*:(\d+)", line)
-        port = int(found[1]) if found else port
-        ready += b"startup complete" in line
-        if ready == WORKERS:
-            break
-    assert ready == WORKERS, b"".join(log).decode()
-
-    def keep() -> None:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if b" INFO " not in line and b"INFO:" not in line:
-                log.append(line)
-
-    threading.Thread(target=keep, daemon=True).start()
-    return Running(process, port, log)
-
-
-def request(port: int, path: str, name: str, arguments: dict[str, Any]) -> bytes:
-    """The bytes of one call in the modern era."""
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": VERSION,
-        "io.modelcontextprotocol/clientInfo": {"name": "load", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    params = {"name": name, "arguments": arguments, "_meta": meta}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    body = json.dumps(message).encode()
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-        f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
-        "Accept: application/json, text/event-stream\r\n"
-        f"MCP-Protocol-Version: {VERSION}\r\nMcp-Method: tools/call\r\n"
-        f"Mcp-Name: {name}\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
-
-
-async def answer(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
-    """The status line and the body of one answer."""
-    head = await reader.readuntil(b"\r\n\r\n")
-    status = head.partition(b"\r\n")[0]
-    length = re.search(rb"(?i)content-length: (\d+)", head)
-    if length:
-        return status, await reader.readexactly(int(length[1]))
-    body = b""
-    while True:
-        size = int(await reader.readuntil(b"\r\n"), 16)
-        part = await reader.readexactly(size + 2)
-        if size == 0:
-            return status, body
-        body += part[:-2]
-
-
-async def session(
-    number: int, port: int, path: str, mixed: Any, end: float, run: Run
-) -> None:
-    """One session: calls one after the other on a connection of its own."""
-    calls = [(request(port, path, n, a), p, right) for n, a, p, right in mixed]
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    turn = number
-    while time.monotonic() < end:
-        data, persistent, right = calls[turn % len(calls)]
-        turn += 1
-        before = time.monotonic()
-        writer.write(data)
-        status, body = await answer(reader)
-        run.times.append(time.monotonic() - before)
-        run.kept += persistent
-        compact = body.replace(b'": ', b'":')
-        if b" 200 " not in status or (right not in compact and right not in body):
-            run.errors[f"{status.decode()}: {body[:300].decode(errors='replace')}"] += 1
-    writer.close()
-    await writer.wait_closed()
-
-
-async def load(port: int, path: str, mixed: Any, seconds: float) -> Run:
-    """All sessions at once for so many seconds."""
-    run = Run()
-    start = time.monotonic()
-    end = start + seconds
-    await asyncio.gather(
-        *(session(n, port, path, mixed, end, run) for n in range(SESSIONS))
-    )
-    run.seconds = time.monotonic() - start
-    return run
 
 
 def main() -> int:

@@ -18,6 +18,7 @@ from generated._runtime.tool_response import ToolResponse
 from tests.external.servers.running import HttpServer
 
 SERVERS = Path(__file__).parent / "servers"
+LOST = "the connection to the tool's server was lost"
 
 
 def odd(mode: str, *words: str, name: str = "odd", **options: Any) -> ExternalServer:

@@ -1,17 +1,21 @@
-"""A toolset on a fake Letta; and a real Letta for the tests that ask for one."""
+"""A toolset on a fake Letta; and on a real one for the tests that ask for it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.letta.fake_letta import FakeLetta
 from tests.letta.real.cleaning import clean
 from tests.letta.real.server import letta_server
-from tests.letta.toy import make_toy, toy
+from tests.letta.stage import Stage, stage_on
+from tests.letta.toy import HANDLERS, TOOLS, TOOLSET, make_toy, toy
 
-__all__ = ["clean_letta", "make_toy", "real_letta", "toy"]
+__all__ = ["clean_letta", "make_toy", "real_letta", "stage", "toy"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -39,3 +43,18 @@ def clean_letta(real_letta: str) -> str:
     """The base URL of a real server without agents, MCP servers and tools of others."""
     clean(real_letta)
     return real_letta
+
+
+@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.letta)])
+def stage(
+    request: pytest.FixtureRequest, make_project: Callable[..., Any], tmp_path: Path
+) -> Iterator[Stage]:
+    """The toolset and its MCP server, once on a fake Letta and once on a real one."""
+    project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
+    if request.param == "real":
+        url = request.getfixturevalue("clean_letta")
+        with stage_on(url, project, tmp_path / "state") as stage:
+            yield stage
+        return
+    with FakeLetta() as fake, stage_on(fake.url, project, tmp_path / "state") as stage:
+        yield stage

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.letta.changing_mcp import ChangingMcp, changing_mcp
-from tests.letta.toy import TOKEN
+from tests.letta.toy import TOKEN, codes
 from toolcast.runtime.letta_api import LettaApi
-from toolcast.runtime.letta_applying import Applied, apply_plan
+from toolcast.runtime.letta_applying import Applied, Refused, apply_plan
 from toolcast.runtime.letta_attachment import Attachment, attachment
 from toolcast.runtime.letta_baseline import Baselines
 from toolcast.runtime.letta_plan import Permits, Plan
@@ -28,13 +29,15 @@ from toolcast.spec.loading import load_workspace
 from toolcast.targets.letta_wishes import letta_data, letta_definitions
 from toolcast.targets.mcp_definition import mcp_definition
 
-__all__ = ["THEIRS", "Stage", "stage_on"]
+__all__ = ["OURS", "THEIRS", "Stage", "actions", "stage_on"]
 
 THEIRS = {
     *("archival_memory_search", "conversation_search", "memory_insert"),
     *("memory_replace", "send_message", "their_tool"),
 }
 """What the agent has before anything is applied."""
+OURS = {"search_notes", "delete_note", "end_day"}
+"""What applying adds."""
 MODEL = {
     "model": "none",
     "model_endpoint_type": "openai",
@@ -106,6 +109,17 @@ class Stage:
         made = plan or self.plan(wish)
         return apply_plan(made, self.api, wish, self.baselines, self.said.append)
 
+    def refused(self, *expected: str, **permits: Any) -> str:
+        """What a plan objects to, with these codes; applying it must change nothing."""
+        plan = self.plan(**permits)
+        assert codes(plan) == list(expected)
+        before = (self.names(), self.rules(), self.ask("GET", "/v1/tools/count"))
+        with pytest.raises(Refused):
+            self.apply(plan)
+        after = (self.names(), self.rules(), self.ask("GET", "/v1/tools/count"))
+        assert after == before
+        return "\n".join(one.message for one in plan.objections)
+
     def verify(self, **calls: Any) -> Verification:
         return verify(self.api, self.wish(), self.baselines, Calls(**calls))
 
@@ -152,6 +166,12 @@ class Stage:
         }
         made: str = self.ask("POST", "/v1/agents/", body)["id"]
         return made
+
+
+def actions(plan: Plan, layer: str) -> list[str]:
+    """`- name` of each change of a layer, sorted."""
+    found = [f"{one.action} {one.name}" for one in plan.changes if one.layer == layer]
+    return sorted(found)
 
 
 @contextmanager

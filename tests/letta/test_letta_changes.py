@@ -8,35 +8,8 @@ from typing import Any
 import pytest
 
 from tests.letta.toy import TOOLS
-from toolcast.runtime.letta_baseline import Baselines
 from toolcast.runtime.letta_report import plan_text
-from toolcast.runtime.letta_rollback import roll_back
-from toolcast.runtime.letta_verifying import Calls, verification_text, verify
-
-
-def verified(toy: Any, **calls: Any) -> Any:
-    return verify(toy.api(), toy.wish(), Baselines(toy.state), Calls(**calls))
-
-
-def rolled_back(toy: Any) -> Any:
-    baselines = Baselines(toy.state)
-    baseline = baselines.latest("toy", toy.fake.url)
-    return roll_back(toy.api(), toy.wish(), baseline, baselines)
-
-
-def rename(toy: Any, old: str, new: str, *, declared: bool = True) -> None:
-    folder = toy.project.root / "specs/toy"
-    text = (folder / f"{old}.yaml").read_text().replace(f"name: {old}", f"name: {new}")
-    if declared:
-        text += f"renamed_from: [{old}]\n"
-    (folder / f"{new}.yaml").write_text(text)
-    (folder / f"{old}.yaml").unlink()
-    toy.deploy()
-
-
-def remove(toy: Any, name: str) -> None:
-    (toy.project.root / f"specs/toy/{name}.yaml").unlink()
-    toy.deploy()
+from toolcast.runtime.letta_verifying import verification_text
 
 
 def shown(plan: Any, *layers: str) -> list[str]:
@@ -62,7 +35,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
             "prompt_template": None,
         },
     ]
-    rename(toy, "search_notes", "find_notes")
+    toy.rename("search_notes", "find_notes")
     plan = toy.plan()
     assert shown(plan, "registry", "tool") == [
         "-/+ registry search_notes -> find_notes",
@@ -83,10 +56,10 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     assert rules["find_notes", "max_count_per_step"]["max_count_limit"] == 3
     assert ("find_notes", "continue_loop") in rules
     assert not [name for name, _ in rules if name == "search_notes"]
-    found = verified(toy)
+    found = toy.verified()
     assert found.all_match, verification_text(found)
 
-    done = rolled_back(toy)
+    done = toy.rolled_back()
     assert done.agents == 0
     assert [line.split(";")[0] for line in done.lost if ";" in line] == [
         "keeper: `search_notes` is not in the registry"
@@ -100,7 +73,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
 
 def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
     toy.apply()
-    remove(toy, "end_day")
+    toy.remove("end_day")
     plan = toy.plan()
     assert shown(plan, "registry", "tool", "rule") == [
         "- registry end_day",
@@ -114,18 +87,18 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
     changing = [method for method, _ in order if method != "GET"]
     assert changing == ["PATCH", "DELETE"], "the agent first, the registry last"
     assert toy.world.tool_named("end_day") is None
-    assert verified(toy).all_match
+    assert toy.verified().all_match
 
     # The server as it was before: then the rollback is whole, by a new id.
     (toy.project.root / "specs/toy/end_day.yaml").write_text(
         "name: end_day\n" + __import__("textwrap").dedent(TOOLS["end_day"])
     )
     toy.deploy()
-    done = rolled_back(toy)
+    done = toy.rolled_back()
     assert (done.agents, done.lost) == (1, ())
     assert "end_day" in toy.names()
     assert ("end_day", "exit_loop") in toy.rules()
-    assert verified(toy).all_match
+    assert toy.verified().all_match
 
 
 def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
@@ -145,9 +118,9 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     changing = [path for method, path in toy.fake.faults.seen if method != "GET"]
     assert changing == [f"/v1/mcp-servers/{toy.entry().id}/refresh"]
     assert toy.world.tool_named("search_notes").id == before
-    assert verified(toy).all_match
+    assert toy.verified().all_match
 
-    done = rolled_back(toy)
+    done = toy.rolled_back()
     assert (done.agents, done.lost) == (1, ())
     assert done.stays == (
         "the text or schema of `search_notes`: deploy the MCP server as it was, and apply",
@@ -168,8 +141,8 @@ def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
     ]
     toy.apply(plan)
     assert toy.world.tool_named("end_day") is not None
-    assert verified(toy).all_match
-    assert rolled_back(toy).agents == 1
+    assert toy.verified().all_match
+    assert toy.rolled_back().agents == 1
     assert "end_day" in toy.names()
 
 
@@ -179,7 +152,7 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
     toy.world.attach(
         toy.world.agents[toy.agent_id], toy.world.custom_tool("made_since")
     )
-    done = rolled_back(toy)
+    done = toy.rolled_back()
     assert (done.agents, done.lost) == (1, ())
     assert set(toy.names()) == {*names, "made_since"}, "what others did stays"
     assert toy.rules() == rules
@@ -190,7 +163,7 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
 
 def test_verify_calls_what_has_an_example(toy: Any) -> None:
     toy.apply()
-    found = verified(toy)
+    found = toy.verified()
     assert verification_text(found) == (
         "run delete_note by keeper: left out (it changes data, or needs approval)\n"
         "run search_notes by keeper: ok (1 example)\n"
@@ -201,13 +174,13 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     assert (name, arguments) == ("search_notes", {"query": "tea"})
     assert headers["X-Agent-Id"] == toy.agent_id
     assert headers["Authorization"] == "Bearer s3cret-token-of-the-mcp-server"
-    assert verified(toy, changing=True).trials[0].passed is True
+    assert toy.verified(changing=True).trials[0].passed is True
 
     def fail(arguments: Any) -> Any:
         raise RuntimeError("no notes")
 
     toy.mcp.handlers["search_notes"] = fail
-    found = verified(toy)
+    found = toy.verified()
     assert not found.all_match
     assert found.trials[1].passed is False
 
@@ -220,15 +193,15 @@ def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
     toy.apply()
     end = {"text": "Tea."} if kind == "letta_v1_agent" else {"tool": "send_message"}
     toy.fake.script[:] = [{"tool": "search_notes", "args": {"query": "tea"}}, end]
-    found = verified(toy, examples=False, turn="search_notes")
+    found = toy.verified(examples=False, turn="search_notes")
     assert [(t.kind, t.passed, t.detail) for t in found.trials] == [
         ("turn", True, "2 steps")
     ]
     toy.fake.script[:] = [end]
-    found = verified(toy, examples=False, turn="search_notes")
+    found = toy.verified(examples=False, turn="search_notes")
     assert not found.all_match
     assert "it was not called" in found.trials[0].detail
-    assert verified(toy, examples=False, turn="delete_note").trials[0].passed is None
+    assert toy.verified(examples=False, turn="delete_note").trials[0].passed is None
 
 
 def test_verify_says_what_is_otherwise(toy: Any) -> None:
@@ -240,7 +213,7 @@ def test_verify_says_what_is_otherwise(toy: Any) -> None:
     gone = toy.world.tool_named("end_day")
     agent.tool_ids.remove(gone.id)
     toy.world.attach(agent, toy.world.tool_named("run_code"))
-    found = verified(toy)
+    found = toy.verified()
     assert not found.all_match
     assert found.differences == (
         "+ tool end_day of keeper (attached)",
@@ -248,4 +221,4 @@ def test_verify_says_what_is_otherwise(toy: Any) -> None:
         "+ rule search_notes continue_loop of keeper",
     )
     toy.apply()
-    assert verified(toy).all_match
+    assert toy.verified().all_match

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.letta.fake_letta import Fault
-from tests.letta.test_letta_changes import remove, rename, verified
 from toolcast.runtime.letta_api import LettaError
 from toolcast.runtime.letta_applying import Refused
 from toolcast.runtime.letta_baseline import Baselines
@@ -32,8 +31,8 @@ def everything(toy: Any) -> None:
     """A tool renamed, one removed, one changed, one with approval, beyond the refresh."""
     toy.apply()
     toy.world.tool_named("delete_note").default_requires_approval = True
-    rename(toy, "search_notes", "find_notes")
-    remove(toy, "end_day")
+    toy.rename("search_notes", "find_notes")
+    toy.remove("end_day")
     toy.project.edit("specs/toy/delete_note.yaml", "The note.", "The note's number.")
     toy.deploy()
 
@@ -128,7 +127,7 @@ def test_each_request_fails_once(
         done = toy.apply(plan)
         assert done.missed == (), where
         assert set(toy.names()) == watch.after, where
-        assert verified(toy).all_match, where
+        assert toy.verified().all_match, where
         rules = toy.rules()
         assert ("their_tool", "max_count_per_step") in rules, where
         kept = toy.world.tool_named("delete_note").default_requires_approval
@@ -154,7 +153,7 @@ def test_the_process_is_killed_at_each_request(
         watch.holds()
         toy.apply(plan)
         assert set(toy.names()) == watch.after
-        assert verified(toy).all_match
+        assert toy.verified().all_match
         for baseline in Baselines(toy.state).all("toy", toy.fake.url)[-1:]:
             assert set(baseline.agents[0].tools) == watch.names, "the first one stands"
 

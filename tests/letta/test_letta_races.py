@@ -10,10 +10,6 @@ from toolcast.runtime.letta_applying import Refused, apply_plan
 from toolcast.runtime.letta_baseline import AnotherRun, Baselines
 
 
-def agent_of(toy: Any) -> Any:
-    return toy.world.agents[toy.agent_id]
-
-
 def stopped(toy: Any, plan: Any, *lines: str) -> None:
     names, rules = toy.names(), toy.rules()
     with pytest.raises(Refused) as caught:
@@ -25,7 +21,7 @@ def stopped(toy: Any, plan: Any, *lines: str) -> None:
 
 def test_a_tool_attached_by_hand_since_the_plan(toy: Any) -> None:
     plan = toy.plan()
-    toy.world.attach(agent_of(toy), toy.world.custom_tool("by_hand"))
+    toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
     stopped(toy, plan, "keeper has got `by_hand`")
     toy.apply()
     assert "by_hand" in toy.names()
@@ -36,7 +32,7 @@ def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
 
     def attach(method: str, path: str) -> None:
         if (method, path) == ("POST", "/v1/mcp-servers/"):
-            toy.world.attach(agent_of(toy), toy.world.custom_tool("by_hand"))
+            toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
 
     toy.fake.faults.before = attach
     with pytest.raises(Refused, match="keeper has got `by_hand`"):
@@ -50,13 +46,13 @@ def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
 
 def test_a_tool_detached_or_made_anew_by_hand(toy: Any) -> None:
     plan = toy.plan()
-    agent_of(toy).tool_ids.remove(toy.world.tool_named("their_tool").id)
+    toy.agent.tool_ids.remove(toy.world.tool_named("their_tool").id)
     stopped(toy, plan, "keeper has lost `their_tool`")
 
 
 def test_a_rule_changed_by_hand(toy: Any) -> None:
     plan = toy.plan()
-    toy.world.set_approval(agent_of(toy), "their_tool", True)
+    toy.world.set_approval(toy.agent, "their_tool", True)
     stopped(toy, plan, "somebody changed the rules of keeper")
     toy.apply()
     assert ("their_tool", "requires_approval") in toy.rules()
@@ -64,7 +60,7 @@ def test_a_rule_changed_by_hand(toy: Any) -> None:
 
 def test_an_approval_by_hand_stays(toy: Any) -> None:
     toy.apply()
-    toy.world.set_approval(agent_of(toy), "search_notes", True)
+    toy.world.set_approval(toy.agent, "search_notes", True)
     assert toy.plan().changes == ()
     assert ("search_notes", "requires_approval") in toy.rules()
 
@@ -75,7 +71,7 @@ def test_an_agent_that_something_else_opened(toy: Any) -> None:
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     toy.deploy()
     plan = toy.plan()
-    agent_of(toy).tool_rules = []
+    toy.agent.tool_rules = []
     stopped(toy, plan, "somebody changed the rules of keeper")
 
 
@@ -173,7 +169,7 @@ def test_two_agents_changed_at_the_last_moment_are_noticed_behind_it(toy: Any) -
             looked["agents"] += 1
             if looked["agents"] == 3:
                 made = toy.world.custom_tool("in_the_gap")
-                toy.world.attach(agent_of(toy), made)
+                toy.world.attach(toy.agent, made)
 
     toy.fake.faults.before = attach
     done = toy.apply(plan)

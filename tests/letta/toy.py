@@ -11,12 +11,14 @@ import pytest
 
 from tests.letta.fake_letta import FakeLetta, PlantedServer, World
 from toolcast.runtime.letta_api import LettaApi
-from toolcast.runtime.letta_applying import Applied, apply_plan
+from toolcast.runtime.letta_applying import Applied, Refused, apply_plan
 from toolcast.runtime.letta_attachment import Attachment, attachment
 from toolcast.runtime.letta_baseline import Baselines
 from toolcast.runtime.letta_plan import Permits, Plan
 from toolcast.runtime.letta_planning import make_plan
 from toolcast.runtime.letta_reading import read_world
+from toolcast.runtime.letta_rollback import RolledBack, roll_back
+from toolcast.runtime.letta_verifying import Calls, Verification, verify
 from toolcast.spec.loading import load_workspace
 from toolcast.targets.letta_wishes import letta_data, letta_definitions
 from toolcast.targets.mcp_definition import mcp_definition
@@ -78,6 +80,11 @@ letta:
       forbids: [{name: run_code, reason: It keeps notes.}]
 """
 HANDLERS = "def work(arguments):\n    return arguments\n"
+
+
+def codes(plan: Plan) -> list[str]:
+    """The code of each objection of a plan."""
+    return [objection.code for objection in plan.objections]
 
 
 @dataclass
@@ -148,15 +155,51 @@ class Toy:
             self.said.append,
         )
 
+    def refused(self, *expected: str, **more: Any) -> None:
+        """The plan has these objections, and applying it sends nothing."""
+        plan = self.plan(**more)
+        assert codes(plan) == list(expected)
+        self.fake.faults.seen.clear()
+        with pytest.raises(Refused):
+            self.apply(plan)
+        assert self.fake.faults.seen == []
+
+    def verified(self, **calls: Any) -> Verification:
+        return verify(self.api(), self.wish(), Baselines(self.state), Calls(**calls))
+
+    def rolled_back(self) -> RolledBack:
+        baselines = Baselines(self.state)
+        baseline = baselines.latest("toy", self.fake.url)
+        return roll_back(self.api(), self.wish(), baseline, baselines)
+
+    def rename(self, old: str, new: str, *, declared: bool = True) -> None:
+        """Renames a tool's spec and deploys."""
+        folder = self.project.root / "specs/toy"
+        text = (folder / f"{old}.yaml").read_text()
+        text = text.replace(f"name: {old}", f"name: {new}")
+        if declared:
+            text += f"renamed_from: [{old}]\n"
+        (folder / f"{new}.yaml").write_text(text)
+        (folder / f"{old}.yaml").unlink()
+        self.deploy()
+
+    def remove(self, name: str) -> None:
+        """Removes a tool's spec and deploys."""
+        (self.project.root / f"specs/toy/{name}.yaml").unlink()
+        self.deploy()
+
+    @property
+    def agent(self) -> Any:
+        """The agent's row."""
+        return self.world.agents[self.agent_id]
+
     def names(self) -> list[str]:
         """What the agent has."""
-        agent = self.world.agents[self.agent_id]
-        return sorted(tool.name for tool in self.world.attached(agent))
+        return sorted(tool.name for tool in self.world.attached(self.agent))
 
     def rules(self) -> set[tuple[str, str]]:
         """The agent's rules."""
-        agent = self.world.agents[self.agent_id]
-        return {(rule["tool_name"], rule["type"]) for rule in agent.tool_rules}
+        return {(rule["tool_name"], rule["type"]) for rule in self.agent.tool_rules}
 
     def entry(self) -> Any:
         """The MCP server's entry."""

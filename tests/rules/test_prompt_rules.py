@@ -1,4 +1,4 @@
-"""The rules about texts and names that attack models, each by example.
+"""The rules about texts that attack models, each by example.
 
 Honest texts that look similar must pass: a rule that cries wolf is switched off.
 """
@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from tests.rules.attacks import RULES, TESTED, check
 from toolcast.pipeline import generate
 from toolcast.rules.prompt_secret_parameter import SECRET_PARAMETERS
-from toolcast.rules.table import BUILT_IN
 from toolcast.text.attack_phrases import (
     MARKUP,
     OTHER_TOOLS,
@@ -26,52 +26,9 @@ from toolcast.text.attack_phrases import (
     first_phrase,
 )
 from toolcast.text.look_alikes import look_alike
-from toolcast.text.similar_names import similar_pairs
 from toolcast.text.steering import steering
 
-Found = list[tuple[str, str]]
-"""Rule and file of each finding of the families that are tested here."""
-
-NAMES = (
-    "markup",
-    "other-tools",
-    "secrecy",
-    "secrets",
-    "secret-parameter",
-    "mixed-script",
-)
-TESTED = {*(f"prompt/{name}" for name in NAMES), "name/similar", "name/shadowing"}
-RULES = [rule for rule in BUILT_IN if rule.id in TESTED]
 ALL = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
-
-
-def check(root: Path, toolsets: dict[str, list[dict[str, Any]]]) -> Found:
-    """The findings of a workspace with these tools."""
-    folders = [f"specs/{name}" for name in toolsets]
-    workspace = {"version": 1, "toolsets": folders, "targets": ["registry"]}
-    (root / "toolcast.yaml").write_text(json.dumps(workspace), "utf-8")
-    for name, tools in toolsets.items():
-        folder = root / "specs" / name
-        folder.mkdir(parents=True)
-        toolset = {"name": name, "title": name}
-        (folder / "toolset.yaml").write_text(json.dumps(toolset), "utf-8")
-        for tool in tools:
-            spec = {"summary": "Adds.", "parameters": {"type": "object"}, **tool}
-            text = json.dumps(spec, ensure_ascii=False)
-            (folder / f"{tool['name']}.yaml").write_text(text, "utf-8")
-    return [
-        (finding.rule, finding.place.file.rpartition("/")[2])
-        for finding in generate(str(root)).findings
-        if finding.rule in TESTED
-    ]
-
-
-@pytest.fixture
-def rules_of(tmp_path: Path) -> Callable[..., list[str]]:
-    """The rules that find something in a tool with the given fields."""
-    return lambda **fields: [
-        rule for rule, _ in check(tmp_path, {"x": [{"name": "add", **fields}]})
-    ]
 
 
 @pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.example[:40])
@@ -215,64 +172,6 @@ def test_names_that_are_words_count_in_quotes_only() -> None:
     assert not pattern.search("You must run search queries in English")
     assert pattern.search("You must run `search` first")
     assert steering([]) is None
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("send_mail", "sendMail"),
-        ("send_mail", "send_mai1"),
-        ("send_mail", "send-mail"),
-        ("delegate_task", "delegatee_task"),
-        ("list_peers", "list_peres"),
-        ("search_issues", "search_1ssues"),
-    ],
-)
-def test_similar_names(first: str, second: str) -> None:
-    assert list(similar_pairs([first, second])) == [tuple(sorted([first, second]))]
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("get_issue", "get_issues"),
-        ("json_get", "json_set"),
-        ("lpop", "rpop"),
-        ("report_v1", "report_v2"),
-        ("move_file", "remove_file"),
-        ("list_peers", "list_reeps"),
-    ],
-)
-def test_names_that_are_far_enough(first: str, second: str) -> None:
-    assert list(similar_pairs([first, second])) == []
-
-
-def test_similar_names_of_two_toolsets(tmp_path: Path) -> None:
-    found = check(tmp_path, {"a": [{"name": "send_mail"}], "b": [{"name": "sendmail"}]})
-    assert found == [("name/similar", "sendmail.yaml")]
-
-
-def test_one_name_in_two_toolsets(tmp_path: Path) -> None:
-    found = check(tmp_path, {"a": [{"name": "send"}], "b": [{"name": "send"}]})
-    assert found == [("name/shadowing", "send.yaml")]
-
-
-@pytest.mark.parametrize("text", ["Sends to \u0430dmin", "p\u0430ypal_id", "𝐢𝐠𝐧𝐨𝐫𝐞 it"])
-def test_look_alike_letters(text: str, rules_of: Callable[..., list[str]]) -> None:
-    assert rules_of(description=text) == ["prompt/mixed-script"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Δt in µs, λ-terms, 𝛼 and x̂",
-        "Отправляет e-mail и SMS",
-        "漢字とカナ mixed",
-        "α-β pruning",
-    ],
-)
-def test_honest_letters_of_other_scripts(text: str) -> None:
-    assert look_alike(text) is None
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
-import signal
 import sqlite3
 import stat
-import subprocess
-import sys
 import threading
 import time
-import types
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,59 +16,11 @@ from typing import Any
 import pytest
 
 from generated._runtime.call_context import CallContext
-from generated._runtime.ledger import Record
-from generated._runtime.ledger_settings import LedgerSettings
 from generated._runtime.own_tools import OwnTools
 from generated._runtime.tool import Tool
 from generated._runtime.tool_calls import ToolCalls
 from generated._runtime.tool_response import ToolError, ToolResponse
-
-ROOT = Path(__file__).parents[2]
-HANDLERS = "tests.runtime.ledger_handlers"
-
-
-@pytest.fixture
-def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
-    module = types.ModuleType(HANDLERS)
-    monkeypatch.setitem(sys.modules, HANDLERS, module)
-    yield module
-
-
-class Kept:
-    """A ledger in a file, with calls that go to it."""
-
-    def __init__(self, path: Path, sink: str | None = None) -> None:
-        self.path = path
-        self.settings = LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path), sink)
-        self.calls = ToolCalls(OwnTools(None, {}, "", {}), self.settings)
-
-    async def call(
-        self, name: str, arguments: Any = None, client: str = "internal", **more: Any
-    ) -> ToolResponse:
-        schema = more.pop("schema", {"type": "object"})
-        tool = Tool(
-            name,
-            *("", ""),
-            {"name": name, "inputSchema": schema},
-            handler=f"{HANDLERS}:{name}",
-            persistent=True,
-            **more,
-        )
-        context = CallContext(name, client)
-        return await self.calls.call(tool, None, arguments or {}, context)
-
-    def rows(self) -> list[dict[str, Any]]:
-        with closing(sqlite3.connect(self.path)) as connection:
-            connection.row_factory = sqlite3.Row
-            return [
-                dict(row)
-                for row in connection.execute("SELECT * FROM calls ORDER BY started")
-            ]
-
-
-@pytest.fixture
-def kept(tmp_path: Path, handlers: types.ModuleType) -> Kept:
-    return Kept(tmp_path / "state" / "ledger.sqlite3")
+from tests.runtime.kept_ledger import Kept
 
 
 async def test_a_call_is_one_row(kept: Kept, handlers: Any) -> None:
@@ -264,98 +210,3 @@ def test_it_serves_many_loops_and_threads(kept: Kept, handlers: Any) -> None:
         thread.join()
     asyncio.run(kept.calls.close())
     assert len(kept.rows()) == 40
-
-
-PROGRAM = """
-import asyncio, os, sys
-from generated.kirishima.registry import call_tool, call_tool_sync
-sys.stdout.reconfigure(line_buffering=True)
-arguments = {"action": "list"}
-if sys.argv[1] == "end":
-    for _ in range(20):
-        assert call_tool_sync("stickynotes", arguments, "internal").success
-elif sys.argv[1] == "killed":
-    while True:
-        assert call_tool_sync("stickynotes", arguments, "internal").success
-        print("answered")
-"""
-
-
-def run(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]:
-    environment = {
-        **os.environ,
-        "KIRISHIMA_LEDGER": str(folder / "ledger.sqlite3"),
-        "KIRISHIMA_DATA": str(folder / "data"),
-    }
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, mode],
-        cwd=ROOT,
-        env=environment,
-        text=True,
-        **more,
-    )
-
-
-def test_processes_that_end_lose_no_row(tmp_path: Path) -> None:
-    processes = [run("end", tmp_path) for _ in range(2)]
-    assert [process.wait(60) for process in processes] == [0, 0]
-    rows = Kept(tmp_path / "ledger.sqlite3").rows()
-    assert [row["outcome"] for row in rows] == ["ok"] * 40
-
-
-def test_a_killed_process_loses_no_call_that_it_answered(tmp_path: Path) -> None:
-    process = run("killed", tmp_path, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    answered = [process.stdout.readline() for _ in range(25)]
-    process.send_signal(signal.SIGKILL)
-    answered += process.stdout.read().splitlines()
-    process.wait()
-    process.stdout.close()
-    rows = Kept(tmp_path / "ledger.sqlite3").rows()
-    ended = [row for row in rows if row["outcome"] == "ok"]
-    assert len(ended) >= len(answered) >= 25
-    assert len(rows) - len(ended) <= 1
-
-
-Sink = Callable[[Any, list[Record]], Any]
-
-
-def sync_sink(handlers: Any, records: list[Record]) -> Any:
-    return records.append
-
-
-def async_sink(handlers: Any, records: list[Record]) -> Any:
-    async def keep(record: Record) -> None:
-        await asyncio.sleep(0)
-        records.append(record)
-
-    return keep
-
-
-@pytest.mark.parametrize("make", [sync_sink, async_sink])
-async def test_any_function_can_take_the_records(
-    tmp_path: Path, handlers: Any, make: Sink
-) -> None:
-    records: list[Record] = []
-    handlers.sink = make(handlers, records)
-    handlers.echo = lambda arguments: arguments
-    kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
-    assert (await kept.call("echo", {"a": 1})).success
-    await kept.calls.close()
-    first, last = records
-    assert (first.outcome, last.outcome) == ("started", "ok")
-    assert first.id == last.id
-    assert last.result == {"a": 1}
-    assert not (tmp_path / "unused").exists()
-
-
-async def test_a_function_that_takes_no_record_lets_no_call_happen(
-    tmp_path: Path, handlers: Any
-) -> None:
-    ran: list[int] = []
-    handlers.work = lambda: ran.append(1)
-    for sink in ("absent", "broken"):
-        handlers.broken = lambda record: 1 / 0
-        kept = Kept(tmp_path / "unused", f"{HANDLERS}:{sink}")
-        assert "cannot be written" in ((await kept.call("work")).error or "")
-    assert ran == []

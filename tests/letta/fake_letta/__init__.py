@@ -7,10 +7,11 @@ is an MCP server without a network.
 
 from __future__ import annotations
 
+from .built_ins import BUILT_INS
 from .faults import Fault, FaultPlan
 from .mcp_side import HttpServer, PlantedServer, Unreachable
 from .serving import FakeLetta
-from .world import BUILT_INS, World
+from .world import World
 
 __all__ = [
     "BUILT_INS",

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .world import Agent, Refused, Tool
+from .refused import Refused
+from .rows import Agent, Tool
 
 __all__ = ["Script", "next_step"]
 

@@ -12,13 +12,20 @@ from types import TracebackType
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from . import agent_routes, entry_routes, memory_routes, registry_routes
 from .asked_model import Script
 from .faults import Fault, FaultPlan
-from .routes import ROUTES
-from .world import Refused, World
+from .refused import Refused
+from .world import World
 
 __all__ = ["FakeLetta", "Request"]
 
+_ROUTES = [
+    *registry_routes.ROUTES.all,
+    *entry_routes.ROUTES.all,
+    *agent_routes.ROUTES.all,
+    *memory_routes.ROUTES.all,
+]
 _SLASHED = frozenset(["/v1/agents", "/v1/health", "/v1/tools", "/v1/mcp-servers"])
 _SAYS_NOTHING = re.compile("/v1/mcp-servers/[^/]+")
 
@@ -115,7 +122,7 @@ class FakeLetta:
             ):
                 return 401, {"detail": "Unauthorized"}
         path_is_known = False
-        for method, pattern, handle in ROUTES:
+        for method, pattern, handle in _ROUTES:
             match = re.fullmatch(pattern, request.path)
             if match is None:
                 continue

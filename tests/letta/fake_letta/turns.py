@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from .asked_model import Script, next_step
-from .world import Agent, Refused, Tool, World
+from .refused import Refused
+from .rows import Agent, Tool
+from .world import World
 
 __all__ = ["run_turn"]
 

@@ -1,0 +1,161 @@
+"""Which tools of a server are offered, to whom, and what is noticed when they change."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generated._runtime.call_context import CallContext
+from generated._runtime.external_server import ExternalServer
+from tests.external.conftest import (
+    LOST,
+    SERVERS,
+    Open,
+    call,
+    odd,
+    personal_stdio,
+    until,
+)
+
+
+async def test_a_useful_server_over_stdio(opened: Open) -> None:
+    tools = opened(personal_stdio(persistent=True))
+    listed = await tools.list_tools()
+    assert [tool.name for tool in listed] == ["calendar", "contacts", "email", "lists"]
+    assert all(tool.persistent and not tool.always for tool in listed)
+    made = await call(tools, "lists", action="create_list", title="Shopping")
+    assert made.result["created"]["title"] == "Shopping"
+    found = await call(tools, "lists", action="list_lists")
+    assert found.result == {"found": [made.result["created"]]}
+    refused = await call(tools, "lists", action="create_list")
+    assert refused.error == "`title` is required for action `create_list`"
+
+
+async def test_tools_that_cannot_be_are_left_out_one_by_one(
+    opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    tools = opened(odd("lying"))
+    names = [tool.name for tool in await tools.list_tools()]
+    assert names == ["echo", "die", "secret", "slow"]
+    for said in (
+        "`hang` has a schema whose references multiply",
+        r"`a\x1b[31mred\nname` is no name of a tool",
+        "`deep` has too large a definition",
+        "`long` has a description of more than 16,000 characters",
+        "`echo` is listed twice",
+    ):
+        assert said in caplog.text
+    assert "\x1b" not in caplog.text
+
+
+async def test_a_result_that_breaks_the_servers_own_schema_is_an_error(
+    opened: Open,
+) -> None:
+    tools = opened(odd("lying"))
+    answer = await call(tools, "echo", text="x")
+    assert answer.error == "the tool's result does not match its declared schema"
+
+
+async def test_a_schema_that_leads_outside_is_followed_nowhere(opened: Open) -> None:
+    tools = opened(odd("lying"))
+    answer = await call(tools, "die")
+    assert answer.error is not None
+    assert "the tool's schema cannot be applied" in answer.error
+
+
+async def test_a_pattern_that_takes_for_ever_does_not(opened: Open) -> None:
+    tools = opened(odd("lying"))
+    answer = await call(tools, "slow", text="a" * 200 + "!")
+    assert answer.error is not None and "the arguments of `slow`" in answer.error
+
+
+async def test_arguments_are_checked_before_the_server_sees_them(opened: Open) -> None:
+    tools = opened(odd("well"))
+    answer = await call(tools, "echo", text=3)
+    assert answer.error == (
+        "the arguments of `echo` are not valid:\n- `text` must be a string"
+    )
+
+
+async def test_of_a_thousand_tools_as_many_are_taken_as_the_toolset_says(
+    opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    tools = opened(odd("thousand", list_timeout=20.0))
+    assert len(await tools.list_tools()) == 250
+    assert "750 more than the 250 of `max_tools`" in caplog.text
+
+
+async def test_a_change_of_the_list_is_noticed(
+    opened: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    flag = tmp_path / "flag"
+    tools = opened(odd("changing", str(flag)))
+    assert len(await tools.list_tools()) == 4
+    flag.write_text("now")
+
+    listed: list[Any] = []
+    for _ in range(200):
+        listed = [tool.name for tool in await tools.list_tools()]
+        if "later" in listed:
+            break
+        await asyncio.sleep(0.05)
+    assert listed[-1] == "later"
+
+
+async def test_a_change_is_noticed_from_a_server_that_tells_on_request_only(
+    opened: Open, tmp_path: Path
+) -> None:
+    flag = tmp_path / "flag"
+    script = str(SERVERS / "personal.py")
+    words = (script, "--growing", str(flag))
+    tools = opened(ExternalServer("personal", command=sys.executable, args=words))
+    assert len(await tools.list_tools()) == 4
+    flag.write_text("now")
+    for _ in range(200):
+        if await tools.find_tool("later") is not None:
+            break
+        await asyncio.sleep(0.05)
+    assert (await tools.list_tools())[-1].name == "later"
+
+
+async def test_a_name_that_is_taken_stays_with_its_owner(
+    opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    tools = opened(
+        odd("well", name="one"),
+        odd("well", name="two"),
+        taken=("echo",),
+    )
+    names = [tool.name for tool in await tools.list_tools()]
+    assert names == ["die", "hang", "secret"]
+    assert "external server one: tools that are not offered: `echo` would be" in (
+        caplog.text
+    )
+    assert "two: its `hang` is not offered: one has one, too" in caplog.text
+    # Also when its owner is down, no other server answers in its name.
+    assert (await call(tools, "die")).error == LOST
+    await until(lambda: "one: not connected: it ended" in caplog.text)
+    assert await tools.find_tool("hang") is None
+
+
+async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
+    tools = opened(
+        odd("well", prefix="odd.", allow=("echo", "hang"), restrict=("hang",))
+    )
+    assert [tool.name for tool in await tools.list_tools()] == ["odd.echo"]
+    assert tools.may_own("odd.echo")
+    assert not any(map(tools.may_own, ("echo", "odd.hang", "odd.die", "odd.")))
+
+
+async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
+    tools = opened(odd("well", clients=("internal",)))
+    echo = await tools.find_tool("echo")
+    assert echo is not None
+    assert tools.is_meant_for("echo", "internal")
+    assert not tools.is_meant_for("echo", "external")
+    answer = await tools.call_tool(echo, {}, CallContext("echo", "external"))
+    assert answer.error is not None and "cannot be reached" in answer.error

@@ -1,0 +1,82 @@
+"""What agents remember: blocks and passages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .refused import Refused
+from .routing import Routes, agent_of
+
+if TYPE_CHECKING:
+    from .serving import Request
+
+__all__ = ["ROUTES"]
+
+ROUTES = Routes()
+
+
+def _block(request: Request, agent_id: str, label: str) -> dict[str, Any]:
+    agent = agent_of(request, agent_id)
+    if label not in agent.blocks:
+        raise Refused(
+            404,
+            f"No block with label '{label}' found for agent '{agent_id}'",
+        )
+    return agent.blocks[label]
+
+
+@ROUTES.on("GET", "/v1/agents/([^/]+)/core-memory/blocks")
+def list_blocks(request: Request, agent_id: str) -> Any:
+    """All of the agent's blocks."""
+    return list(agent_of(request, agent_id).blocks.values())
+
+
+@ROUTES.on("GET", "/v1/agents/([^/]+)/core-memory/blocks/([^/]+)")
+def read_block(request: Request, agent_id: str, label: str) -> Any:
+    """One block."""
+    return _block(request, agent_id, label)
+
+
+@ROUTES.on("PATCH", "/v1/agents/([^/]+)/core-memory/blocks/([^/]+)")
+def write_block(request: Request, agent_id: str, label: str) -> Any:
+    """The given fields are replaced."""
+    block = _block(request, agent_id, label)
+    value = request.body.get("value")
+    limit = request.body.get("limit") or block["limit"]
+    if value is not None and len(value) > limit:
+        raise Refused(
+            400,
+            f"Edit failed: Exceeds {limit} character limit (requested {len(value)})",
+        )
+    changed = {k: v for k, v in request.body.items() if k in block and v is not None}
+    block.update(changed)
+    return block
+
+
+@ROUTES.on("GET", "/v1/agents/([^/]+)/archival-memory")
+def list_passages(request: Request, agent_id: str) -> Any:
+    """Newest last."""
+    return list(agent_of(request, agent_id).passages.values())
+
+
+@ROUTES.on("POST", "/v1/agents/([^/]+)/archival-memory")
+def create_passage(request: Request, agent_id: str) -> Any:
+    """A list of one."""
+    agent = agent_of(request, agent_id)
+    passage = {
+        "id": request.world.new_id("passage"),
+        "text": request.body["text"],
+        "tags": request.body.get("tags") or [],
+        "metadata": {},
+    }
+    agent.passages[passage["id"]] = passage
+    return [passage]
+
+
+@ROUTES.on("DELETE", "/v1/agents/([^/]+)/archival-memory/([^/]+)")
+def delete_passage(request: Request, agent_id: str, passage_id: str) -> Any:
+    """404 when it is not there."""
+    agent = agent_of(request, agent_id)
+    if agent.passages.pop(passage_id, None) is None:
+        raise Refused(404, f"Passage with id {passage_id} not found.")
+    return {"message": f"Memory id={passage_id} successfully deleted"}

@@ -1,0 +1,20 @@
+"""An answer of the fake that is no success."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Refused"]
+
+
+class Refused(Exception):
+    """An answer other than 200."""
+
+    def __init__(self, status: int, detail: Any) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.body = (
+            detail
+            if isinstance(detail, dict) and list(detail) == ["error"]
+            else {"detail": detail}
+        )

@@ -1,0 +1,51 @@
+"""The rules of an agent's tools, read as Letta reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .refused import Refused
+
+__all__ = ["rule_of"]
+
+_RULE_FIELDS: dict[str, dict[str, Any]] = {
+    "run_first": {"prompt_template": None, "args": None},
+    "exit_loop": {"prompt_template": None},
+    "continue_loop": {"prompt_template": None},
+    "constrain_child_tools": {
+        "prompt_template": None,
+        "children": ...,
+        "child_arg_nodes": None,
+    },
+    "parent_last_tool": {"prompt_template": None, "children": ...},
+    "conditional": {
+        "prompt_template": None,
+        "default_child": None,
+        "child_output_mapping": ...,
+        "require_output_mapping": False,
+    },
+    "max_count_per_step": {"prompt_template": None, "max_count_limit": ...},
+    "required_before_exit": {"prompt_template": None},
+    "requires_approval": {"prompt_template": None},
+}
+
+
+def rule_of(given: Any) -> dict[str, Any]:
+    """A rule with its defaults.
+
+    Raises:
+        Refused: 422 for an unknown type or a missing field; nothing else is checked.
+    """
+    if not isinstance(given, Mapping) or given.get("type") not in _RULE_FIELDS:
+        raise Refused(422, "[{'type': 'union_tag_invalid', 'loc': ('tool_rules',)}]")
+    rule = {"tool_name": given.get("tool_name"), "type": given["type"]}
+    for key, default in _RULE_FIELDS[given["type"]].items():
+        if default is ... and key not in given:
+            raise Refused(
+                422, f"[{{'type': 'missing', 'loc': ('tool_rules', '{key}')}}]"
+            )
+        rule[key] = given.get(key, None if default is ... else default)
+    if not isinstance(rule["tool_name"], str):
+        raise Refused(422, "[{'type': 'missing', 'loc': ('tool_rules', 'tool_name')}]")
+    return rule

@@ -1,0 +1,55 @@
+"""Workspaces with texts and names that may attack models, and what the rules find in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast.pipeline import generate
+from toolcast.rules.table import BUILT_IN
+
+Found = list[tuple[str, str]]
+"""Rule and file of each finding of the families that are tested here."""
+NAMES = (
+    "markup",
+    "other-tools",
+    "secrecy",
+    "secrets",
+    "secret-parameter",
+    "mixed-script",
+)
+TESTED = {*(f"prompt/{name}" for name in NAMES), "name/similar", "name/shadowing"}
+RULES = [rule for rule in BUILT_IN if rule.id in TESTED]
+
+
+def check(root: Path, toolsets: dict[str, list[dict[str, Any]]]) -> Found:
+    """The findings of a workspace with these tools."""
+    folders = [f"specs/{name}" for name in toolsets]
+    workspace = {"version": 1, "toolsets": folders, "targets": ["registry"]}
+    (root / "toolcast.yaml").write_text(json.dumps(workspace), "utf-8")
+    for name, tools in toolsets.items():
+        folder = root / "specs" / name
+        folder.mkdir(parents=True)
+        toolset = {"name": name, "title": name}
+        (folder / "toolset.yaml").write_text(json.dumps(toolset), "utf-8")
+        for tool in tools:
+            spec = {"summary": "Adds.", "parameters": {"type": "object"}, **tool}
+            text = json.dumps(spec, ensure_ascii=False)
+            (folder / f"{tool['name']}.yaml").write_text(text, "utf-8")
+    return [
+        (finding.rule, finding.place.file.rpartition("/")[2])
+        for finding in generate(str(root)).findings
+        if finding.rule in TESTED
+    ]
+
+
+@pytest.fixture
+def rules_of(tmp_path: Path) -> Callable[..., list[str]]:
+    """The rules that find something in a tool with the given fields."""
+    return lambda **fields: [
+        rule for rule, _ in check(tmp_path, {"x": [{"name": "add", **fields}]})
+    ]

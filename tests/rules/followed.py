@@ -1,0 +1,53 @@
+"""Finds what a handler does, beside a project with pools, tables and a client of Letta."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from tests.rules.layout import findings_of, lay_out
+
+SPECS = """\
+letta: {attached: true}
+data: {pool: main, reads: [cards]}
+handler: handlers.work:work
+# toolset.yaml
+handlers: handlers
+pools:
+  main: {tables: [cards, chats], accessors: ["handlers.pools:main"]}
+  memory: {tables: [lessons], accessors: ["handlers.pools:memory", "handlers.pools:POOL"]}
+# handlers/__init__.py
+# handlers/pools.py
+def main(): ...
+def memory(): ...
+POOL = connect()
+# handlers/tables.py
+from sqlalchemy import Table
+from sqlalchemy.orm import DeclarativeBase
+cards = Table("cards", META)
+chats = Table("chats", META)
+lessons = Table("lessons", META)
+class Lesson(DeclarativeBase):
+    __tablename__ = "lessons"
+    id = column()
+# handlers/asking.py
+from letta_client import Letta
+class Agent:
+    def __init__(self):
+        self.messages = Letta().agents.messages
+    def ask(self, text): return self.messages.create("agent-1", input=text)
+    def read(self): return self.messages.list("agent-1")
+class Loud(Agent):
+    def shout(self, text): return self.ask(text.upper())
+def agent() -> Agent: return Agent()
+def ask(text): return Letta().agents.messages.create("agent-1", input=text)
+def read(label): return Letta().agents.blocks.retrieve(label, agent_id="agent-1")
+"""
+
+
+def findings(tmp_path: Path, code: str) -> dict[str, str]:
+    """The findings by rule of a tool with this handler."""
+    lay_out(f"{SPECS}# handlers/work.py\n{textwrap.dedent(code)}", tmp_path)
+    ignored = ("spec/unread-field", "data/untouched-table")
+    found = {f.rule: f.message for f in findings_of(tmp_path)}
+    return {rule: text for rule, text in found.items() if rule not in ignored}

@@ -1,0 +1,65 @@
+"""Processes that end or are killed lose no call that they answered."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.runtime.kept_ledger import Kept
+
+ROOT = Path(__file__).parents[2]
+
+
+PROGRAM = """
+import asyncio, os, sys
+from generated.kirishima.registry import call_tool, call_tool_sync
+sys.stdout.reconfigure(line_buffering=True)
+arguments = {"action": "list"}
+if sys.argv[1] == "end":
+    for _ in range(20):
+        assert call_tool_sync("stickynotes", arguments, "internal").success
+elif sys.argv[1] == "killed":
+    while True:
+        assert call_tool_sync("stickynotes", arguments, "internal").success
+        print("answered")
+"""
+
+
+def run(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        "KIRISHIMA_LEDGER": str(folder / "ledger.sqlite3"),
+        "KIRISHIMA_DATA": str(folder / "data"),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, mode],
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        **more,
+    )
+
+
+def test_processes_that_end_lose_no_row(tmp_path: Path) -> None:
+    processes = [run("end", tmp_path) for _ in range(2)]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    rows = Kept(tmp_path / "ledger.sqlite3").rows()
+    assert [row["outcome"] for row in rows] == ["ok"] * 40
+
+
+def test_a_killed_process_loses_no_call_that_it_answered(tmp_path: Path) -> None:
+    process = run("killed", tmp_path, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    answered = [process.stdout.readline() for _ in range(25)]
+    process.send_signal(signal.SIGKILL)
+    answered += process.stdout.read().splitlines()
+    process.wait()
+    process.stdout.close()
+    rows = Kept(tmp_path / "ledger.sqlite3").rows()
+    ended = [row for row in rows if row["outcome"] == "ok"]
+    assert len(ended) >= len(answered) >= 25
+    assert len(rows) - len(ended) <= 1

@@ -1,0 +1,56 @@
+"""A function of one's own can take the records instead of the file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generated._runtime.ledger import Record
+from tests.runtime.kept_ledger import HANDLERS, Kept
+
+Sink = Callable[[Any, list[Record]], Any]
+
+
+def sync_sink(handlers: Any, records: list[Record]) -> Any:
+    return records.append
+
+
+def async_sink(handlers: Any, records: list[Record]) -> Any:
+    async def keep(record: Record) -> None:
+        await asyncio.sleep(0)
+        records.append(record)
+
+    return keep
+
+
+@pytest.mark.parametrize("make", [sync_sink, async_sink])
+async def test_any_function_can_take_the_records(
+    tmp_path: Path, handlers: Any, make: Sink
+) -> None:
+    records: list[Record] = []
+    handlers.sink = make(handlers, records)
+    handlers.echo = lambda arguments: arguments
+    kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
+    assert (await kept.call("echo", {"a": 1})).success
+    await kept.calls.close()
+    first, last = records
+    assert (first.outcome, last.outcome) == ("started", "ok")
+    assert first.id == last.id
+    assert last.result == {"a": 1}
+    assert not (tmp_path / "unused").exists()
+
+
+async def test_a_function_that_takes_no_record_lets_no_call_happen(
+    tmp_path: Path, handlers: Any
+) -> None:
+    ran: list[int] = []
+    handlers.work = lambda: ran.append(1)
+    for sink in ("absent", "broken"):
+        handlers.broken = lambda record: 1 / 0
+        kept = Kept(tmp_path / "unused", f"{HANDLERS}:{sink}")
+        assert "cannot be written" in ((await kept.call("work")).error or "")
+    assert ran == []
