@@ -17,19 +17,21 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from calls import call_rows
 from generation import Sizes, black_rows, cold_rows, scale_rows, warm_rows
 from generation_peers import PEERS, peer_rows
 from machine import commit, machine, versions
 from page import write_page
 from paired import PYTHON, Row, child_environment
 from results import KEPT, Part, keep, kept
+from servers import served_part
 from stages import stages
 from start_up import import_rows
 
@@ -48,9 +50,9 @@ class Kind:
     needs_peers: bool = False
 
 
-def of_rows(rows: Callable[[Path, Sizes], list[Row]]) -> Measure:
+def of_rows(rows: Callable[[Path, Sizes], Iterable[Row]]) -> Measure:
     """A part that is rows alone."""
-    return lambda folder, sizes: Part(rows(folder, sizes))
+    return lambda folder, sizes: Part(list(rows(folder, sizes)))
 
 
 def of_peers(folder: Path, sizes: Sizes) -> Part:
@@ -94,9 +96,11 @@ PARTS = {
     "warm": Kind(of_rows(warm_rows)),
     "imports": Kind(of_rows(import_rows)),
     "stages": Kind(of_stages),
+    "servers": Kind(served_part),
+    "calls": Kind(of_rows(call_rows)),
     **{
         name: Kind(of_script(f"{name}.py"))
-        for name in ("servers", "calls", "external", "router")
+        for name in ("external", "router")
         if (HERE / f"{name}.py").exists()
     },
 }
@@ -127,11 +131,15 @@ def main() -> None:
     sizes = Sizes(100, 300, count) if is_quick else Sizes(1_000, 10_000, count)
     with tempfile.TemporaryDirectory(prefix="toolcast-bench-") as folder:
         for name in wanted():
-            print(f"\n{name}\n{HEAD}" if name not in ("servers", "calls") else "")
+            print(f"\n{name}\n{HEAD}")
             load = os.getloadavg()[0]
             part = PARTS[name].measure(Path(folder), sizes)
             for row in part.rows:
                 print(row.line())
+            for lines in part.tables:
+                print()
+                for cells in lines:
+                    print("".join(f"{cell:>24}" for cell in cells))
             for command, shares in part.stages.items():
                 shown = ", ".join(f"{stage} {share:.0%}" for stage, share in shares)
                 print(f"{command}: {shown}")

@@ -119,6 +119,11 @@ def _section(part: Part) -> Iterator[str]:
         for name, (files, lines) in part.wrote.items():
             yield f"| {name} | {files:,} | {lines:,} |"
         yield ""
+    for head, *body in part.tables:
+        yield f"| {' | '.join(head)} |"
+        yield f"| --- |{' ---: |' * (len(head) - 1)}"
+        yield from (f"| {' | '.join(cells)} |" for cells in body)
+        yield ""
     if part.text:
         yield f"```text\n{part.text}\n```\n"
     with_what = ", ".join(

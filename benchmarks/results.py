@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ class Part:
     Attributes:
         rows: ratios and sizes.
         text: what a script of its own printed.
+        tables: further figures as text, by cell; the first row of each names the columns.
         wrote: `{command: [files, lines]}` of its output.
         stages: `{command: [(stage, share of its time), ...]}`, largest first.
         versions: of what was measured, by name.
@@ -33,6 +34,7 @@ class Part:
 
     rows: list[Row]
     text: str = ""
+    tables: Sequence[Sequence[Sequence[str]]] = ()
     wrote: Mapping[str, list[int]] = field(default_factory=dict)
     stages: Mapping[str, list[tuple[str, float]]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

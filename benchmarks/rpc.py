@@ -17,14 +17,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Http", "Stdio", "free_port"]
+from paired import Sample, child_environment
 
+__all__ = ["MODERN", "Http", "Stdio", "free_port"]
+
+MODERN = "2026-07-28"
 _LEGACY = "2025-11-25"
-_MODERN = "2026-07-28"
 _CLIENT = {"name": "bench", "version": "1"}
 _HELLO = {"protocolVersion": _LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
 _META = {
-    "io.modelcontextprotocol/protocolVersion": _MODERN,
+    "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientInfo": _CLIENT,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
@@ -35,12 +37,26 @@ def _bytes(number: int, method: str, params: Mapping[str, Any]) -> bytes:
     return json.dumps(message).encode()
 
 
+def _used(process: int) -> float:
+    """Seconds of the processor of a process and of those that it started, all threads."""
+    # Linux counts nanoseconds here, where /proc counts hundredths of a second.
+    # Source: https://www.man7.org/linux/man-pages/man3/clock_getcpuclockid.3.html
+    own = time.clock_gettime((~process << 3) | 2)
+    children = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return own + sum(_used(int(child)) for child in children.split())
+
+
+def _peak(process: int) -> float:
+    """MiB of a process's memory at its peak."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
 class Stdio:
     """A server over stdio, past its handshake and its first list.
 
     Attributes:
-        started: seconds from the start of the process to the answered `tools/list`.
-        processor: seconds of the processor that the process used until then.
+        start: from the start of the process to the answered `tools/list`.
     """
 
     def __init__(self, command: Sequence[str], folder: Path) -> None:
@@ -48,6 +64,7 @@ class Stdio:
         self._process = subprocess.Popen(
             command,
             cwd=folder,
+            env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -59,8 +76,8 @@ class Stdio:
         )
         self._answer()
         self.list()
-        self.started = time.perf_counter() - begun
-        self.processor = self.used()
+        clock = time.perf_counter() - begun
+        self.start = Sample(self.used(), clock, self.memory())
 
     def list(self) -> float:
         """Seconds of one `tools/list`."""
@@ -92,15 +109,12 @@ class Stdio:
         return time.perf_counter() - begun
 
     def used(self) -> float:
-        """Seconds of the processor that the process has used."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2]
-        user, system = fields.split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        """Seconds of the processor that the server has used."""
+        return _used(self._process.pid)
 
     def memory(self) -> float:
-        """MiB of the process's memory at its peak."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+        """MiB of the server's memory at its peak."""
+        return _peak(self._process.pid)
 
     def close(self) -> None:
         """Ends the server."""
@@ -127,38 +141,63 @@ def free_port() -> int:
 
 
 class Http:
-    """A server over HTTP and one connection to it, in the era without handshakes.
+    """A server over HTTP and one connection to it, without a session.
+
+    Args:
+        command: what starts the server.
+        folder: where it runs.
+        port: where it will listen.
+        revision: of the protocol that requests are in.
+        path: of its endpoint.
 
     Attributes:
-        started: seconds from the start of the process to the answered `tools/list`.
+        start: from the start of the process to the answered `tools/list`.
     """
 
     def __init__(
-        self, command: Sequence[str], folder: Path, port: int, path: str = "/mcp"
+        self,
+        command: Sequence[str],
+        folder: Path,
+        port: int,
+        revision: str = MODERN,
+        path: str = "/mcp",
     ) -> None:
         begun = time.perf_counter()
         self._process = subprocess.Popen(
             command,
             cwd=folder,
+            env=child_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        self._port, self._path = port, path
+        self._port, self._revision, self._path = port, revision, path
         self._connection = self._connected()
         self._answer(self._request("tools/list", {}))
-        self.started = time.perf_counter() - begun
+        clock = time.perf_counter() - begun
+        self.start = Sample(self.used(), clock, self.memory())
 
     def calls(self, params: Mapping[str, Any], count: int) -> list[float]:
         """Seconds of each of that many calls, one after the other."""
         request, seconds = self._request("tools/call", params), []
+        # Others had their turn meanwhile, and servers close what was quiet for seconds.
+        self._connection.close()
+        self._connection = self._connected()
         for _ in range(count):
             begun = time.perf_counter()
             answer = self._answer(request)
             seconds.append(time.perf_counter() - begun)
             assert b'"content"' in answer and b'"isError":true' not in answer, answer
         return seconds
+
+    def used(self) -> float:
+        """Seconds of the processor that the server has used."""
+        return _used(self._process.pid)
+
+    def memory(self) -> float:
+        """MiB of the server's memory at its peak."""
+        return _peak(self._process.pid)
 
     def close(self) -> None:
         """Ends the server."""
@@ -178,13 +217,17 @@ class Http:
                 return connection
 
     def _request(self, method: str, params: Mapping[str, Any]) -> bytes:
-        body = _bytes(7, method, {**params, "_meta": _META})
-        name = f"Mcp-Name: {params['name']}\r\n" if "name" in params else ""
+        further = ""
+        if self._revision == MODERN:
+            params = {**params, "_meta": _META}
+            name = f"Mcp-Name: {params['name']}\r\n" if "name" in params else ""
+            further = f"Mcp-Method: {method}\r\n{name}"
+        body = _bytes(7, method, params)
         head = (
             f"POST {self._path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
             "Content-Type: application/json\r\n"
             "Accept: application/json, text/event-stream\r\n"
-            f"MCP-Protocol-Version: {_MODERN}\r\nMcp-Method: {method}\r\n{name}"
+            f"MCP-Protocol-Version: {self._revision}\r\n{further}"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body

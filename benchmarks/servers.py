@@ -1,8 +1,8 @@
-"""Generated servers beside their peers, in ratios of paired rounds: `make bench`.
+"""Generated servers beside their peers: start, list and calls, over stdio and over HTTP.
 
-Each round measures every candidate once, and a ratio is taken within a round, so that a
-machine whose speed drifts does not matter. With PEERS=1, fastmcp is one of them, in an
-environment of its own below `.toolcast/`.
+With PEERS=1, fastmcp is one of them, in an environment of its own below `.toolcast/`. The
+generated server checks arguments and who may call, and keeps a ledger, in a SQLite file; the
+low-level server does none of it, and the others check arguments alone.
 """
 
 from __future__ import annotations
@@ -11,190 +11,125 @@ import json
 import os
 import statistics
 import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from rpc import Http, Stdio, free_port
+from generation import Sizes
+from paired import PYTHON, TOOLCAST, Row, Sample, ratio
+from results import Part
+from rpc import MODERN, Http, Stdio, free_port
+from served_rounds import Candidate, Figures, measure, table
 
 from specs import write_workspace
 
-PYTHON = sys.executable
-HERE = Path(__file__).parent
-PEERS = HERE / "peer_servers"
-FASTMCP = "fastmcp>=4,<5"
-OURS, PLAIN, HIGH, FAST = "generated", "plain low-level", "MCPServer", "fastmcp"
-CALL = {
-    "name": "thing_00007",
-    "arguments": {
-        "name": "seven",
-        "count": 7,
-        "mode": "slow",
-        "tags": ["a", "b"],
-        "dry_run": True,
-    },
-}
+__all__ = ["served_part"]
+
+_PEERS = Path(__file__).parent / "peer_servers"
+_FASTMCP = "fastmcp==4.1.2"
+_LEDGER, _BARE = "generated", "generated, no ledger"
+_PLAIN, _HIGH, _FAST = "plain low-level", "MCPServer", "fastmcp"
+_OLD = "2025-06-18"
 
 
-@dataclass
-class Candidate:
-    """One server.
+def served_part(folder: Path, sizes: Sizes) -> Part:
+    """The rows of all servers, and what each takes by itself."""
+    calls = 1_000 if sizes.tools >= 1_000 else 200
+    servers = list(_candidates(folder, sizes.tools))
+    with_fast = bool(os.environ.get("PEERS"))
+    others = [_PLAIN, _HIGH, _FAST] if with_fast else [_PLAIN, _HIGH]
 
-    Attributes:
-        name: what it is.
-        stdio: its command.
-        http: its command for a port.
-        folder: where it runs.
-        figures: every sample, by what was measured.
-    """
+    def over_stdio(server: Candidate) -> Stdio:
+        return Stdio(server.stdio, server.folder)
 
-    name: str
-    stdio: list[str]
-    http: Callable[[int], list[str]]
-    folder: Path
-    figures: dict[str, list[float]] = field(default_factory=dict)
+    figures = measure(servers, over_stdio, sizes.rounds, calls)
+    rows = [*_starts(figures, others), *_calls(figures, others, "stdio", (2.0, None))]
+    tables = [table("Over stdio", figures)]
+    for revision in (MODERN, _OLD):
 
-    def add(self, what: str, figure: float) -> None:
-        """Keeps a sample."""
-        self.figures.setdefault(what, []).append(figure)
+        def over_http(server: Candidate, revision: str = revision) -> Http:
+            port = free_port()
+            return Http([*server.http, str(port)], server.folder, port, revision)
+
+        figures = measure(servers, over_http, sizes.rounds, calls)
+        rows += _calls(figures, others, f"HTTP, {revision}", (0.95, 1.0))
+        tables.append(table(f"Over HTTP, {revision}", figures))
+    name, _, version = _FASTMCP.partition("==")
+    return Part(rows, tables=tables, versions={name: version} if with_fast else {})
 
 
-def candidates(folder: Path, tools: int) -> list[Candidate]:
+def _candidates(folder: Path, tools: int) -> Iterator[Candidate]:
     """The servers, over the same tools."""
-    root = write_workspace(folder / f"servers-{tools}", tools, is_async=True)
-    subprocess.run(
-        [PYTHON, "-m", "toolcast", "generate"],
-        cwd=root,
-        check=True,
-        capture_output=True,
-    )
-    listed = root / "tools.json"
+    for name, is_recorded in ((_LEDGER, True), (_BARE, False)):
+        root = folder / f"served-{tools}-{is_recorded}"
+        write_workspace(
+            root, tools, is_async=True, is_served=True, is_recorded=is_recorded
+        )
+        generate = [*TOOLCAST, "generate"]
+        subprocess.run(generate, cwd=root, check=True, capture_output=True)
+        words = [PYTHON, "-m", "generated.things.mcp_server"]
+        yield Candidate(name, words, [*words, "--http", "--port"], root)
     prepared = (root / "generated/things/definitions.jsonl").read_text("utf-8")
     lines = [json.loads(line)["definition"] for line in prepared.splitlines()]
+    listed = root / "tools.json"
     listed.write_text(json.dumps(lines), "utf-8")
-    ours = [PYTHON, "-m", "generated.things.mcp_server"]
-    plain = [PYTHON, str(PEERS / "plain.py"), str(listed)]
-    high = [str(PEERS / "high_level.py"), "sdk", str(tools)]
-    found = [
-        Candidate(
-            OURS, ours, lambda port: [*ours, "--http", "--port", str(port)], root
-        ),
-        Candidate(PLAIN, plain, lambda port: [*plain, "--http", str(port)], root),
-        Candidate(
-            HIGH,
-            [PYTHON, *high],
-            lambda port: [PYTHON, *high, "--http", str(port)],
-            root,
-        ),
-    ]
+    plain = [PYTHON, str(_PEERS / "plain.py"), str(listed)]
+    yield Candidate(_PLAIN, plain, [*plain, "--http"], root)
+    script = str(_PEERS / "high_level.py")
+    high = [PYTHON, script, "sdk", str(tools)]
+    yield Candidate(_HIGH, high, [*high, "--http"], root)
     if os.environ.get("PEERS"):
-        fast = [fastmcp_python(), high[0], "fastmcp", str(tools)]
-        found.append(
-            Candidate(FAST, fast, lambda port: [*fast, "--http", str(port)], root)
-        )
-    return found
+        fast = [_fastmcp_python(), script, "fastmcp", str(tools)]
+        yield Candidate(_FAST, fast, [*fast, "--http"], root)
 
 
-def fastmcp_python() -> str:
+def _fastmcp_python() -> str:
     """The interpreter of fastmcp's own environment, which is made once."""
-    environment = HERE.parent / ".toolcast" / "peers" / "fastmcp"
+    environment = Path(__file__).parents[1] / ".toolcast" / "peers" / _FASTMCP
     python = environment / "bin" / "python"
     if not python.exists():
         subprocess.run([PYTHON, "-m", "venv", str(environment)], check=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", FASTMCP]
+        install = [str(python), "-m", "pip", "install", "--quiet", _FASTMCP]
         subprocess.run(install, check=True)
     return str(python)
 
 
-def stdio_rounds(servers: Iterable[Candidate], rounds: int, calls: int) -> None:
-    """Starts, lists and calls over stdio."""
-    for turn in range(rounds + 1):
-        for server in servers:
-            client = Stdio(server.stdio, server.folder)
-            try:
-                # The handler, its schema and the caches are loaded by the first call.
-                client.calls(CALL, 20)
-                lists = [client.list() for _ in range(3)]
-                before = client.used()
-                seconds = client.calls(CALL, calls)
-                used = client.used() - before
-                rate = calls / client.pipelined(CALL, calls, 16)
-                if turn:  # the first round warms the caches
-                    server.add("spawn to list, s", client.started)
-                    server.add("spawn to list, cpu s", client.processor)
-                    server.add("memory, MiB", client.memory())
-                    server.add("list again, ms", 1e3 * statistics.median(lists))
-                    server.add("stdio call p50, us", 1e6 * statistics.median(seconds))
-                    server.add("stdio call p99, us", 1e6 * p99(seconds))
-                    server.add("stdio calls/s", calls / sum(seconds))
-                    server.add("stdio cpu, us a call", 1e6 * used / calls)
-                    server.add("stdio pipelined calls/s", rate)
-            finally:
-                client.close()
+def _starts(figures: Figures, others: Sequence[str]) -> Iterator[Row]:
+    words = "start to tools/list"
+    samples = {name: [one.start for one in found] for name, found in figures.items()}
+    plain, *further = others
+    yield _row(words, samples, _LEDGER, plain, at_most=0.9)
+    for name, goal in zip(further, (3.0, 6.0), strict=False):
+        yield _row(words, samples, name, _LEDGER, at_least=goal)
 
 
-def http_rounds(servers: Iterable[Candidate], rounds: int, calls: int) -> None:
-    """Calls over HTTP, without a session."""
-    for turn in range(rounds + 1):
-        for server in servers:
-            port = free_port()
-            client = Http(server.http(port), server.folder, port)
-            try:
-                client.calls(CALL, 20)
-                seconds = client.calls(CALL, calls)
-                if turn:
-                    server.add("http call p50, us", 1e6 * statistics.median(seconds))
-                    server.add("http call p99, us", 1e6 * p99(seconds))
-                    server.add("http calls/s", calls / sum(seconds))
-            finally:
-                client.close()
+def _calls(
+    figures: Figures,
+    others: Sequence[str],
+    transport: str,
+    goals: tuple[float, float | None],
+) -> Iterator[Row]:
+    """The peers' calls over ours, the plain server first, and the slow ones of ours."""
+    words = f"calls over {transport}"
+    samples = {name: [one.calls for one in found] for name, found in figures.items()}
+    for name in others:
+        goal = goals[0] if name == _PLAIN else goals[1]
+        yield _row(words, samples, name, _LEDGER, at_least=goal)
+    yield _row(words, samples, _PLAIN, _BARE)
+    pairs = zip(figures[_LEDGER], figures[_PLAIN], strict=True)
+    slow = statistics.median(ours.most / plain.most for ours, plain in pairs)
+    what = f"99 of 100 {words}: {_LEDGER} / {_PLAIN}"
+    yield Row(what, slow, "x", 1.0, False, slow, (), len(figures[_LEDGER]))
 
 
-def p99(seconds: list[float]) -> float:
-    """The time that one call of a hundred takes longer than."""
-    return sorted(seconds)[int(len(seconds) * 0.99)]
-
-
-def table(servers: list[Candidate]) -> None:
-    """Prints medians, and the ratio of ours to each other."""
-    ours, others = servers[0], servers[1:]
-    shown = "".join(f"{server.name:>17}" for server in servers)
-    ratios = "".join(f"{'/ ' + server.name:>18}" for server in others)
-    print(f"{'':26}{shown}   ratios:{ratios}")
-    for what, figures in ours.figures.items():
-        row = "".join(
-            f"{statistics.median(server.figures.get(what, [0])):17.3f}"
-            for server in servers
-        )
-        within = "".join(
-            f"{ratio(figures, server.figures[what]):18.2f}" for server in others
-        )
-        print(f"{what:26}{row}          {within}", flush=True)
-
-
-def ratio(ours: list[float], theirs: list[float]) -> float:
-    """The median of the ratios within the rounds."""
-    pairs = zip(ours, theirs, strict=True)
-    return statistics.median(one / other if other else 0.0 for one, other in pairs)
-
-
-def main() -> None:
-    """Prints the tables; TOOLS, ROUNDS and CALLS of the environment change the sizes."""
-    tools = int(os.environ.get("TOOLS", "1000"))
-    rounds = int(os.environ.get("ROUNDS", "5"))
-    calls = int(os.environ.get("CALLS", "1000"))
-    with tempfile.TemporaryDirectory(prefix="toolcast-servers-") as folder:
-        servers = candidates(Path(folder), tools)
-        print(f"\n{tools} tools, medians of {rounds} rounds of {calls} calls")
-        stdio_rounds(servers, rounds, calls)
-        if "--no-http" not in sys.argv:
-            http_rounds(servers, rounds, calls)
-        table(servers)
-
-
-if __name__ == "__main__":
-    main()
+def _row(
+    words: str,
+    samples: Mapping[str, Sequence[Sample]],
+    one: str,
+    other: str,
+    *,
+    at_most: float | None = None,
+    at_least: float | None = None,
+) -> Row:
+    row = ratio(samples, one, other, at_most=at_most, at_least=at_least)
+    return replace(row, what=f"{words}: {row.what}", is_waited_for=True)

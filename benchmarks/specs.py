@@ -46,7 +46,7 @@ annotations:
   readOnlyHint: false
   destructiveHint: false
 handler: handlers.things:do_thing
-cli:
+{more}cli:
   keyword: do-{number}
   usage: <name>
 examples:
@@ -70,13 +70,32 @@ def do_thing(
 '''
 
 
-def write_workspace(root: Path, tools: int, *, is_async: bool = False) -> Path:
+_SERVED = """\
+clients:
+  assistant: {allow: "*"}
+  guest: {allow: [thing_00002, thing_00007]}
+targets:
+  mcp: {client: assistant}
+"""
+_RECORDED = "ledger: {path: ledger.sqlite3}\n"
+
+
+def write_workspace(
+    root: Path,
+    tools: int,
+    *,
+    is_async: bool = False,
+    is_served: bool = False,
+    is_recorded: bool = False,
+) -> Path:
     """A project with one toolset of that many tools, ready to be generated.
 
     Args:
         root: the project's folder; it is made.
         tools: how many.
         is_async: the handler is a coroutine function, so that its calls need no thread.
+        is_served: the toolset has clients, so that every call is checked for who may have it.
+        is_recorded: every call goes to a ledger in the project's folder.
 
     Returns:
         `root`.
@@ -91,9 +110,12 @@ def write_workspace(root: Path, tools: int, *, is_async: bool = False) -> Path:
     (folder / "toolset.yaml").write_text(
         "name: things\ntitle: Things\nhandlers: handlers\n"
         "sections:\n  things: {heading: Things}\n"
+        + (_SERVED if is_served else "")
+        + (_RECORDED if is_recorded else "")
     )
+    more = "persistent: true\n" if is_recorded else ""
     for number in range(tools):
         name = f"thing_{number:05}"
-        text = _TOOL.format(name=name, number=number)
+        text = _TOOL.format(name=name, number=number, more=more)
         (folder / f"{name}.yaml").write_text(text, "utf-8")
     return root

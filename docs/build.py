@@ -15,7 +15,7 @@ import yaml
 
 from toolcast.commands.entry import main as toolcast
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import BUILT_IN as RULES
+from toolcast.rules.table import built_in
 from toolcast.spec.language import schema
 from toolcast.targets.table import BUILT_IN, targets
 from toolcast.targets.target import Target
@@ -126,7 +126,7 @@ def _cell(text: str) -> str:
 
 
 def _rules_page() -> str:
-    rules = sorted(RULES, key=lambda rule: rule.id)
+    rules = sorted(built_in(), key=lambda rule: rule.id)
     parts = [
         _NOTE,
         "# Rules\n",

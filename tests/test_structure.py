@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import BUILT_IN
+from toolcast.rules.table import BUILT_IN, built_in, checking_ids
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "generator" / "toolcast"
@@ -30,7 +32,7 @@ FAMILIES = {
 # No rule, but what rules are made of.
 NOT_RULES = {
     *("__init__", "data_place", "handler_place", "prompt_finding", "rule", "running"),
-    "table",
+    *("scope", "table"),
 }
 # What a package may import of toolcast besides itself.
 MAY_IMPORT = {
@@ -76,21 +78,32 @@ MAY_IMPORT = {
     "reports": {"findings", "text"},
 }
 
-each_rule = pytest.mark.parametrize("rule", BUILT_IN, ids=lambda rule: rule.id)
+each_rule = pytest.mark.parametrize("rule", built_in(), ids=lambda rule: rule.id)
 each_module = pytest.mark.parametrize(
     "module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE))
 )
 
 
 def test_every_rule_module_is_in_the_table() -> None:
-    table = (PACKAGE / "rules" / "table.py").read_text(encoding="utf-8")
-    listed = set(re.findall(r"^    \*?(\w+)\.RULES?,$", table, re.MULTILINE))
     there = {file.stem for file in (PACKAGE / "rules").glob("*.py")}
-    assert there - NOT_RULES == listed
+    assert there - NOT_RULES == set(BUILT_IN.values())
 
 
-def test_no_two_rules_have_the_same_id() -> None:
-    assert len({rule.id for rule in BUILT_IN}) == len(BUILT_IN)
+def test_every_rule_of_a_module_is_in_the_table_by_its_id() -> None:
+    listed = {
+        (rule.id, name)
+        for name in set(BUILT_IN.values())
+        for rule in rules_of(import_module(f"toolcast.rules.{name}"))
+    }
+    assert listed == set(BUILT_IN.items())
+
+
+def test_the_rules_that_check_something_are_known_by_their_ids() -> None:
+    assert checking_ids() == {rule.id for rule in built_in() if rule.check is not None}
+
+
+def rules_of(module: ModuleType) -> Iterator[Rule]:
+    yield from [module.RULE] if hasattr(module, "RULE") else module.RULES
 
 
 @each_rule
@@ -108,7 +121,7 @@ def test_a_rule_is_well_formed(rule: Rule) -> None:
 
 def test_every_id_in_the_source_is_in_the_table() -> None:
     word = re.compile(rf'"((?:{"|".join(sorted(FAMILIES))})/[a-z0-9-]+)"')
-    known = {rule.id for rule in BUILT_IN}
+    known = {rule.id for rule in built_in()}
     found = {
         (name, str(module.relative_to(PACKAGE)))
         for module in MODULES

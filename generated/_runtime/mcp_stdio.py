@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from .mcp_session import serve_session
 from .stdio_reading import Incoming
 from .stdio_writing import Outgoing
 
@@ -43,8 +44,7 @@ async def serve_stdio(build: Callable[[bool], Server[Any]]) -> None:
         return
     server = build(True)
     async with _pipes() as (incoming, outgoing):
-        options = server.create_initialization_options()
-        await server.run(incoming, outgoing, options)
+        await serve_session(server, incoming, outgoing)
 
 
 def _is_lean() -> bool:

@@ -14,7 +14,7 @@ from .own_tools import OwnTools
 from .tool import Tool
 from .tool_response import ToolResponse
 from .tool_source import ToolSource
-from .tracing import span
+from .tracing import is_traced, span
 from .validation import Validators
 
 if TYPE_CHECKING:
@@ -66,17 +66,27 @@ class ToolCalls:
     ) -> ToolResponse:
         """The answer of a tool, its own or its source's. Every failure is an answer, too."""
 
+        if not is_traced():
+            return (await self._kept(tool, source, arguments, context))[0]
+        with span(context) as told:
+            response, outcome = await self._kept(tool, source, arguments, context)
+            told(outcome)
+        return response
+
+    async def _kept(
+        self,
+        tool: Tool,
+        source: ToolSource | None,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> tuple[ToolResponse, CallOutcome]:
+        if not tool.persistent:
+            return await self._work(tool, source, arguments, context)
+
         async def work() -> tuple[ToolResponse, CallOutcome]:
             return await self._work(tool, source, arguments, context)
 
-        with span(context) as told:
-            if tool.persistent:
-                keep = self._recorder.keep
-                response, outcome = await keep(tool, arguments, context, work)
-            else:
-                response, outcome = await work()
-            told(outcome)
-        return response
+        return await self._recorder.keep(tool, arguments, context, work)
 
     async def close(self) -> None:
         """Returns when every call is recorded that has to be."""

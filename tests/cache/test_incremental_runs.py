@@ -120,9 +120,10 @@ def test_each_field_reaches_every_output_that_shows_it(
         incremental = generate(str(copy), memory=recall())
         cold = generate(str(copy))
         assert_same(incremental, cold, before)
-        kept = [data for data in incremental.files.values() if isinstance(data, Kept)]
+        given = {p: d for p, d in incremental.files.items() if not p.startswith("_")}
+        kept = [data for data in given.values() if isinstance(data, Kept)]
         # With an error there are no files at all, in both.
-        assert not cold.files or len(kept) > 0.3 * len(cold.files), field
+        assert not cold.files or len(kept) > 0.5 * len(given), field
         changed += bool(cold.files)
     assert changed > (8 if chosen is None else 1)
 

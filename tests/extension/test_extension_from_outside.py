@@ -62,8 +62,8 @@ def test_a_target_and_a_rule_of_another_package(
         ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError: No"),
         ("TARGET = RULE = 3", "is not a toolcast "),
         (
-            "from toolcast.rules.table import BUILT_IN\n"
-            "from toolcast.targets.prompts import TARGET\nRULE = BUILT_IN[0]",
+            "from toolcast.rules.required_unknown import RULE\n"
+            "from toolcast.targets.prompts import TARGET",
             "is there already",
         ),
     ],

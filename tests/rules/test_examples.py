@@ -9,10 +9,10 @@ import pytest
 from tests.rules.layout import findings_of, lay_out
 from toolcast.findings import Severity
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import BUILT_IN
+from toolcast.rules.table import built_in
 
-BAD = [pytest.param(rule, id=rule.id) for rule in BUILT_IN if rule.bad]
-GOOD = [pytest.param(rule, id=rule.id) for rule in BUILT_IN if rule.good]
+BAD = [pytest.param(rule, id=rule.id) for rule in built_in() if rule.bad]
+GOOD = [pytest.param(rule, id=rule.id) for rule in built_in() if rule.good]
 
 
 @pytest.mark.parametrize("rule", BAD)

@@ -12,13 +12,13 @@ from tests.rules.layout import lay_out
 from tests.rules.watched import WatchedTool
 from toolcast.findings import Finding, has_errors
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import BUILT_IN
+from toolcast.rules.table import built_in
 from toolcast.spec.loading import load_workspace
 from toolcast.spec.model import Toolset, Workspace
 
 ROOT = Path(__file__).parents[2]
 CASES = sorted(file.parent for file in Path(__file__).parent.glob("*/*/toolcast.yaml"))
-CHECKS = [rule for rule in BUILT_IN if rule.check is not None]
+CHECKS = [rule for rule in built_in() if rule.check is not None]
 EACH_TOOL = [rule for rule in CHECKS if rule.each_tool]
 
 each_check = pytest.mark.parametrize("rule", CHECKS, ids=lambda rule: rule.id)
@@ -29,7 +29,7 @@ each_tool_rule = pytest.mark.parametrize("rule", EACH_TOOL, ids=lambda rule: rul
 def workspaces(tmp_path_factory: pytest.TempPathFactory) -> list[Workspace]:
     """The project's own specs, those of the cases, and every rule's examples."""
     folders = [ROOT, *CASES]
-    for rule in BUILT_IN:
+    for rule in built_in():
         for example in filter(None, (rule.bad, rule.good)):
             folders.append(tmp_path_factory.mktemp("example"))
             lay_out(example, folders[-1])
@@ -42,35 +42,43 @@ def workspaces(tmp_path_factory: pytest.TempPathFactory) -> list[Workspace]:
 
 
 @each_check
-def test_a_rule_looks_at_no_field_of_other_tools_that_it_does_not_name(
+def test_a_rule_looks_at_the_fields_that_it_names_and_at_no_others(
     rule: Rule, workspaces: list[Workspace]
 ) -> None:
-    assert rule.across is not None, "it would run again for every change"
-    looked_at = {name for workspace in workspaces for name in across(rule, workspace)}
+    across, own = rule.scope.across, rule.scope.looks_at
+    assert across is not None, "it would run again for every change"
+    assert own is not None or not rule.each_tool
+    seen_across, seen_own = looked_at(rule, workspaces)
     # Nobody's name changes: the tool of another name is another tool.
-    assert looked_at - {"name"} == rule.across - {"name"}
+    assert seen_across - {"name"} == across - {"name"}
+    assert seen_own - {"name"} == (own or set())
 
 
-def across(rule: Rule, workspace: Workspace) -> set[str]:
-    """The fields of tools that a rule looks at, except of those that it is given alone."""
+def looked_at(rule: Rule, workspaces: list[Workspace]) -> tuple[set[str], set[str]]:
+    """The fields of all tools that a rule looks at, and of those that it is given alone."""
     seen: set[str] = set()
-    watched = replace(
-        workspace,
-        toolsets=tuple(
-            replace(
-                toolset,
-                tools=tuple(WatchedTool(tool, seen.add) for tool in toolset.tools),
-            )
-            for toolset in workspace.toolsets
-        ),
-    )
-    for toolset in watched.toolsets if not rule.each_tool else workspace.toolsets:
-        given = [toolset]
-        if rule.each_tool:
-            given = [replace(toolset, tools=(tool,)) for tool in toolset.tools]
-        for one in given:
-            list(found(rule, one, watched))
-    return seen
+    own: set[str] = set()
+    for workspace in workspaces:
+        watched = replace(
+            workspace,
+            toolsets=tuple(
+                replace(toolset, tools=watched_tools(toolset, seen))
+                for toolset in workspace.toolsets
+            ),
+        )
+        for toolset in watched.toolsets:
+            if not rule.each_tool:
+                list(found(rule, toolset, watched))
+                continue
+            # Other objects than those of the workspace, as in a run for some of the tools.
+            for tool in watched_tools(toolset, own):
+                list(found(rule, replace(toolset, tools=(tool,)), watched))
+    return seen, own
+
+
+def watched_tools(toolset: Toolset, seen: set[str]) -> tuple[WatchedTool, ...]:
+    tools = (t.origin if isinstance(t, WatchedTool) else t for t in toolset.tools)
+    return tuple(WatchedTool(tool, seen.add) for tool in tools)
 
 
 def found(rule: Rule, toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:

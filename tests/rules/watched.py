@@ -20,23 +20,28 @@ class WatchedTool(ToolSpec):
 
     `document` is the note of who looks at positions or text. Making a finding and asking
     for the path of its file are none.
+
+    Attributes:
+        origin: the tool that it is.
     """
 
+    origin: ToolSpec
+
     def __init__(self, tool: ToolSpec, note: Note) -> None:
-        self.__dict__.update(_tool=tool, _note=note)
+        self.__dict__.update(origin=tool, _note=note)
 
     def __getattribute__(self, name: str) -> Any:
         own = object.__getattribute__
         if name == "document":
-            return WatchedDocument(own(self, "_tool").document, own(self, "_note"))
+            return WatchedDocument(own(self, "origin").document, own(self, "_note"))
         if name in _FIELDS:
             own(self, "_note")("mcp" if name.startswith("mcp_") else name)
-            return getattr(own(self, "_tool"), name)
+            return getattr(own(self, "origin"), name)
         if name == "schemas":
             # Those of the tool itself, because they are taken apart only once.
             own(self, "_note")("parameters")
             own(self, "_note")("returns")
-            return own(self, "_tool").schemas
+            return own(self, "origin").schemas
         return own(self, name)
 
 

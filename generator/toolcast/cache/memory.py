@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ..findings import Finding
 from ..output.results import Results
-from ..rules.rule import Rule
+from ..rules.running import Known
+from ..rules.scope import Scope
+from ..rules.table import checking_ids
 from ..spec.binding import ORDERED_BY
 from ..spec.model import Toolset, ToolSpec, Workspace
 from .stored import Section
 from .toolset_memory import ToolsetMemory
 
 __all__ = ["EarlierFindings", "Memory"]
+
+# No toolset has this folder.
+_WORKSPACE = ""
+_SCOPES = "scopes"
 
 
 class Memory:
@@ -39,7 +47,8 @@ class Memory:
         self._digests = digests
         self.same_code = same_code
         self._toolsets: dict[str, ToolsetMemory] = {}
-        self.rules = EarlierFindings(self)
+        scopes = earlier.get(_WORKSPACE, {}).get(_SCOPES, b"null")
+        self.rules = EarlierFindings(self, json.loads(bytes(scopes)))
 
     def empty(self) -> Memory:
         """A memory of the same project without anything in it."""
@@ -66,7 +75,7 @@ class Memory:
     def has_all(self, workspace: Workspace) -> bool:
         """Whether the toolsets are those of the earlier run, their own files unchanged."""
         folders = set(workspace.toolset_folders)
-        return folders == set(self._earlier) and all(
+        return {_WORKSPACE, *folders} == set(self._earlier) and all(
             self.toolset(folder).is_known for folder in folders
         )
 
@@ -81,21 +90,42 @@ class Memory:
 
     def packed(self) -> dict[str, dict[str, Section]]:
         """What the next run can build on: sections by their names, by toolset."""
-        return {name: memory.packed() for name, memory in self._toolsets.items()}
+        packed = {name: memory.packed() for name, memory in self._toolsets.items()}
+        scopes = [scope.packed() for scope in self.rules.scopes or ()]
+        packed[_WORKSPACE] = {_SCOPES: json.dumps(scopes or None).encode("ascii")}
+        return packed
 
 
 class EarlierFindings:
-    """What rules found in earlier runs; see `Earlier`."""
+    """What rules found in earlier runs; see `Earlier`.
 
-    def __init__(self, memory: Memory) -> None:
+    Args:
+        memory: the memory that it is part of.
+        scopes: what an earlier run knew of all rules, as JSON; None for nothing.
+
+    Attributes:
+        scopes: see `Earlier`.
+    """
+
+    def __init__(self, memory: Memory, scopes: Sequence[Any] | None) -> None:
         self._memory = memory
+        self.scopes: Sequence[Scope] | None = None
+        if scopes is not None:
+            known = [Scope.unpacked(values) for values in scopes]
+            # Those of other rules, of extensions for one, are for the rules to tell.
+            if {scope.rule for scope in known} == checking_ids():
+                self.scopes = known
+
+    def learn_scopes(self, scopes: Sequence[Scope]) -> None:
+        """See `Earlier`."""
+        self.scopes = scopes
 
     def findings(
-        self, rule: Rule, toolset: Toolset, workspace: Workspace
-    ) -> list[Finding] | None:
+        self, scope: Scope, toolset: Toolset, workspace: Workspace
+    ) -> Known | None:
         """See `Earlier`."""
-        memory, across = self._memory, rule.across
-        if (rule.reads_code or across is None) and not memory.same_code:
+        memory, across = self._memory, scope.across
+        if (scope.reads_code or across is None) and not memory.same_code:
             return None
         # What is said of several tools can depend on which of them comes first.
         read = across if across is None else across | ORDERED_BY
@@ -103,8 +133,8 @@ class EarlierFindings:
             not memory.has_all(workspace) or memory.differs(read)
         ):
             return None
-        return memory.toolset(toolset.folder).findings(rule, toolset, workspace)
+        return memory.toolset(toolset.folder).findings(scope, toolset)
 
-    def learn(self, rule: Rule, toolset: Toolset, findings: list[Finding]) -> None:
+    def learn(self, rule: str, toolset: Toolset, findings: list[Finding]) -> None:
         """See `Earlier`."""
         self._memory.toolset(toolset.folder).learn_findings(rule, findings)

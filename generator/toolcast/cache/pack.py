@@ -100,7 +100,14 @@ def open_pack(root: str) -> Pack:
         # Changed code is read again by every rule that reads code, and noted again with it.
         code = files[1:] if same_code else []
         return Pack(memory, digests, code, index.looks[2], index.looks[0])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):
         # Whatever it is, it is no pack that can be used.
         return no_pack(root)
 

@@ -7,14 +7,15 @@ import json
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..findings import Finding, Place, Severity
 from ..reading.yaml_reader import MAX_BYTES
-from ..rules.rule import Rule
-from ..spec.model import Toolset, ToolSpec, Workspace
-from .deferred import OUTLINE, deferred, outline_of
+from ..rules.running import Known
+from ..rules.scope import Scope
+from ..spec.model import Toolset, ToolSpec
+from .changes import changed_fields, digests_of
+from .deferred import deferred, outline_of
 from .pieces import Pieces
 from .stored import Section
 
@@ -54,6 +55,7 @@ class ToolsetMemory:
         self._unchanged: set[str] = set()
         self._changed: dict[str, None] = {}
         self._specs: tuple[frozenset[str], frozenset[str]] | None = None
+        self._differences: dict[str, frozenset[str]] = {}
         self._seen: dict[str, tuple[list[int], str]] = {}
 
     def recall(
@@ -87,54 +89,56 @@ class ToolsetMemory:
             "look": look,
             "seal": seal,
             "outline": outline_of(tool),
+            "digests": digests_of(tool),
             "reading": [_values(finding) for finding in findings],
         }
 
     def differs(self, fields: frozenset[str] | None) -> bool:
         """Whether a tool came, went, or has another value in one of the fields."""
-        if not self.is_known or any(file not in self._tools for file in self._before):
+        if not self.is_known:
             return True
-        return any(self._differs(file, fields) for file in self._changed)
+        return any(self._differs(file, fields) for file in self._files_of_specs()[1])
 
     def _differs(self, file: str, fields: frozenset[str] | None) -> bool:
-        if fields is None or not fields <= OUTLINE or file not in self._before:
+        if fields is None or file not in self._before or file not in self._tools:
             return True
-        before = self._before[file]["outline"]["values"]
-        now = self._tools[file]["outline"]["values"] if file in self._tools else {}
-        # As text, because 1 and True are equal and different.
-        return any(
-            (field in before) != (field in now)
-            or json.dumps(before.get(field)) != json.dumps(now.get(field))
-            for field in fields
-        )
+        if file not in self._differences:
+            differences = changed_fields(self._before[file], self._tools[file])
+            self._differences[file] = differences
+        return not self._differences[file].isdisjoint(fields)
 
     # Rules
 
-    def findings(
-        self, rule: Rule, toolset: Toolset, workspace: Workspace
-    ) -> list[Finding] | None:
-        """The findings of a rule of which the caller knows that its fields do not differ."""
-        # A rule that found nothing is not listed.
-        known = self._rules_before.get(rule.id, []) if self.is_known else None
-        if known is None or rule.check is None:
+    def findings(self, scope: Scope, toolset: Toolset) -> Known | None:
+        """What is known of a rule of which the caller knows that what it looks at across
+        tools does not differ."""
+        if not self.is_known:
             return None
+        # A rule that found nothing is not listed.
+        known = self._rules_before.get(scope.rule, [])
         findings = [_finding(values) for values in known]
         here, stale = self._files_of_specs()
         if not stale:
-            return findings
-        if not rule.each_tool:
-            is_stale = any(finding.place.file in stale for finding in findings)
-            return None if is_stale else findings
-        if any(finding.place.file not in here for finding in findings):
+            return Known(findings)
+        found_in = {finding.place.file for finding in findings}
+        if not scope.each_tool:
+            return Known(findings) if found_in.isdisjoint(stale) else None
+        if not found_in <= here:
             return None
-        changed = tuple(
-            tool for tool in toolset.tools if self._names[tool.name] in self._changed
+        # Where it found something, that may have moved, or its line may read otherwise.
+        again = {
+            file
+            for file in self._changed
+            if file in found_in or self._differs(file, scope.looks_at)
+        }
+        return Known(
+            [finding for finding in findings if finding.place.file not in stale],
+            (
+                tuple(tool for tool in toolset.tools if self._names[tool.name] in again)
+                if again
+                else ()
+            ),
         )
-        new = rule.check(replace(toolset, tools=changed), workspace)
-        return [
-            *(finding for finding in findings if finding.place.file not in stale),
-            *(finding for finding in new if finding.place.file != self._file),
-        ]
 
     def _files_of_specs(self) -> tuple[frozenset[str], frozenset[str]]:
         """The toolset's files then and now, and those that changed, came or went."""
@@ -144,10 +148,10 @@ class ToolsetMemory:
             self._specs = frozenset(here), frozenset(gone | set(self._changed))
         return self._specs
 
-    def learn_findings(self, rule: Rule, findings: list[Finding]) -> None:
-        """Keeps what a rule has found in the toolset."""
+    def learn_findings(self, rule: str, findings: list[Finding]) -> None:
+        """Keeps what the rule of an id has found in the toolset."""
         if findings:
-            self._rules[rule.id] = [_values(finding) for finding in findings]
+            self._rules[rule] = [_values(finding) for finding in findings]
 
     # Results
 

@@ -7,6 +7,7 @@ is never a template and never a template's name.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -15,12 +16,14 @@ from jinja2 import (
     BaseLoader,
     ChoiceLoader,
     Environment,
+    FileSystemBytecodeCache,
     FileSystemLoader,
     PackageLoader,
     StrictUndefined,
     TemplateSyntaxError,
     Undefined,
 )
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from ..text.code import Code
@@ -56,6 +59,22 @@ class _LintedLoader(FileSystemLoader):
         return source, path, is_current
 
 
+class _BesideModules(FileSystemBytecodeCache):
+    """What our own templates were compiled to, where Python keeps that of our modules.
+
+    It is trusted as they are, and as they are it may be missing, or not be writable.
+    """
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if sys.dont_write_bytecode:
+            return
+        try:
+            super().dump_bytecode(bucket)
+        except OSError:
+            # The next run compiles the template again, as this one did.
+            return
+
+
 @cache
 def environment(folders: tuple[str, ...] = ()) -> Environment:
     """The environment over the built-in templates, behind those of other folders.
@@ -66,9 +85,12 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
     """
     loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
     loaders.append(_built_in())
+    # Of other people's templates nothing is kept: their code has no place in our package.
+    kept = None if folders else _compiled()
     # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
     return Environment(
         loader=ChoiceLoader(loaders),
+        bytecode_cache=kept,
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_only_code,
@@ -76,6 +98,11 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+def _compiled() -> _BesideModules | None:
+    cached = __spec__.cached if __spec__ is not None else None
+    return _BesideModules(os.path.dirname(cached)) if cached else None
 
 
 def _built_in() -> BaseLoader:

@@ -120,4 +120,5 @@ actions:
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["actions", "parameters"]),
 )

@@ -47,4 +47,5 @@ targets: {registry: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["always", "clients"]),
 )

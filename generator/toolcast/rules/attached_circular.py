@@ -41,4 +41,5 @@ letta: {attached: false, calls_agent_loop: true}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["letta"]),
 )

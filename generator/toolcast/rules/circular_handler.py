@@ -63,5 +63,6 @@ def read(label): return client().agents.blocks.retrieve(label, agent_id="agent-1
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["handler", "letta"]),
     reads_code=True,
 )

@@ -57,4 +57,5 @@ targets: {cli: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["cli"]),
 )

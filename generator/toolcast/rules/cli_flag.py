@@ -63,5 +63,6 @@ targets: {cli: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["actions", "cli", "parameters"]),
     reads=frozenset(["cli", "actions"]),
 )

@@ -70,4 +70,5 @@ targets: {cli: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["actions", "cli", "parameters"]),
 )

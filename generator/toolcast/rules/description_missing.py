@@ -47,4 +47,5 @@ description: Stores a note. Gives its identifier.
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["description", "fields", "mcp"]),
 )

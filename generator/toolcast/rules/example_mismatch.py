@@ -82,4 +82,5 @@ examples:
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["actions", "examples", "parameters", "returns"]),
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..findings import Finding, Severity
 from ..reading.tree import Path
 from ..spec.model import Toolset, ToolSpec, Workspace
-from ..spec.prose import prose_of_tool, prose_of_toolset
+from ..spec.prose import PROSE_FIELDS, prose_of_tool, prose_of_toolset
 from .rule import Rule, at_tool, at_toolset, whole
 
 __all__ = ["RULE"]
@@ -96,5 +96,6 @@ targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["renamed_from"]) | PROSE_FIELDS,
     reads=frozenset(["name", "renamed_from"]),
 )

@@ -73,5 +73,6 @@ def note(limit=10): ...
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["handler", "parameters"]),
     reads_code=True,
 )

@@ -73,5 +73,6 @@ def note(): ...
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["handler"]),
     reads_code=True,
 )

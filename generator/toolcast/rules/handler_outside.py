@@ -52,4 +52,5 @@ def note(): ...
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["handler"]),
 )

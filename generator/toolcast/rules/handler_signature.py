@@ -116,5 +116,6 @@ def note(text, tag=None): ...
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["actions", "handler", "parameters", "returns"]),
     reads_code=True,
 )

@@ -65,5 +65,6 @@ def query(text): ...
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["data", "handler", "letta"]),
     reads_code=True,
 )

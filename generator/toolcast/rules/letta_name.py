@@ -45,4 +45,5 @@ letta: {attached: true}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["letta"]),
 )

@@ -49,4 +49,5 @@ parameters:
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["letta", "parameters"]),
 )

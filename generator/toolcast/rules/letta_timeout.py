@@ -48,4 +48,5 @@ timeout: 60
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["letta", "timeout"]),
 )

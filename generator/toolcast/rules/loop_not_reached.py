@@ -49,5 +49,6 @@ def work(): return client.agents.messages.create("agent-1", input="What now?")
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["handler", "letta"]),
     reads_code=True,
 )

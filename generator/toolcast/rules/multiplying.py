@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 from ..findings import Finding, Severity
 from ..runtime.schema_visits import MOST_WAYS, multiplies
 from ..spec.model import Toolset, Workspace
-from ..spec.surface import definition_texts
-from ..text.clues import clue_words
 from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
 
-_WORDS = clue_words(["ref", "dynamicref", "recursiveref"])
+_REFERENCES = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds schemas whose references multiply."""
     for tool in toolset.tools:
-        if definition_texts(tool).clues.lacks(_WORDS):
-            continue  # without references there are no more ways than places in the file
         for field, schema in (
             ("parameters", tool.parameters),
             ("returns", tool.returns),
         ):
-            if multiplies(schema):
+            if _has_references(schema) and multiplies(schema):
                 yield at_tool(
                     RULE,
                     tool,
@@ -33,6 +31,12 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     f"more than {MOST_WAYS:,} ways lead to one place of a value",
                     "let fewer alternatives name the same definition",
                 )
+
+
+def _has_references(schema: Any) -> bool:
+    """Without any there are no more ways than places in the file."""
+    text = json.dumps(schema)
+    return any(reference in text for reference in _REFERENCES)
 
 
 _FAN = "".join(
@@ -72,4 +76,5 @@ parameters:
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["parameters", "returns"]),
 )

@@ -70,4 +70,5 @@ targets: {registry: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["always", "clients"]),
 )

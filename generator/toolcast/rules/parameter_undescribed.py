@@ -44,4 +44,5 @@ parameters:
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["parameters"]),
 )

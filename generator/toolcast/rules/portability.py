@@ -58,4 +58,5 @@ summary: Lists notes.
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(),
 )

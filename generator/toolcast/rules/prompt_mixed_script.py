@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
-from ..spec.surface import all_texts
+from ..spec.surface import TEXT_FIELDS, all_texts
 from ..text.characters import describe
 from ..text.look_alikes import look_alike
 from .prompt_finding import at_text, shown
@@ -54,4 +54,5 @@ parameters: {type: object}
 """,
     check=check,
     each_tool=True,
+    looks_at=TEXT_FIELDS,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, ToolSpec, Workspace
-from ..spec.surface import definition_texts
+from ..spec.surface import DEFINITION_FIELDS, definition_texts
 from ..text.attack_phrases import OTHER_TOOLS
 from ..text.steering import Steering, steering
 from .prompt_finding import CAVEAT, at_text, phrases_in, shown
@@ -62,5 +62,6 @@ parameters: {type: object}
 """,
     check=check,
     each_tool=True,
+    looks_at=DEFINITION_FIELDS,
     reads=frozenset(["name"]),
 )

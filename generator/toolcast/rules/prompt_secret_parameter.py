@@ -10,7 +10,7 @@ from ..findings import Finding, Severity
 from ..reading.tree import Path
 from ..runtime.secret_arguments import SECRET_NAMES, name_in_words
 from ..spec.model import Toolset, Workspace
-from ..spec.surface import definition_texts
+from ..spec.surface import texts_of
 from .prompt_finding import CAVEAT, at_text
 from .rule import Rule
 
@@ -46,7 +46,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         if not any(map(_wanted, _parameters(tool.parameters))):
             continue
-        for found in definition_texts(tool).each:
+        for found in texts_of(tool.parameters, ("parameters",)):
             if not (found.is_key and _is_parameter(found.path)):
                 continue
             wanted = _wanted(found.text)
@@ -62,7 +62,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _is_parameter(path: Path) -> bool:
-    return path[0] == "parameters" and len(path) > 2 and path[-2] == "properties"
+    return len(path) > 2 and path[-2] == "properties"
 
 
 def _parameters(value: Any) -> Iterator[str]:
@@ -108,4 +108,5 @@ parameters:
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["parameters"]),
 )

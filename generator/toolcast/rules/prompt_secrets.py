@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Toolset, Workspace
-from ..spec.surface import all_texts
+from ..spec.surface import TEXT_FIELDS, all_texts
 from ..text.attack_phrases import SECRETS
 from .prompt_finding import CAVEAT, phrases_in, phrases_in_toolset
 from .rule import Rule
@@ -43,4 +43,5 @@ parameters: {type: object}
 """,
     check=check,
     each_tool=True,
+    looks_at=TEXT_FIELDS,
 )

@@ -59,5 +59,6 @@ def note(arguments): ...
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["handler", "parameters"]),
     reads_code=True,
 )

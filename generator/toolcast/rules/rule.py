@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..findings import Finding, Severity
 from ..reading.tree import Path
 from ..spec.model import Toolset, ToolSpec, Workspace
+from .scope import Scope
 
 __all__ = ["Check", "Rule", "at_tool", "at_toolset", "whole"]
 
@@ -29,6 +30,9 @@ class Rule:
         each_tool: what it finds at a tool depends on that tool and the toolset file alone,
             and on the fields below of others. Then only tools that changed are checked
             again, as if they were all that the toolset has; `workspace` has every tool.
+        looks_at: the fields of the tool itself that an `each_tool` rule looks at, besides
+            its name, and `fields` for which ones it has; None for all of them. A changed
+            tool in which it found nothing is not checked again when these are the same.
         reads: the fields of the workspace's tools that it looks at across tools, besides
             their names and their order; None for all of them, empty for none.
         reads_code: it looks at handlers' source as well.
@@ -42,15 +46,17 @@ class Rule:
     good: str
     check: Check | None = None
     each_tool: bool = False
+    looks_at: frozenset[str] | None = None
     reads: frozenset[str] | None = None
     reads_code: bool = False
 
     @property
-    def across(self) -> frozenset[str] | None:
-        """The fields of other tools that its findings depend on; None for all of them."""
-        if self.reads is None and self.each_tool:
-            return frozenset()
-        return self.reads
+    def scope(self) -> Scope:
+        """What its findings depend on."""
+        across = frozenset[str]() if self.each_tool else None
+        if self.reads is not None:
+            across = self.reads
+        return Scope(self.id, self.each_tool, across, self.looks_at, self.reads_code)
 
 
 def whole(toolset: Toolset, workspace: Workspace) -> Toolset:

@@ -3,52 +3,89 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
 from ..findings import Finding, Severity
 from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
-from ..spec.surface import forget_texts
-from .rule import Rule
-from .table import rules
+from .scope import Scope
+from .table import known_ids, rule, rules
 
-__all__ = ["Earlier", "check_workspace", "next_end", "without_suppressed"]
+__all__ = ["Earlier", "Known", "check_workspace", "next_end", "without_suppressed"]
+
+
+class Known(NamedTuple):
+    """What earlier runs found that still holds, and what they cannot tell.
+
+    Attributes:
+        findings: those of the tools that need not be checked again, and of the toolset.
+        again: the tools that must be.
+    """
+
+    findings: list[Finding]
+    again: tuple[ToolSpec, ...] = ()
 
 
 class Earlier(Protocol):
     """What earlier runs of rules found, where that still holds."""
 
+    @property
+    def scopes(self) -> Sequence[Scope] | None:
+        """The scopes of all rules that check anything; None when only they can tell."""
+
+    def learn_scopes(self, scopes: Sequence[Scope]) -> None:
+        """Keeps the scopes of all rules."""
+
     def findings(
-        self, rule: Rule, toolset: Toolset, workspace: Workspace
-    ) -> list[Finding] | None:
-        """The findings of a rule over a toolset, as a new run would give them; None when
-        only a new run can tell.
+        self, scope: Scope, toolset: Toolset, workspace: Workspace
+    ) -> Known | None:
+        """What is known of a rule's findings over a toolset; None when only a new run of
+        the rule over all its tools can tell.
         """
 
-    def learn(self, rule: Rule, toolset: Toolset, findings: list[Finding]) -> None:
-        """Keeps what a rule has found."""
+    def learn(self, rule: str, toolset: Toolset, findings: list[Finding]) -> None:
+        """Keeps what the rule of an id has found."""
 
 
 def check_workspace(
     workspace: Workspace, earlier: Earlier | None = None
 ) -> list[Finding]:
     """The findings of every rule over every toolset, before suppression."""
+    scopes = earlier.scopes if earlier else None
+    if scopes is None:
+        scopes = [one.scope for one in rules().values() if one.check is not None]
+    if earlier is not None:
+        earlier.learn_scopes(scopes)
     found: list[Finding] = []
     for toolset in workspace.toolsets:
-        for rule in rules().values():
-            if rule.check is None:
-                continue
-            known = None
+        for scope in scopes:
+            known = earlier.findings(scope, toolset, workspace) if earlier else None
+            findings = _findings(scope.rule, toolset, workspace, known)
             if earlier is not None:
-                known = earlier.findings(rule, toolset, workspace)
-            findings = list(rule.check(toolset, workspace)) if known is None else known
-            if earlier is not None:
-                earlier.learn(rule, toolset, findings)
+                earlier.learn(scope.rule, toolset, findings)
             found += findings
         for tool in toolset.tools:
-            forget_texts(tool)
+            # What rules computed of it and kept, such as its texts: nobody asks again.
+            tool.__dict__.pop("kept", None)
     return found
+
+
+def _findings(
+    id: str, toolset: Toolset, workspace: Workspace, known: Known | None
+) -> list[Finding]:
+    if known is not None and not known.again:
+        return known.findings
+    check = rule(id).check
+    if check is None:
+        return []
+    if known is None:
+        return list(check(toolset, workspace))
+    new = check(replace(toolset, tools=known.again), workspace)
+    # What it says of the toolset itself is known.
+    header = f"{toolset.folder}/toolset.yaml"
+    return [*known.findings, *(one for one in new if one.place.file != header)]
 
 
 def without_suppressed(
@@ -123,12 +160,13 @@ def _is_over(entry: Suppression, today: datetime.date) -> bool:
 def _problem(
     entry: Suppression, is_used: bool, today: datetime.date
 ) -> tuple[str, Severity, str, str] | None:
-    if entry.rule not in rules():
+    ids = known_ids()
+    if entry.rule not in ids:
         return (
             "spec/unknown-rule",
             Severity.ERROR,
             f"there is no rule `{entry.rule}`",
-            did_you_mean(entry.rule, list(rules())),
+            did_you_mean(entry.rule, ids),
         )
     if _is_over(entry, today):
         return (

@@ -62,4 +62,5 @@ parameters:
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["parameters", "returns"]),
 )

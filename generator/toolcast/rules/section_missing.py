@@ -47,4 +47,5 @@ targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["section"]),
 )

@@ -38,4 +38,5 @@ summary: Stores a note.
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["summary"]),
 )

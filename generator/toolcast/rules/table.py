@@ -3,201 +3,191 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 
 from ..extensions import ExtensionFailure, extensions
-from . import (
-    actions,
-    always_unreachable,
-    attached_circular,
-    bad_pattern,
-    circular_handler,
-    cli_client,
-    cli_decision,
-    cli_flag,
-    cli_keyword,
-    cli_usage,
-    client_contradiction,
-    default_mismatch,
-    description_long,
-    description_missing,
-    duplicate_enum,
-    ecma_pattern,
-    empty_enum,
-    endpoint_clash,
-    example_mismatch,
-    former_alive,
-    handler_default,
-    handler_missing,
-    handler_not_found,
-    handler_outside,
-    handler_signature,
-    handler_unfollowed,
-    langchain_lost,
-    ledger_sink,
-    letta_builtin,
-    letta_decision,
-    letta_name,
-    letta_same_name,
-    letta_schema,
-    letta_settings,
-    letta_timeout,
-    loop_not_reached,
-    mcp_client,
-    multiplying,
-    name_collision,
-    name_shadowing,
-    name_similar,
-    nobody,
-    not_importable,
-    output_catalogue,
-    parameter_undescribed,
-    portability,
-    prompt_markup,
-    prompt_mixed_script,
-    prompt_other_tools,
-    prompt_secrecy,
-    prompt_secret_parameter,
-    prompt_secrets,
-    python_keyword,
-    reading_catalogue,
-    required_undeclared,
-    required_unknown,
-    schema_cyclic_ref,
-    schema_invalid,
-    schema_no_type,
-    schema_remote_ref,
-    schema_root_not_object,
-    schema_unresolved_ref,
-    section_missing,
-    server_clash,
-    server_secret,
-    server_transport,
-    slow_pattern,
-    spec_catalogue,
-    summary_long,
-    undeclared_effect,
-    undeclared_loop,
-    undeclared_table,
-    unknown_accessor,
-    unknown_client,
-    unknown_exclusion,
-    unknown_keyword,
-    unknown_option,
-    unknown_permission,
-    unknown_pool,
-    unknown_section,
-    unknown_table,
-    unknown_target,
-    unknown_tool,
-    unread_field,
-    untouched_table,
-    wrong_pool,
-)
 from .rule import Rule
 
-__all__ = ["BUILT_IN", "rules"]
+__all__ = ["BUILT_IN", "built_in", "checking_ids", "known_ids", "rule", "rules"]
 
-BUILT_IN: tuple[Rule, ...] = (
-    *reading_catalogue.RULES,
-    *spec_catalogue.RULES,
-    actions.RULE,
-    section_missing.RULE,
-    server_secret.RULE,
-    server_transport.RULE,
-    unknown_permission.RULE,
-    unknown_section.RULE,
-    unread_field.RULE,
-    bad_pattern.RULE,
-    schema_cyclic_ref.RULE,
-    default_mismatch.RULE,
-    duplicate_enum.RULE,
-    ecma_pattern.RULE,
-    empty_enum.RULE,
-    example_mismatch.RULE,
-    schema_invalid.RULE,
-    schema_no_type.RULE,
-    schema_remote_ref.RULE,
-    required_undeclared.RULE,
-    required_unknown.RULE,
-    schema_root_not_object.RULE,
-    slow_pattern.RULE,
-    unknown_keyword.RULE,
-    schema_unresolved_ref.RULE,
-    multiplying.RULE,
-    name_collision.RULE,
-    former_alive.RULE,
-    langchain_lost.RULE,
-    not_importable.RULE,
-    portability.RULE,
-    python_keyword.RULE,
-    server_clash.RULE,
-    description_long.RULE,
-    description_missing.RULE,
-    parameter_undescribed.RULE,
-    summary_long.RULE,
-    always_unreachable.RULE,
-    cli_client.RULE,
-    cli_decision.RULE,
-    cli_flag.RULE,
-    cli_keyword.RULE,
-    cli_usage.RULE,
-    client_contradiction.RULE,
-    endpoint_clash.RULE,
-    mcp_client.RULE,
-    nobody.RULE,
-    unknown_client.RULE,
-    unknown_exclusion.RULE,
-    unknown_tool.RULE,
-    unknown_target.RULE,
-    unknown_option.RULE,
-    handler_default.RULE,
-    handler_missing.RULE,
-    handler_not_found.RULE,
-    handler_outside.RULE,
-    ledger_sink.RULE,
-    handler_signature.RULE,
-    handler_unfollowed.RULE,
-    unknown_pool.RULE,
-    unknown_table.RULE,
-    unknown_accessor.RULE,
-    wrong_pool.RULE,
-    undeclared_table.RULE,
-    undeclared_effect.RULE,
-    untouched_table.RULE,
-    attached_circular.RULE,
-    letta_name.RULE,
-    letta_builtin.RULE,
-    letta_same_name.RULE,
-    letta_schema.RULE,
-    letta_timeout.RULE,
-    circular_handler.RULE,
-    undeclared_loop.RULE,
-    loop_not_reached.RULE,
-    letta_decision.RULE,
-    letta_settings.RULE,
-    *output_catalogue.RULES,
+BUILT_IN: dict[str, str] = {
+    "yaml/syntax": "reading_catalogue",
+    "yaml/ambiguous": "reading_catalogue",
+    "yaml/anchor": "reading_catalogue",
+    "yaml/tag": "reading_catalogue",
+    "yaml/duplicate-key": "reading_catalogue",
+    "yaml/key": "reading_catalogue",
+    "yaml/documents": "reading_catalogue",
+    "yaml/directive": "reading_catalogue",
+    "yaml/empty": "reading_catalogue",
+    "yaml/encoding": "reading_catalogue",
+    "yaml/forbidden-character": "reading_catalogue",
+    "yaml/invisible-character": "reading_catalogue",
+    "yaml/too-deep": "reading_catalogue",
+    "yaml/too-large": "reading_catalogue",
+    "spec/unknown-key": "spec_catalogue",
+    "spec/missing-key": "spec_catalogue",
+    "spec/wrong-type": "spec_catalogue",
+    "spec/invalid-value": "spec_catalogue",
+    "spec/file-stem": "spec_catalogue",
+    "spec/duplicate-tool": "spec_catalogue",
+    "spec/duplicate-toolset": "spec_catalogue",
+    "spec/unknown-toolset": "spec_catalogue",
+    "spec/outside-project": "spec_catalogue",
+    "spec/output-over-input": "spec_catalogue",
+    "spec/many-findings": "spec_catalogue",
+    "spec/unreadable": "spec_catalogue",
+    "spec/unknown-rule": "spec_catalogue",
+    "spec/suppression-over": "spec_catalogue",
+    "spec/unused-suppression": "spec_catalogue",
+    "spec/actions": "actions",
+    "spec/section-missing": "section_missing",
+    "spec/server-secret": "server_secret",
+    "spec/server-transport": "server_transport",
+    "spec/unknown-permission": "unknown_permission",
+    "spec/unknown-section": "unknown_section",
+    "spec/unread-field": "unread_field",
+    "schema/bad-pattern": "bad_pattern",
+    "schema/cyclic-ref": "schema_cyclic_ref",
+    "schema/default-mismatch": "default_mismatch",
+    "schema/duplicate-enum": "duplicate_enum",
+    "schema/ecma-pattern": "ecma_pattern",
+    "schema/empty-enum": "empty_enum",
+    "schema/example-mismatch": "example_mismatch",
+    "schema/invalid": "schema_invalid",
+    "schema/no-type": "schema_no_type",
+    "schema/remote-ref": "schema_remote_ref",
+    "schema/required-undeclared": "required_undeclared",
+    "schema/required-unknown": "required_unknown",
+    "schema/root-not-object": "schema_root_not_object",
+    "schema/slow-pattern": "slow_pattern",
+    "schema/unknown-keyword": "unknown_keyword",
+    "schema/unresolved-ref": "schema_unresolved_ref",
+    "schema/multiplying": "multiplying",
+    "name/collision": "name_collision",
+    "name/former-alive": "former_alive",
+    "name/langchain-lost": "langchain_lost",
+    "name/not-importable": "not_importable",
+    "name/portability": "portability",
+    "name/python-keyword": "python_keyword",
+    "name/server-clash": "server_clash",
+    "prompt/description-long": "description_long",
+    "prompt/description-missing": "description_missing",
+    "prompt/parameter-undescribed": "parameter_undescribed",
+    "prompt/summary-long": "summary_long",
+    "expose/always-unreachable": "always_unreachable",
+    "expose/cli-client": "cli_client",
+    "expose/cli-decision": "cli_decision",
+    "expose/cli-flag": "cli_flag",
+    "expose/cli-keyword": "cli_keyword",
+    "expose/cli-usage": "cli_usage",
+    "expose/client-contradiction": "client_contradiction",
+    "expose/endpoint-clash": "endpoint_clash",
+    "expose/mcp-client": "mcp_client",
+    "expose/nobody": "nobody",
+    "expose/unknown-client": "unknown_client",
+    "expose/unknown-exclusion": "unknown_exclusion",
+    "expose/unknown-tool": "unknown_tool",
+    "target/unknown": "unknown_target",
+    "target/unknown-option": "unknown_option",
+    "handler/default": "handler_default",
+    "handler/missing": "handler_missing",
+    "handler/not-found": "handler_not_found",
+    "handler/outside-package": "handler_outside",
+    "handler/ledger-sink": "ledger_sink",
+    "handler/signature": "handler_signature",
+    "handler/unfollowed": "handler_unfollowed",
+    "data/unknown-pool": "unknown_pool",
+    "data/unknown-table": "unknown_table",
+    "data/unknown-accessor": "unknown_accessor",
+    "data/wrong-pool": "wrong_pool",
+    "data/undeclared-table": "undeclared_table",
+    "data/undeclared-effect": "undeclared_effect",
+    "data/untouched-table": "untouched_table",
+    "letta/attached-circular": "attached_circular",
+    "letta/name-too-long": "letta_name",
+    "letta/builtin-name": "letta_builtin",
+    "letta/same-name": "letta_same_name",
+    "letta/skipped-schema": "letta_schema",
+    "letta/long-timeout": "letta_timeout",
+    "letta/circular-handler": "circular_handler",
+    "letta/undeclared-loop": "undeclared_loop",
+    "letta/loop-not-reached": "loop_not_reached",
+    "letta/no-decision": "letta_decision",
+    "letta/settings": "letta_settings",
+    "output/missing": "output_catalogue",
+    "output/stale": "output_catalogue",
+    "output/hand-edited": "output_catalogue",
+    "output/orphaned": "output_catalogue",
+    "output/foreign": "output_catalogue",
+    "output/link": "output_catalogue",
+    "target/template": "output_catalogue",
     # What attacks models: texts and names.
-    name_shadowing.RULE,
-    name_similar.RULE,
-    prompt_markup.RULE,
-    prompt_mixed_script.RULE,
-    prompt_other_tools.RULE,
-    prompt_secrecy.RULE,
-    prompt_secret_parameter.RULE,
-    prompt_secrets.RULE,
-)
+    "name/shadowing": "name_shadowing",
+    "name/similar": "name_similar",
+    "prompt/markup": "prompt_markup",
+    "prompt/mixed-script": "prompt_mixed_script",
+    "prompt/other-tools": "prompt_other_tools",
+    "prompt/secrecy": "prompt_secrecy",
+    "prompt/secret-parameter": "prompt_secret_parameter",
+    "prompt/secrets": "prompt_secrets",
+}
+"""The module of each rule by the rule's id. A run that builds on an earlier one loads only
+the rules that it needs."""
 
 
-@cache
+def rule(id: str) -> Rule:
+    """The rule of an id, which is the only one that is loaded when it is built in.
+
+    Raises:
+        KeyError: there is none.
+        ExtensionFailure: see `rules`.
+    """
+    if id in BUILT_IN:
+        return _of_module(BUILT_IN[id])[id]
+    return _extensions()[id]
+
+
+def built_in() -> tuple[Rule, ...]:
+    """The built-in rules."""
+    return tuple(map(rule, BUILT_IN))
+
+
 def rules() -> dict[str, Rule]:
     """Every rule by id: the built-in ones, then those of `toolcast.rules`.
 
     Raises:
         ExtensionFailure: one cannot be loaded, or takes an id that is taken.
     """
-    known = {rule.id: rule for rule in BUILT_IN}
+    return {**{id: rule(id) for id in BUILT_IN}, **_extensions()}
+
+
+def checking_ids() -> set[str]:
+    """The ids of the built-in rules that check something: a catalogue tells of others."""
+    return {id for id, name in BUILT_IN.items() if not name.endswith("_catalogue")}
+
+
+def known_ids() -> list[str]:
+    """The ids of every rule, none of which is loaded when it is built in.
+
+    Raises:
+        ExtensionFailure: see `rules`.
+    """
+    return [*BUILT_IN, *_extensions()]
+
+
+@cache
+def _of_module(name: str) -> dict[str, Rule]:
+    module = import_module(f".{name}", __package__)
+    found = vars(module).get("RULES") or (module.RULE,)
+    return {rule.id: rule for rule in found}
+
+
+@cache
+def _extensions() -> dict[str, Rule]:
+    found: dict[str, Rule] = {}
     for value, rule in extensions("toolcast.rules", Rule):
-        if rule.id in known:
+        if rule.id in BUILT_IN or rule.id in found:
             raise ExtensionFailure(f"the rule `{rule.id}` of {value} is there already")
-        known[rule.id] = rule
-    return known
+        found[rule.id] = rule
+    return found

@@ -67,5 +67,6 @@ def work(): return connect().execute("DELETE FROM notes")
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["data", "handler"]),
     reads_code=True,
 )

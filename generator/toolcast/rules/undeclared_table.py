@@ -67,5 +67,6 @@ def work(): return connect().execute(QUERY)
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["data", "handler"]),
     reads_code=True,
 )

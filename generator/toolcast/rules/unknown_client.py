@@ -58,4 +58,5 @@ targets: {registry: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["clients"]),
 )

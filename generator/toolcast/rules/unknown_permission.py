@@ -43,4 +43,5 @@ permissions: {notes.write: May change notes.}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["permission"]),
 )

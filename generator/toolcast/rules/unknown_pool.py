@@ -57,4 +57,5 @@ pools: {ledger: {tables: [notes]}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["data"]),
 )

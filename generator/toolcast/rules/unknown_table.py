@@ -52,4 +52,5 @@ pools: {ledger: {tables: [notes]}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["data"]),
 )

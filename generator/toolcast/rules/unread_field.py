@@ -63,4 +63,5 @@ targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["fields"]),
 )

@@ -61,5 +61,6 @@ def work(): return connect().execute("SELECT * FROM notes")
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["data", "handler"]),
     reads_code=True,
 )

@@ -85,5 +85,6 @@ def work():
 """,
     check=check,
     each_tool=True,
+    looks_at=frozenset(["data", "handler"]),
     reads_code=True,
 )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .mcp_answers import call_result, failure, sendable
 from .mcp_lines import RawJson
 from .registry import Registry, UnknownToolError
+from .tracing import when_traced
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -245,6 +246,7 @@ class McpServer:
             further = [tool.definition for tool in await self._source_tools(who)]
             return {**result, "tools": _with(shown[1], further)}
 
+        server.middleware[:] = [when_traced(each) for each in server.middleware]
         server.middleware.append(exact_tools)
         return server
 

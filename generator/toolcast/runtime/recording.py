@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,7 +58,7 @@ class Recorder:
             self._ledger = open_ledger(self._settings)
         ledger = self._ledger
         record = Record(
-            id=uuid.uuid4().hex,
+            id=_number(),
             toolset=self._settings.toolset,
             tool=tool.name,
             client=context.client,
@@ -69,8 +68,13 @@ class Recorder:
         started = time.perf_counter()
 
         def ended(response: ToolResponse, outcome: CallOutcome) -> Record:
-            return replace(
-                record,
+            return Record(
+                record.id,
+                record.toolset,
+                record.tool,
+                record.client,
+                record.started,
+                record.arguments,
                 outcome=outcome,
                 result=_result(response),
                 error=response.error,
@@ -111,6 +115,14 @@ class Recorder:
             redaction = Redaction(tool.parameters)
             self._redactions[tool.name] = tool.parameters, redaction
         return redaction.of(arguments)
+
+
+def _number() -> str:
+    """The id of a call that begins now: nobody has it, and it comes after earlier ones.
+
+    A file that is in the order of its ids is written at its end then, and not all over.
+    """
+    return f"{time.time_ns():016x}{os.urandom(8).hex()}"
 
 
 def _unrecorded() -> Answered:

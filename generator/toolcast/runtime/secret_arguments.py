@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -28,7 +29,9 @@ _BELOW = (
     *("items", "additionalItems", "contains", "additionalProperties"),
     *("unevaluatedItems", "unevaluatedProperties"),
 )
+_PLAIN = frozenset({str, int, bool, float, type(None)})
 _MOST_SCHEMAS = 20_000
+_LONGEST_KNOWN = 64
 
 
 class Redaction:
@@ -58,18 +61,30 @@ def name_in_words(name: str) -> str:
 
 
 def _copied(value: Any, names: frozenset[str]) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {
             key: (
                 REDACTED
-                if key in names or name_in_words(str(key)) in SECRET_NAMES
-                else _copied(item, names)
+                if key in names or _is_secret_name(str(key))
+                else item if type(item) in _PLAIN else _copied(item, names)
             )
             for key, item in value.items()
         }
     if isinstance(value, (list, tuple)):
         return [_copied(item, names) for item in value]
     return value
+
+
+def _is_secret_name(name: str) -> bool:
+    # Names of parameters come again with each call; others may be long, and of any number.
+    if len(name) <= _LONGEST_KNOWN:
+        return _is_known_as_secret(name)
+    return name_in_words(name) in SECRET_NAMES
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_known_as_secret(name: str) -> bool:
+    return name_in_words(name) in SECRET_NAMES
 
 
 class _Marks:

@@ -1,62 +1,45 @@
-"""The ledger as a SQLite file: one thread writes, in batches, for all callers."""
+"""The ledger as a SQLite file, for any number of loops, threads and processes.
+
+A record is committed where its call runs, which takes less than handing it over would, as long
+as that cannot take long: it is short, nobody else writes, and the log has not to be moved into
+the file. In all other cases a thread takes it, waits as long as need be, and writes what has
+come meanwhile as one batch.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
 import contextlib
-import json
 import logging
 import os
 import queue
 import sqlite3
 import threading
+import weakref
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 from .ledger import LedgerError, Record
+from .ledger_rows import OF_THE_RECORD, connected, ending, wait_for_others, whole
 
 __all__ = ["SqliteLedger"]
 
 _logger = logging.getLogger("toolcast.ledger")
 
-_VERSION = 1
-_BUSY_SECONDS = 30.0
 _LARGEST_BATCH = 500
-_TABLE = """
-CREATE TABLE IF NOT EXISTS calls (
-    id TEXT PRIMARY KEY,
-    toolset TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    client TEXT,
-    started TEXT NOT NULL,   -- ISO 8601 in UTC
-    arguments TEXT,          -- JSON, secrets replaced
-    outcome TEXT NOT NULL,   -- started, ok, error, invalid, timeout, cancelled
-    result TEXT,             -- JSON
-    error TEXT,
-    seconds REAL             -- NULL while it runs
-) STRICT, WITHOUT ROWID
-"""
-_INDEX = "CREATE INDEX IF NOT EXISTS calls_started ON calls (started)"
-_WRITE = """
-INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET
-    outcome = excluded.outcome, result = excluded.result,
-    error = excluded.error, seconds = excluded.seconds
-"""
-
-# What a record may be that no file takes; everything else is wrong with the file.
-_OF_THE_RECORD = (
-    *(sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError),
-    *(TypeError, ValueError, OverflowError, RecursionError),
-)
+_MOST_AT_ONCE = 1 << 16
+"""Characters of a record that is committed where its call runs."""
+_MOST_IN_LOG = 4 << 20
+"""Bytes of the log, about, before it is moved into the file."""
+_EACH_COMMIT = 3 * 4096
+"""Bytes that a commit of a short record adds to the log: a row's page and an index's."""
 
 _Item = tuple[Record, "Future[None]"]
 
 
 class SqliteLedger:
-    """Records in a SQLite file in WAL mode, for any number of threads and processes.
+    """Records in a SQLite file in WAL mode.
 
     Args:
         path: the file; it and its folder are made for their owner alone.
@@ -64,14 +47,24 @@ class SqliteLedger:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.begin()
+        _ledgers.add(self)
+
+    def begin(self) -> None:
+        """Begins anew, as a forked child has to, which has neither the thread nor the file."""
         self._lock = threading.Lock()
-        self._process = 0
         self._thread: threading.Thread | None = None
         self._waiting: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
+        # The thread's while there are unwritten records, otherwise of whoever has the lock.
+        # The thread's frame refers to it as well: in a child nothing ever closes it.
+        self._connection: sqlite3.Connection | None = None
+        self._unwritten = 0
+        self._in_log = 0
 
     async def write(self, record: Record) -> None:
         """Returns when the record is committed."""
-        await asyncio.wrap_future(self._put(record))
+        if not self._write_at_once(record):
+            await asyncio.wrap_future(self._put(record))
 
     def write_soon(self, record: Record) -> None:
         """Keeps the record for the next batch."""
@@ -89,27 +82,43 @@ class SqliteLedger:
         """Returns when all records are committed and the file is closed."""
         await asyncio.to_thread(self._finish)
 
+    def _write_at_once(self, record: Record) -> bool:
+        """Commits a record here; False when that may take long, or did not work."""
+        with self._lock:
+            connection = self._connection
+            if connection is None or self._unwritten or self._in_log > _MOST_IN_LOG:
+                return False
+            try:
+                make = whole if record.outcome == "started" else ending
+                text, values, characters = make(record)
+                if characters > _MOST_AT_ONCE:
+                    return False
+                self._in_log += _EACH_COMMIT + characters
+                return connection.execute(text, values).rowcount == 1
+            except (sqlite3.Error, *OF_THE_RECORD):
+                # Somebody else writes, or worse: the thread waits, or says what it is.
+                return False
+
     def _put(self, record: Record) -> Future[None]:
         done: Future[None] = Future()
         with self._lock:
-            if self._thread is None or self._process != os.getpid():
-                # A forked child has neither the thread nor a right to its connection.
-                self._process = os.getpid()
+            if self._thread is None:
                 self._waiting = queue.SimpleQueue()
                 self._thread = threading.Thread(
                     target=self._run, args=(self._waiting,), name="ledger", daemon=True
                 )
                 self._thread.start()
                 atexit.register(self._finish)
+            self._unwritten += 1
             self._waiting.put((record, done))
         return done
 
     def _finish(self) -> None:
         atexit.unregister(self._finish)
         with self._lock:
-            thread, mine = self._thread, self._process == os.getpid()
-            self._thread = None
-            if thread is None or not mine:
+            thread = self._thread
+            self._thread = self._connection = None
+            if thread is None:
                 return
             self._waiting.put(None)
         thread.join()
@@ -119,18 +128,44 @@ class SqliteLedger:
         is_open = True
         while is_open:
             batch, is_open = _next_batch(waiting)
+            if not batch:
+                break
+            failed: dict[int, LedgerError] = {}
             try:
                 if connection is None:
-                    connection = _connected(self._path)
-                _write_all(connection, batch)
+                    connection = connected(self._path)
+                    # A process that was killed has left its log behind.
+                    self._in_log = _size(Path(f"{self._path}-wal"))
+                wait_for_others(connection, is_patient=True)
+                self._make_room(connection)
+                failed = _write_all(connection, batch)
+                wait_for_others(connection, is_patient=False)
             except Exception as error:
                 if connection is not None:
                     connection.close()
                     connection = None
-                for _, done in batch:
-                    _fail(done, LedgerError(f"{self._path} cannot be written"), error)
+                lost = LedgerError(f"{self._path} cannot be written")
+                lost.__cause__ = error
+                failed = dict.fromkeys(range(len(batch)), lost)
+            with self._lock:
+                self._unwritten -= len(batch)
+                self._in_log += _EACH_COMMIT * len(batch)
+                if waiting is self._waiting and self._thread is not None:
+                    self._connection = connection
+            for number, (_, done) in enumerate(batch):
+                _tell(done, failed.get(number))
         if connection is not None:
             connection.close()
+
+    def _make_room(self, connection: sqlite3.Connection) -> None:
+        """Moves the log into the file when it has grown; what is written next begins it anew.
+
+        Both wait for the disk, and nobody else writes here meanwhile, who could keep the log
+        from coming to an end.
+        """
+        if self._in_log > _MOST_IN_LOG:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self._in_log = 0
 
 
 def _next_batch(
@@ -150,83 +185,48 @@ def _next_batch(
     return batch, False
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+def _size(path: Path) -> int:
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > _VERSION:
-            raise LedgerError(f"{path} was written by a newer version")
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(_TABLE)
-        connection.execute(_INDEX)
-        connection.execute(f"PRAGMA user_version = {_VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
-def _write_all(connection: sqlite3.Connection, batch: list[_Item]) -> None:
-    """Commits the batch; a record that the file does not take fails alone."""
-    if not batch:
-        return
-    failed: list[tuple[Future[None], Exception]] = []
+def _write_all(
+    connection: sqlite3.Connection, batch: list[_Item]
+) -> dict[int, LedgerError]:
+    """Commits the batch; a record that the file does not take fails alone, by its place."""
+    failed: dict[int, LedgerError] = {}
     connection.execute("BEGIN IMMEDIATE")
-    for record, done in batch:
+    for number, (record, _) in enumerate(batch):
         try:
-            connection.execute(_WRITE, _row(record))
-        except _OF_THE_RECORD as error:
-            failed.append((done, error))
+            if record.outcome == "started" or not _completed(connection, record):
+                connection.execute(*whole(record)[:2])
+        except OF_THE_RECORD as error:
+            failed[number] = LedgerError("the record cannot be stored")
+            failed[number].__cause__ = error
     connection.execute("COMMIT")
-    for done, cause in failed:
-        _fail(done, LedgerError("the record cannot be stored"), cause)
-    for _, done in batch:
-        if not done.done():
-            with contextlib.suppress(Exception):
-                done.set_result(None)
+    return failed
 
 
-def _fail(done: Future[None], error: LedgerError, cause: Exception) -> None:
-    error.__cause__ = cause
+def _completed(connection: sqlite3.Connection, record: Record) -> bool:
+    return connection.execute(*ending(record)[:2]).rowcount == 1
+
+
+def _tell(done: Future[None], error: LedgerError | None) -> None:
     if not done.done():
         with contextlib.suppress(Exception):
-            done.set_exception(error)
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
 
 
-def _row(record: Record) -> tuple[Any, ...]:
-    return (
-        record.id,
-        record.toolset,
-        record.tool,
-        record.client,
-        record.started,
-        _json(record.arguments),
-        record.outcome,
-        None if record.result is None else _json(record.result),
-        None if record.error is None else _storable(record.error),
-        record.seconds,
-    )
+def _begin_all() -> None:
+    for ledger in list(_ledgers):
+        ledger.begin()
 
 
-def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    # Half a surrogate pair is JSON when it is escaped, and no text otherwise.
-    return text if _is_text(text) else json.dumps(value, allow_nan=False)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+_ledgers: weakref.WeakSet[SqliteLedger] = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_all)

@@ -27,6 +27,10 @@ _logger = logging.getLogger("toolcast")
 _READ_BYTES = 1 << 16
 _MOST_WAITING = 256
 """Messages that are read ahead of the session."""
+_MOST_BEFORE = 8
+"""Messages before the first request that are not dropped."""
+_OF_ANSWERS = (b'"result"', b'"error"', b"\\u")
+"""A line without these, spelled out or escaped, is a request if it can be one."""
 _PATIENCE = 2.0
 """Seconds that calls may still take when the client has closed its side."""
 
@@ -67,6 +71,23 @@ class Incoming:
         self._is_open = False
         self.pause()
         self._wake()
+
+    async def first_request(self) -> JSONRPCRequest | None:
+        """The first request, which is given again; None when the stream ends before.
+
+        Of what comes before it, eight messages are kept, as the SDK does.
+        """
+        lead: list[SessionMessage] = []
+        first: JSONRPCRequest | None = None
+        async for item in self:
+            if isinstance(item.message, JSONRPCRequest):
+                first = item.message
+                self._messages.appendleft(item)
+                break
+            if len(lead) < _MOST_BEFORE:
+                lead.append(item)
+        self._messages.extendleft(reversed(lead))
+        return first
 
     async def receive(self) -> SessionMessage:
         """The next message.
@@ -147,6 +168,12 @@ class Incoming:
 
 
 def _message(line: bytes) -> JSONRPCMessage | None:
+    if not any(word in line for word in _OF_ANSWERS):
+        # Nearly every message is a request; the adapter would try all kinds to find the best.
+        try:
+            return JSONRPCRequest.model_validate_json(line, by_name=False)
+        except ValueError:
+            pass
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:

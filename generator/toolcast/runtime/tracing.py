@@ -8,29 +8,40 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .call_context import CallContext
 
-__all__ = ["span"]
+if TYPE_CHECKING:
+    from mcp.server.context import (
+        CallNext,
+        HandlerResult,
+        ServerMiddleware,
+        ServerRequestContext,
+    )
+
+__all__ = ["is_traced", "span", "when_traced"]
+
+
+def is_traced() -> bool:
+    """Whether somebody has set OpenTelemetry up, so that a span is more than nothing."""
+    trace: Any = sys.modules.get("opentelemetry.trace")
+    # The MCP SDK imports the API; without a provider every span of it is a no-op.
+    return trace is not None and not isinstance(
+        trace.get_tracer_provider(), trace.ProxyTracerProvider
+    )
 
 
 @contextmanager
 def span(context: CallContext) -> Iterator[Callable[[str], None]]:
-    """The span of a call, as the semantic conventions for tool calls name it.
+    """The span of a call that is traced, as the semantic conventions for tool calls name it.
 
     It says which tool and which client, how long and what came of it; of arguments and
     results nothing. The value is told the outcome.
 
     Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
     """
-    trace: Any = sys.modules.get("opentelemetry.trace")
-    # The MCP SDK imports the API; without a provider every span of it is a no-op.
-    if trace is None or isinstance(
-        trace.get_tracer_provider(), trace.ProxyTracerProvider
-    ):
-        yield _told_nothing
-        return
+    trace: Any = sys.modules["opentelemetry.trace"]
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": context.tool,
@@ -58,5 +69,20 @@ def span(context: CallContext) -> Iterator[Callable[[str], None]]:
             raise
 
 
-def _told_nothing(outcome: str) -> None:
-    pass
+def when_traced(
+    middleware: ServerMiddleware[Any],
+) -> ServerMiddleware[Any]:
+    """The SDK's spans, made only where somebody takes them or the caller began a trace.
+
+    It says of its spans that they are no-ops without OpenTelemetry, and that leaving them out
+    is for whoever builds the server: making them is an eighth of a short call.
+    """
+
+    async def traced(
+        ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        if ctx.meta or is_traced():
+            return await middleware(ctx, call_next)
+        return await call_next(ctx)
+
+    return traced

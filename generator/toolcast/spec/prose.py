@@ -8,13 +8,21 @@ from typing import Any
 from ..reading.tree import Path
 from .model import Toolset, ToolSpec
 
-__all__ = ["prose_of_tool", "prose_of_toolset"]
+__all__ = ["PROSE_FIELDS", "prose_of_tool", "prose_of_toolset"]
 
 Prose = Iterator[tuple[Path, str]]
 
 _TOOL = ("title", "summary", "description", "when_to_use", "guidance")
 _TOOLSET = ("title", "instructions")
 _SECTION = ("heading", "label", "intro", "footer")
+
+PROSE_FIELDS = frozenset(
+    [
+        *(*_TOOL, "parameters", "returns"),
+        *("actions", "annotations", "cli", "deprecated", "examples"),
+    ]
+)
+"""The fields of a tool that hold texts for people and models."""
 
 
 def prose_of_tool(tool: ToolSpec) -> Prose:

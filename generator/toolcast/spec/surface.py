@@ -11,11 +11,13 @@ from ..text.clues import Clues
 from .model import ToolSpec
 
 __all__ = [
+    "DEFINITION_FIELDS",
+    "TEXT_FIELDS",
     "SurfaceText",
     "SurfaceTexts",
     "all_texts",
     "definition_texts",
-    "forget_texts",
+    "texts_of",
 ]
 
 _DEFINITION = (
@@ -23,6 +25,11 @@ _DEFINITION = (
     *("annotations", "icons", "meta", "execution", "mcp"),
 )
 _PROSE = ("when_to_use", "guidance", "actions", "cli", "examples", "deprecated")
+
+DEFINITION_FIELDS = frozenset(_DEFINITION)
+"""The fields of a tool's definition."""
+TEXT_FIELDS = DEFINITION_FIELDS.union(_PROSE)
+"""The fields of which models read anything."""
 
 
 class SurfaceText(NamedTuple):
@@ -62,7 +69,7 @@ class SurfaceTexts:
         return tuple(
             text
             for field in self._fields
-            for text in _walk(self._spec[field], (field,))
+            for text in texts_of(self._spec[field], (field,))
         )
 
 
@@ -74,12 +81,6 @@ def definition_texts(tool: ToolSpec) -> SurfaceTexts:
 def all_texts(tool: ToolSpec) -> SurfaceTexts:
     """Every string that any model reads: the definition's and the prompt docs'."""
     return _kept(tool, "all texts", (*_DEFINITION, *_PROSE))
-
-
-def forget_texts(tool: ToolSpec) -> None:
-    """Lets go of the texts of a tool, when no rule will ask for them any more."""
-    for name in ("definition texts", "all texts"):
-        tool.kept.pop(name, None)
 
 
 def _kept(tool: ToolSpec, name: str, fields: tuple[str, ...]) -> SurfaceTexts:
@@ -106,13 +107,14 @@ def _collect(value: Any, found: list[str]) -> None:
             _collect(inner, found)
 
 
-def _walk(value: Any, path: Path) -> Iterator[SurfaceText]:
+def texts_of(value: Any, path: Path) -> Iterator[SurfaceText]:
+    """The strings of a value that stands at a path, keys before what they lead to."""
     if isinstance(value, str):
         yield SurfaceText(path, value)
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield SurfaceText((*path, key), key, is_key=True)
-            yield from _walk(inner, (*path, key))
+            yield from texts_of(inner, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _walk(inner, (*path, index))
+            yield from texts_of(inner, (*path, index))

@@ -8,22 +8,24 @@ from collections.abc import Sequence
 from ..output.results import Piece, Results, values_of
 from ..spec.model import Client, ToolSpec
 
-__all__ = ["ACROSS", "offered", "sections_of_tools"]
+__all__ = ["ACCESS", "SECTION", "offered", "sections_of_tools"]
 
 
-def _text(tool: ToolSpec) -> str:
-    return json.dumps([tool.clients, tool.section, tool.renamed_from, tool.persistent])
+def _access(tool: ToolSpec) -> str:
+    return json.dumps([tool.clients, tool.renamed_from, tool.persistent])
 
 
-ACROSS = Piece("across", _text)
-"""To whom a tool is offered, its section, its former names, whether it is persistent."""
+ACCESS = Piece("access", _access)
+"""To whom a tool is offered, its former names, and whether it is persistent."""
+
+SECTION = Piece("section", lambda tool: json.dumps(tool.section))
 
 
 def offered(
     tools: Sequence[ToolSpec], client: Client, results: Results
 ) -> Sequence[ToolSpec]:
     """The tools that a client may see and call, as `Toolset.is_offered` says it."""
-    known = values_of(results, ACROSS, tools)
+    known = values_of(results, ACCESS, tools)
     return [
         tool
         for tool, (clients, *_) in zip(tools, known, strict=True)
@@ -33,4 +35,4 @@ def offered(
 
 def sections_of_tools(tools: Sequence[ToolSpec], results: Results) -> list[str | None]:
     """The section of each tool."""
-    return [section for _, section, *_ in values_of(results, ACROSS, tools)]
+    return values_of(results, SECTION, tools)

@@ -21,7 +21,7 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .across import ACROSS
+from .across import ACCESS, SECTION
 from .cli_rows import CliTool, cli_block_tools, cli_piece, cli_tools
 from .prompt_blocks import PROMPT_DOCS, SectionView, section_view, sections_of
 from .target import Context, Target, header
@@ -88,14 +88,14 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
         draw = partial(_block, path, section, members, context)
         files |= results.files(path, members, (PROMPT_DOCS,), draw)
     preamble = partial(_preamble, toolset, sections, context)
-    files |= results.files("preamble", tools, (PROMPT_DOCS, ACROSS), preamble)
+    files |= results.files("preamble", tools, (PROMPT_DOCS, SECTION), preamble)
     if toolset.clients:
-        pieces = (PROMPT_DOCS, ACROSS, cli_piece(toolset))
+        pieces = (PROMPT_DOCS, SECTION, ACCESS, cli_piece(toolset))
         module = partial(_module_by_client, toolset, sections, context)
         files |= results.files("prompts", toolset.tools, pieces, module)
     else:
         module = partial(_module, toolset, sections, context)
-        files |= results.files("prompts", tools, (ACROSS,), module)
+        files |= results.files("prompts", tools, (SECTION,), module)
     return files
 
 

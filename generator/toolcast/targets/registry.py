@@ -23,7 +23,7 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .across import ACROSS
+from .across import ACCESS
 from .argument_types import ArgumentTypes, argument_types
 from .external import external_view
 from .mcp_definition import mcp_definition
@@ -78,7 +78,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
             partial(_prepared, toolset, tools, context),
         ),
         **results.files(
-            "registry", tools, (ACROSS,), partial(_registry, toolset, tools, context)
+            "registry", tools, (ACCESS,), partial(_registry, toolset, tools, context)
         ),
         **results.tool_files(
             "registry", tools, _path, lambda tool: _tool(toolset, tool, context)

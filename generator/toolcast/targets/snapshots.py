@@ -16,7 +16,7 @@ from ..text.layout import Expression, Text
 from ..text.names import module_name
 from ..text.python import code_of, encode, literal, string, tuple_of
 from . import cli, prompts
-from .across import ACROSS, offered
+from .across import ACCESS, SECTION, offered
 from .cli_commands import cli_commands
 from .mcp_definition import mcp_definition
 from .prepared_lines import DEFINITION
@@ -88,7 +88,7 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
                 if path.endswith(".md"):
                     files[path.replace("prompts/", "snapshots/blocks/", 1)] = data
     tests = partial(_tests, toolset, context)
-    return {**files, **results.files("tests", toolset.tools, (ACROSS,), tests)}
+    return {**files, **results.files("tests", toolset.tools, (ACCESS, SECTION), tests)}
 
 
 def _path(folder: str, ending: str, tool: ToolSpec) -> str:

@@ -1,0 +1,157 @@
+"""Rounds in which servers are started in turn, and then take turns at being called."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paired import Sample
+from rpc import Http, Stdio
+
+__all__ = ["CALL", "Candidate", "Figures", "measure", "table"]
+
+_TURNS = 10
+_WARMING = 20
+_AT_A_TIME = 16
+CALL: dict[str, Any] = {
+    "name": "thing_00007",
+    "arguments": {
+        "name": "seven",
+        "count": 7,
+        "mode": "slow",
+        "tags": ["a", "b"],
+        "dry_run": True,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One server.
+
+    Attributes:
+        name: what it is.
+        stdio: its command.
+        http: its command but for the port.
+        folder: where it runs.
+    """
+
+    name: str
+    stdio: Sequence[str]
+    http: Sequence[str]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one server did in one round.
+
+    Attributes:
+        start: from the start of the process to the answered `tools/list`.
+        calls: all of its calls, one after the other.
+        seconds: of each of them by the clock.
+        rate: calls a second with 16 under way at a time; None where there is no such figure.
+    """
+
+    start: Sample
+    calls: Sample
+    seconds: Sequence[float]
+    rate: float | None
+
+    @property
+    def half(self) -> float:
+        """Seconds that half of the calls take at most."""
+        return statistics.median(self.seconds)
+
+    @property
+    def most(self) -> float:
+        """Seconds that 99 of 100 calls take at most."""
+        return sorted(self.seconds)[int(len(self.seconds) * 0.99)]
+
+
+Figures = dict[str, list[Round]]
+"""The rounds by the servers' names."""
+
+
+def measure(
+    servers: Sequence[Candidate],
+    start: Callable[[Candidate], Stdio | Http],
+    rounds: int,
+    calls: int,
+) -> Figures:
+    """Starts every server in turn, and then lets them answer a tenth of the calls in turn.
+
+    A round that comes before, and is not counted, warms the caches of files.
+    """
+    figures: Figures = {server.name: [] for server in servers}
+    for turn in range(rounds + 1):
+        clients: list[Stdio | Http] = []
+        try:
+            for server in servers:
+                clients.append(start(server))
+            found = _called(clients, calls)
+        finally:
+            for client in clients:
+                client.close()
+        if turn:
+            for server, one in zip(servers, found, strict=True):
+                figures[server.name].append(one)
+    return figures
+
+
+def _called(clients: Sequence[Stdio | Http], calls: int) -> list[Round]:
+    seconds: list[list[float]] = [[] for _ in clients]
+    used = [0.0 for _ in clients]
+    for client in clients:
+        # The handler, its schema and the caches are loaded by the first call.
+        client.calls(CALL, _WARMING)
+    for _ in range(_TURNS):
+        for number, client in enumerate(clients):
+            before = client.used()
+            seconds[number] += client.calls(CALL, calls // _TURNS)
+            used[number] += client.used() - before
+    found = []
+    for number, client in enumerate(clients):
+        took = sum(seconds[number])
+        rate = None
+        if isinstance(client, Stdio):
+            rate = calls / client.pipelined(CALL, calls, _AT_A_TIME)
+        sample = Sample(used[number], took, client.memory())
+        found.append(Round(client.start, sample, seconds[number], rate))
+    return found
+
+
+def table(title: str, figures: Figures) -> list[list[str]]:
+    """What each server takes by itself, as medians over the rounds."""
+    head = [
+        title,
+        "Start, s",
+        "CPU s",
+        "p50, µs",
+        "p99, µs",
+        "CPU µs a call",
+        "Calls/s",
+    ]
+    rows = [[*head, f"{_AT_A_TIME} at a time, calls/s", "MiB"]]
+    for name, found in figures.items():
+        count = len(found[0].seconds)
+        cells = [
+            f"{_middle(one.start.clock for one in found):.2f}",
+            f"{_middle(one.start.processor for one in found):.2f}",
+            f"{1e6 * _middle(one.half for one in found):,.0f}",
+            f"{1e6 * _middle(one.most for one in found):,.0f}",
+            f"{1e6 * _middle(one.calls.processor for one in found) / count:,.0f}",
+            f"{count / _middle(one.calls.clock for one in found):,.0f}",
+        ]
+        rates = [one.rate for one in found if one.rate is not None]
+        cells.append(f"{_middle(rates):,.0f}" if rates else "-")
+        cells.append(f"{_middle(one.calls.peak for one in found):.0f}")
+        rows.append([name, *cells])
+    return rows
+
+
+def _middle(figures: Any) -> float:
+    return statistics.median(list(figures))

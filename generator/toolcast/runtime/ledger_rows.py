@@ -1,0 +1,167 @@
+"""Records as rows of a SQLite file in WAL mode."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .ledger import LedgerError, Record
+
+__all__ = [
+    "OF_THE_RECORD",
+    "Statement",
+    "connected",
+    "ending",
+    "wait_for_others",
+    "whole",
+]
+
+_VERSION = 1
+_BUSY_MILLISECONDS = 30_000
+_TABLE = """
+CREATE TABLE IF NOT EXISTS calls (
+    id TEXT PRIMARY KEY,
+    toolset TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    client TEXT,
+    started TEXT NOT NULL,   -- ISO 8601 in UTC
+    arguments TEXT,          -- JSON, secrets replaced
+    outcome TEXT NOT NULL,   -- started, ok, error, invalid, timeout, cancelled
+    result TEXT,             -- JSON
+    error TEXT,
+    seconds REAL             -- NULL while it runs
+) STRICT, WITHOUT ROWID
+"""
+_INDEX = "CREATE INDEX IF NOT EXISTS calls_started ON calls (started)"
+_WHOLE = """
+INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    outcome = excluded.outcome, result = excluded.result,
+    error = excluded.error, seconds = excluded.seconds
+WHERE excluded.outcome <> 'started'
+"""
+_ENDING = (
+    "UPDATE calls SET outcome = ?, result = ?, error = ?, seconds = ? WHERE id = ?"
+)
+
+OF_THE_RECORD = (
+    *(sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError),
+    *(TypeError, ValueError, OverflowError, RecursionError),
+)
+"""What a record may be that no file takes; everything else is wrong with the file."""
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+class Statement(NamedTuple):
+    """What is to be executed for a record.
+
+    Attributes:
+        text: SQL.
+        values: in the order of its question marks.
+        characters: of all texts that may be long.
+    """
+
+    text: str
+    values: tuple[Any, ...]
+    characters: int
+
+
+def whole(record: Record) -> Statement:
+    """Writes all of a record; one that ended does not become one that runs.
+
+    Raises:
+        Exception: one of `OF_THE_RECORD`.
+    """
+    arguments = _json(record.arguments)
+    end = _end(record)
+    start = (record.id, record.toolset, record.tool, record.client, record.started)
+    characters = len(arguments) + _characters(end)
+    return Statement(_WHOLE, (*start, arguments, *end), characters)
+
+
+def ending(record: Record) -> Statement:
+    """Completes the row that a call began with; changes none where there is none.
+
+    Raises:
+        Exception: one of `OF_THE_RECORD`.
+    """
+    end = _end(record)
+    return Statement(_ENDING, (*end, record.id), _characters(end))
+
+
+def connected(path: Path) -> sqlite3.Connection:
+    """A connection that commits each statement; one thread after the other may use it.
+
+    Its file and the folder are made for their owner alone. No commit moves the log into the
+    file by the way: that is for whoever has the time.
+
+    Raises:
+        LedgerError: the file is of a newer version.
+        OSError: it cannot be made.
+        sqlite3.Error: it cannot be used.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        wait_for_others(connection, is_patient=True)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > _VERSION:
+            raise LedgerError(f"{path} was written by a newer version")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_TABLE)
+        connection.execute(_INDEX)
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def wait_for_others(connection: sqlite3.Connection, *, is_patient: bool) -> None:
+    """Whether a statement waits, for half a minute, while somebody else writes."""
+    most = _BUSY_MILLISECONDS if is_patient else 0
+    connection.execute(f"PRAGMA busy_timeout = {most}")
+
+
+def _end(record: Record) -> tuple[Any, ...]:
+    return (
+        record.outcome,
+        None if record.result is None else _json(record.result),
+        None if record.error is None else _storable(record.error),
+        record.seconds,
+    )
+
+
+def _characters(end: tuple[Any, ...]) -> int:
+    return len(end[1] or "") + len(end[2] or "")
+
+
+def _json(value: Any) -> str:
+    text = _encode(value)
+    # Half a surrogate pair is JSON when it is escaped, and no text otherwise.
+    if text.isascii() or _is_text(text):
+        return text
+    return json.dumps(value, allow_nan=False)
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

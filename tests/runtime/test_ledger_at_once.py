@@ -1,0 +1,99 @@
+"""Where a record is committed: at once while that is quick, otherwise in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generated._runtime import sqlite_ledger
+from generated._runtime.ledger import Record
+from generated._runtime.sqlite_ledger import SqliteLedger
+from tests.runtime.kept_ledger import Kept
+
+
+@pytest.fixture(autouse=True)
+def echo(handlers: Any) -> None:
+    handlers.echo = lambda arguments: arguments
+
+
+@pytest.fixture
+def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The outcomes of the records that the thread was given."""
+    outcomes: list[str] = []
+    put = SqliteLedger._put
+
+    def noted(self: SqliteLedger, record: Record) -> Any:
+        outcomes.append(record.outcome)
+        return put(self, record)
+
+    monkeypatch.setattr(SqliteLedger, "_put", noted)
+    return outcomes
+
+
+async def test_only_the_first_record_needs_a_thread(
+    kept: Kept, handed_over: list[str]
+) -> None:
+    for number in range(5):
+        assert (await kept.call("echo", {"n": number})).success
+    assert handed_over == ["started"]
+    await kept.calls.close()
+    assert [row["outcome"] for row in kept.rows()] == ["ok"] * 5
+
+
+async def test_a_long_record_is_left_to_the_thread(
+    kept: Kept, handed_over: list[str]
+) -> None:
+    await kept.call("echo")
+    text = "x" * (sqlite_ledger._MOST_AT_ONCE + 1)
+    assert (await kept.call("echo", {"text": text})).success
+    assert handed_over == ["started", "started", "ok"]
+    assert (await kept.call("echo")).success
+    assert handed_over == ["started", "started", "ok"]
+
+
+async def test_the_log_does_not_grow_without_end(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_ledger, "_MOST_IN_LOG", 100_000)
+    for number in range(200):
+        assert (await kept.call("echo", {"n": number})).success
+    log = kept.path.with_name(kept.path.name + "-wal")
+    assert log.stat().st_size < 300_000
+    assert len(kept.rows()) == 200
+
+
+async def test_rows_are_kept_in_the_order_of_their_calls(kept: Kept) -> None:
+    for number in range(20):
+        await kept.call("echo", {"n": number})
+    rows = sorted(kept.rows(), key=lambda row: str(row["id"]))
+    assert [row["arguments"] for row in rows] == [f'{{"n": {n}}}' for n in range(20)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_opens_the_file_itself(kept: Kept) -> None:
+    assert asyncio.run(kept.call("echo")).success
+    child = os.fork()
+    if child == 0:
+        answered = asyncio.run(kept.call("echo")).success
+        os._exit(0 if answered else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert asyncio.run(kept.call("echo")).success
+    asyncio.run(kept.calls.close())
+    assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
+
+
+async def test_an_end_is_not_undone_by_a_start_that_comes_late(tmp_path: Path) -> None:
+    ledger = SqliteLedger(tmp_path / "ledger.sqlite3")
+    started = Record("1", "toys", "echo", None, "2026-01-01T00:00:00+00:00", {})
+    ended = Record(
+        "1", "toys", "echo", None, "2026-01-01T00:00:00+00:00", {}, "ok", 1, None, 0.5
+    )
+    await ledger.write(ended)
+    await ledger.write(started)
+    await ledger.close()
+    (row,) = Kept(tmp_path / "ledger.sqlite3").rows()
+    assert (row["outcome"], row["result"], row["seconds"]) == ("ok", "1", 0.5)
