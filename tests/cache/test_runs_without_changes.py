@@ -6,25 +6,19 @@ import json
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from toolcast.cache.index import read_index, unchanged
-from toolcast.commands.entry import main
+import toolcast.runtime
+from tests.cache.settled import SPEC, TOOLSET, in_place, is_done
+from toolcast.cache.index import read_index
 
-SPEC = """
-summary: Greet somebody.
-parameters:
-  type: object
-  properties: {name: {type: string, description: Who is greeted.}}
-handler: handlers.toy:greet
-"""
+RUNTIME = Path(toolcast.runtime.__file__).parent
 LONG = "parameters: {type: object}\nsummary: " + "Greet somebody, " * 30 + "or not.\n"
-TOOLSET = "targets: {registry: {}, prompts: {}}\n"
 MODULES = """
 import sys
 from toolcast.commands.start import main
@@ -35,18 +29,13 @@ finally:
     print("MODULES", *sorted(sys.modules))
 """
 ALLOWED = {"toolcast", "toolcast.cache", "toolcast.cache.index", "toolcast.cache.look"}
-ALLOWED |= {"toolcast.commands", "toolcast.commands.start", "toolcast.project"}
-
-
-@pytest.fixture
-def settled(make_project: Callable[..., Any]) -> Any:
-    """A project after a run that left its index."""
-    project = make_project({"greet": SPEC}, toolset=TOOLSET)
-    project.write("handlers/toy.py", "def greet(name='you'): return name\n")
-    time.sleep(0.05)  # what changes within a tick of the clock is looked at again
-    generate(project.root)
-    assert read_index(str(project.root)) is not None
-    return project
+ALLOWED |= {
+    "toolcast.cache.fields",
+    "toolcast.cache.seen",
+    "toolcast.commands",
+    "toolcast.commands.start",
+    "toolcast.project",
+}
 
 
 def modules(project: Any) -> tuple[set[str], str]:
@@ -55,21 +44,12 @@ def modules(project: Any) -> tuple[set[str], str]:
     return set(names.split()), said
 
 
-def is_done(project: Any) -> bool:
-    """Whether a run of this interpreter would end at once."""
-    return unchanged(str(project.root)) is not None
-
-
-def generate(root: Path) -> None:
-    """`toolcast generate` in this process, which is quicker."""
-    run = CliRunner().invoke(main, ["generate", "--project", str(root)])
-    assert run.exit_code == 0, run.output
-
-
 def test_nothing_but_the_standard_library_is_imported(settled: Any) -> None:
     loaded, said = modules(settled)
     assert {name for name in loaded if name.startswith("toolcast")} == ALLOWED
     assert not loaded & {
+        "typing",
+        "json",
         "yaml",
         "jinja2",
         "jsonschema",
@@ -94,6 +74,29 @@ print("OPENED", *(path for path in opened if path.startswith({str(settled.root)!
     assert opened.split() == [str(settled.root / ".toolcast" / "cache" / "index")]
 
 
+def test_each_file_is_looked_at_once_and_no_folder_is_read(
+    settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str] = []
+    stat = os.stat
+
+    def counting(path: Any, **way: Any) -> os.stat_result:
+        looked_at.append(os.path.basename(os.fsdecode(path)))
+        return stat(path, **way)
+
+    monkeypatch.setattr(os, "stat", counting)
+    monkeypatch.delattr(os, "listdir")
+    monkeypatch.delattr(os, "scandir")
+    assert is_done(settled)
+    monkeypatch.undo()
+    outputs = [path for path in settled.root.rglob("generated/**/*") if path.is_file()]
+    named = Counter(path.name for path in outputs)
+    assert len(named) > 8
+    # The generator's own packages have files of these names, too.
+    for name in named.keys() - {"__init__.py"} - set(os.listdir(RUNTIME)):
+        assert looked_at.count(name) == named[name], name
+
+
 def test_warnings_are_said_again(make_project: Callable[..., Any]) -> None:
     project = make_project({"greet": LONG}, toolset=TOOLSET)
     time.sleep(0.05)
@@ -102,15 +105,6 @@ def test_warnings_are_said_again(make_project: Callable[..., Any]) -> None:
     assert is_done(project)
     assert "warning" in first.stderr
     assert second.stderr == first.stderr
-
-
-def in_place(path: Path, old: str, new: str) -> None:
-    """A change that keeps the size and the time of the file."""
-    before = path.stat()
-    text = path.read_text("utf-8")
-    assert old in text and len(old) == len(new)
-    path.write_text(text.replace(old, new), "utf-8")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {

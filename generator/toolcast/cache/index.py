@@ -1,40 +1,39 @@
 """The index: how everything looked when a run ended, so that the next one can tell at once.
 
 It is read before anything else is imported, so this module needs the standard library's
-lightest parts only. A file in it may be anything, somebody else's too: it is read as JSON
-and compared as bytes, and the worst that a wrong one does is a run that does its work.
+lightest parts only. A file in it may be anything, somebody else's too: it is read as fields
+of bytes, and the worst that a wrong one does is a run that does its work.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
-from typing import Any, NamedTuple
 
-from .look import Look, Watched, look_at
+from .fields import joined, separated, texts, with_texts
+from .look import is_same
+from .seen import Look, Watched
 
 __all__ = [
     "CACHE_FOLDER",
-    "TICK",
     "Index",
     "Said",
     "environment",
     "generator_watched",
+    "is_current",
     "read_index",
+    "replace",
     "unchanged",
     "write_index",
 ]
 
 CACHE_FOLDER = os.path.join(".toolcast", "cache")
 _FILE = "index"
-_FORMAT = b"toolcast index 1\n"
-TICK = 20_000_000
-"""Nanoseconds within which a file may change twice and look the same; 1 jiffy is 10 ms."""
+_FORMAT = b"toolcast index 2\n"
 
 
-class Said(NamedTuple):
+class Said:
     """What a run without changes says.
 
     Attributes:
@@ -43,33 +42,44 @@ class Said(NamedTuple):
         result: to standard output.
     """
 
-    plain: str
-    coloured: str
-    result: str
+    __slots__ = ("coloured", "plain", "result")
+
+    def __init__(self, plain: str, coloured: str, result: str) -> None:
+        self.plain = plain
+        self.coloured = coloured
+        self.result = result
 
 
-class Index(NamedTuple):
+class Index:
     """What a run left behind.
 
     Attributes:
         environment: which Python and which paths it ran with.
-        generator: what is watched of the generator and of what is installed.
         inputs: what was read, or looked for, of the project.
-        outputs: the folder of the outputs.
         until: the day on which a suppression ends, and with it the index; None for never.
         pack: which pack of results belongs to it.
         said: what a run that finds nothing changed says.
-        looks: how the three looked, as bytes.
+        looks: as bytes, how the generator with what is installed looked, the inputs, and
+            the folder of the outputs.
     """
 
-    environment: list[str]
-    generator: Watched
-    inputs: Watched
-    outputs: Watched
-    until: str | None
-    pack: str
-    said: Said
-    looks: tuple[bytes, bytes, bytes]
+    __slots__ = ("environment", "inputs", "looks", "pack", "said", "until")
+
+    def __init__(
+        self,
+        environment: list[str],
+        inputs: Watched,
+        until: str | None,
+        pack: str,
+        said: Said,
+        looks: tuple[bytes, bytes, bytes],
+    ) -> None:
+        self.environment = environment
+        self.inputs = inputs
+        self.until = until
+        self.pack = pack
+        self.said = said
+        self.looks = looks
 
 
 def environment() -> list[str]:
@@ -96,11 +106,15 @@ def unchanged(root: str) -> Said | None:
     index = read_index(root)
     if index is None or not is_current(index):
         return None
-    watched = (index.generator, index.inputs, index.outputs)
-    # The inputs first: they are what mostly changes.
-    for place in (1, 0, 2):
-        if look_at(root, watched[place]).to_bytes() != index.looks[place]:
-            return None
+    generator, inputs, outputs = index.looks
+    try:
+        # The inputs first: they are what mostly changes.
+        for seen in (inputs, generator, outputs):
+            if not is_same(root, Look.from_bytes(seen)):
+                return None
+    except ValueError:
+        # Whatever it is, it is no look.
+        return None
     return index.said
 
 
@@ -117,56 +131,40 @@ def read_index(root: str) -> Index | None:
             data = stream.read()
         if not data.startswith(_FORMAT):
             return None
-        head, _, blob = data[len(_FORMAT) :].partition(b"\n")
-        value: dict[str, Any] = json.loads(head)
-        looks = []
-        for length in value["lengths"]:
-            looks.append(blob[:length])
-            blob = blob[length:]
-        generator, inputs, outputs = (Watched(*lists) for lists in value["watched"])
+        ran, inputs, words, *looks = separated(data[len(_FORMAT) :])
+        until, pack, *said = texts(words)
+        generator_look, read, written = looks
+        plain, coloured, result = said
         return Index(
-            value["environment"],
-            generator,
-            inputs,
-            outputs,
-            value["until"],
-            value["pack"],
-            Said(*value["said"]),
-            (looks[0], looks[1], looks[2]),
+            texts(ran),
+            Watched.from_bytes(inputs),
+            until or None,
+            pack,
+            Said(plain, coloured, result),
+            (generator_look, read, written),
         )
-    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+    except (OSError, ValueError):
         # Whatever it is, it is no index that can be used.
         return None
 
 
-def write_index(root: str, index: Index, settled: Look) -> None:
-    """Writes the index as a whole, once the clock has moved on from the newest output.
-
-    Args:
-        settled: the look at the outputs; a file that is changed within the same tick of the
-            clock would look the same.
+def write_index(root: str, index: Index) -> None:
+    """Writes the index as a whole.
 
     Raises:
         OSError: it cannot be written.
     """
-    now = time.time_ns()
-    wait = settled.newest() + TICK - now
-    if 0 < wait <= TICK:
-        time.sleep(wait / 1e9)
-    head = json.dumps(
-        {
-            "environment": index.environment,
-            "watched": [index.generator, index.inputs, index.outputs],
-            "until": index.until,
-            "pack": index.pack,
-            "said": index.said,
-            "lengths": [len(look) for look in index.looks],
-        }
-    )
+    said = index.said
+    words = [index.until or "", index.pack, said.plain, said.coloured, said.result]
+    fields = [
+        with_texts(index.environment),
+        index.inputs.to_bytes(),
+        with_texts(words),
+        *index.looks,
+    ]
     folder = os.path.join(root, CACHE_FOLDER)
     os.makedirs(folder, exist_ok=True)
-    data = b"".join([_FORMAT, head.encode("ascii"), b"\n", *index.looks])
-    replace(os.path.join(folder, _FILE), data)
+    replace(os.path.join(folder, _FILE), _FORMAT + joined(fields))
 
 
 def replace(path: str, data: bytes) -> None:

@@ -16,8 +16,9 @@ from ..extensions import loaded_from, none_installed
 from ..output.kept import Output, digests_of
 from ..project import WORKSPACE_FILE
 from .index import CACHE_FOLDER, is_current, read_index, replace
-from .look import Watched, look_at
+from .look import is_same, look_at
 from .memory import Memory
+from .seen import Look, Watched
 from .stored import Section
 from .texts import keep_texts, stored_texts
 
@@ -35,8 +36,8 @@ class Pack:
         digests: what they wrote, each file's digest by its path below the output folder.
         code: the paths at which they looked for code; what the memory says of code comes
             from those.
-        outputs: how the output folder looked then; what the memory says of outputs holds
-            only while it still looks the same.
+        outputs: how the output folder looked then, None without an earlier run; what the
+            memory says of outputs holds only while it still looks the same.
         generator: how the generator looks, when it was looked at in this run.
     """
 
@@ -45,7 +46,7 @@ class Pack:
         memory: Memory,
         digests: Mapping[str, str],
         code: Sequence[str] = (),
-        outputs: bytes = b"",
+        outputs: Look | None = None,
         generator: bytes = b"",
     ) -> None:
         self.memory = memory
@@ -57,12 +58,12 @@ class Pack:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        return not self.digests
+        return self.outputs is None
 
     def forget(self) -> None:
         """Empties the pack: the outputs are not what it knows."""
         self.memory = self.memory.empty()
-        self.digests, self.code, self.outputs = {}, (), b""
+        self.digests, self.code, self.outputs = {}, (), None
 
 
 def no_pack(root: str) -> Pack:
@@ -75,9 +76,9 @@ def open_pack(root: str) -> Pack:
     index = read_index(root)
     if index is None or not is_current(index):
         return no_pack(root)
-    if look_at(root, index.generator).to_bytes() != index.looks[0]:
-        return no_pack(root)
     try:
+        if not is_same(root, Look.from_bytes(index.looks[0])):
+            return no_pack(root)
         with open(os.path.join(root, CACHE_FOLDER, _FILE), "rb") as stream:
             data = stream.read()
         if not data.startswith(_FORMAT):
@@ -86,20 +87,21 @@ def open_pack(root: str) -> Pack:
         head: dict[str, Any] = json.loads(data[len(_FORMAT) : end])
         if head["run"] != index.pack:
             return no_pack(root)
-        files, trees = index.inputs.files, index.inputs.trees
+        files = index.inputs.files
         # The first of the files is the workspace's; the others are code.
-        if head["frame"] != _frame(root, trees):
+        if not _is_same(root, head["frame"]):
             return no_pack(root)
         if not head["extended"]:
             none_installed()
-        same_code = head["code"] == _code(root, files[1:])
+        same_code = _is_same(root, head["code"])
         digests, sections = _parted(memoryview(data)[end:], head["sections"])
         for folder, texts in stored_texts(root, head["texts"]).items():
             sections[folder].update(texts)
         memory = Memory(root, sections, digests, same_code=same_code)
         # Changed code is read again by every rule that reads code, and noted again with it.
         code = files[1:] if same_code else []
-        return Pack(memory, digests, code, index.looks[2], index.looks[0])
+        outputs = Look.from_bytes(index.looks[2])
+        return Pack(memory, digests, code, outputs, index.looks[0])
     except (
         OSError,
         ValueError,
@@ -190,6 +192,10 @@ def _frame(root: str, trees: list[str]) -> str:
 
 def _code(root: str, files: list[str]) -> str:
     return _seen(root, Watched(files, [], []))
+
+
+def _is_same(root: str, seen: str) -> bool:
+    return is_same(root, Look.from_bytes(bytes.fromhex(seen)))
 
 
 def _seen(root: str, watched: Watched) -> str:

@@ -6,19 +6,21 @@ from collections.abc import Mapping
 
 from ..extensions import loaded_from
 from ..output.kept import Output
+from ..output.writer import Written
 from ..project import WORKSPACE_FILE
 from ..reading.python_module import looked_for
 from ..spec.model import Workspace
 from .index import (
-    TICK,
     Index,
     Said,
     environment,
     generator_watched,
     write_index,
 )
-from .look import Watched, look_at, outputs_watched
+from .look import TICK, look_at
 from .pack import Pack, write_pack
+from .renewal import renewed
+from .seen import Look, Watched
 
 __all__ = ["record"]
 
@@ -27,6 +29,8 @@ def record(
     workspace: Workspace,
     pack: Pack,
     files: Mapping[str, Output],
+    before: Look,
+    written: Written,
     started: int,
     until: str | None,
     said: Said,
@@ -37,6 +41,8 @@ def record(
         workspace: what was cast.
         pack: what earlier runs left, and what this one found out.
         files: what it gave.
+        before: how the output folder looked before it was written.
+        written: what was done there.
         started: when the run began to read, in nanoseconds since 1970.
         until: the day from which on the findings are others.
         said: what a run without changes is to say.
@@ -48,27 +54,23 @@ def record(
         OSError: it cannot be written.
     """
     root = workspace.root
-    generator = generator_watched()
-    generator.trees.extend(loaded_from())
     inputs = inputs_of(workspace, pack)
-    outputs = outputs_watched(workspace.output)
-    read, written = look_at(root, inputs), look_at(root, outputs)
+    read = look_at(root, inputs)
     if read.newest() > started - TICK:
         # What was read may be older than what was seen: the next run does its work.
         return False
-    generator_look = pack.generator or look_at(root, generator).to_bytes()
+    generator = pack.generator
+    if not generator:
+        watched = generator_watched()
+        watched.trees.extend(loaded_from())
+        seen = look_at(root, watched)
+        if seen.newest() > started - TICK:
+            return False
+        generator = seen.to_bytes()
     name = write_pack(root, pack.memory, files, inputs.files[1:], inputs.trees)
-    index = Index(
-        environment(),
-        generator,
-        inputs,
-        outputs,
-        until,
-        name,
-        said,
-        (generator_look, read.to_bytes(), written.to_bytes()),
-    )
-    write_index(root, index, written)
+    after = renewed(root, workspace.output, before, written)
+    looks = (generator, read.to_bytes(), after.to_bytes())
+    write_index(root, Index(environment(), inputs, until, name, said, looks))
     return True
 
 

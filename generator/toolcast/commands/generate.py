@@ -24,7 +24,7 @@ from .progress import Progress, progress
 
 if TYPE_CHECKING:
     from ..cache.pack import Pack
-    from ..output.plan import Plan
+    from ..cache.seen import Look
     from ..output.writer import Written
     from ..pipeline import Generated
 
@@ -72,7 +72,9 @@ def command(project: str | None, force: bool, no_cache: bool, format_: str) -> N
             click.echo("nothing was written", err=True)
             sys.exit(code)
         with progress() as watcher:
-            generated, written, plan = _write(generated, pack, force, format_, watcher)
+            generated, written, before = _write(
+                generated, pack, force, format_, watcher
+            )
         # They are on disk: only what they were is still needed.
         generated = replace(generated, files=only_named(generated.files))
     except AnotherRun as error:
@@ -82,9 +84,8 @@ def command(project: str | None, force: bool, no_cache: bool, format_: str) -> N
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
         fail(f"{name}: {error.strerror or error}")
-    # With foreign files left in the folder the next run has something to say, too.
-    if not no_cache and not plan.leaves_foreign:
-        _remember(generated, pack, started)
+    if not no_cache and before is not None:
+        _remember(generated, pack, before, written, started)
     if format_ == "text":
         click.echo(_result(generated, written))
 
@@ -123,17 +124,22 @@ def _write(
     force: bool,
     format_: str,
     watcher: Progress | None,
-) -> tuple[Generated, Written, Plan]:
+) -> tuple[Generated, Written, Look | None]:
     """Writes what was generated, under the project's lock, unless the disk forbids it.
 
     What only an earlier run knows is on disk exactly while the output folder looks as that
     run left it; otherwise everything is made again.
 
+    Returns:
+        What was written after all, what that did, and how the folder looked before; None
+        for the look with foreign files left in it: the next run has something to say, too.
+
     Raises:
         AnotherRun: somebody else is writing.
         OSError: a file cannot be read or written.
     """
-    from ..cache.look import look_at, outputs_watched
+    from ..cache.look import is_same, look_at
+    from ..cache.seen import Watched
     from ..output.plan import make_plan, plan_since
     from ..output.writer import exclusive, write
 
@@ -143,24 +149,25 @@ def _write(
     root = workspace.root
     folder = os.path.join(root, workspace.output)
     with exclusive(root):
-        watched = outputs_watched(workspace.output)
-        if pack.outputs and pack.outputs == look_at(root, watched).to_bytes():
+        before, plan = pack.outputs, None
+        if before is not None and is_same(root, before):
             plan = plan_since(generated.files, pack.digests)
-        else:
-            if pack.outputs:
+        if plan is None:
+            if before is not None:
                 pack.forget()
                 generated = _generate(root, pack, watcher)
+            before = look_at(root, Watched([], [], [workspace.output]))
             plan = make_plan(folder, generated.files, root)
         refused = list(plan.refusals(workspace.output, force=force))
         if refused:
             print_findings(refused, format_)
             click.echo("nothing was written", err=True)
             sys.exit(FINDINGS)
-        if watcher is None:
-            return generated, write(folder, generated.files, plan), plan
-        watcher.stage("writing")
-        written = write(folder, generated.files, plan, watcher.step)
-        return generated, written, plan
+        if watcher is not None:
+            watcher.stage("writing")
+        step = watcher.step if watcher is not None else bool
+        written = write(folder, generated.files, plan, step)
+        return generated, written, None if plan.leaves_foreign else before
 
 
 def _result(generated: Generated, written: Written) -> str:
@@ -176,7 +183,9 @@ def _result(generated: Generated, written: Written) -> str:
     )
 
 
-def _remember(generated: Generated, pack: Pack, started: int) -> None:
+def _remember(
+    generated: Generated, pack: Pack, before: Look, written: Written, started: int
+) -> None:
     """Keeps what was found out, and how everything looks now, for the next run."""
     from ..cache.index import Said
     from ..cache.recording import record
@@ -192,7 +201,16 @@ def _remember(generated: Generated, pack: Pack, started: int) -> None:
     result = _result(generated, Written(0, len(generated.files), 0))
     said = Said(plain, coloured, f"{result}\n")
     try:
-        record(workspace, pack, generated.files, started, generated.until, said)
+        record(
+            workspace,
+            pack,
+            generated.files,
+            before,
+            written,
+            started,
+            generated.until,
+            said,
+        )
     except OSError as error:
         name = os.path.relpath(str(error.filename), workspace.root)
         click.echo(f"the cache is not kept: {name}: {error.strerror}", err=True)

@@ -25,11 +25,19 @@ class AnotherRun(Exception):
 
 
 class Written(NamedTuple):
-    """How many files a run wrote, left as they were, and removed."""
+    """How many files a run wrote, left as they were, and removed.
+
+    Attributes:
+        looks: size, time of change and time of the inode's change of each file right after
+            it was written.
+        gone: what is no longer there, temporary files of earlier runs included.
+    """
 
     written: int
     unchanged: int
     removed: int
+    looks: Mapping[str, tuple[int, int, int]] = {}
+    gone: Sequence[str] = ()
 
 
 @contextlib.contextmanager
@@ -83,10 +91,10 @@ def write(
         OSError: a file cannot be written; what was not reached stays as it was.
     """
     unchanged = frozenset(plan.unchanged)
-    changed = [path for path in sorted(files) if path not in unchanged]
+    changed = sorted(files.keys() - unchanged)
     removed = [*plan.orphaned, *(p for p in plan.hand_edited if p not in files)]
+    below = _Folder(folder)
     if changed or removed:
-        below = _Folder(folder)
         below.replace(JOURNAL, _journal(files, plan, changed))
         # First, because a folder can come where a file of an earlier run was.
         for path in removed:
@@ -103,7 +111,9 @@ def write(
             os.unlink(os.path.join(folder, path))
     if changed or removed or plan.interrupted:
         os.unlink(os.path.join(folder, JOURNAL))
-    return Written(len(changed), len(unchanged), len(removed))
+    below.looks.pop(JOURNAL, None)
+    gone = (*removed, *plan.leftovers)
+    return Written(len(changed), len(unchanged), len(removed), below.looks, gone)
 
 
 def _journal(files: Mapping[str, Output], plan: Plan, changed: Sequence[str]) -> bytes:
@@ -118,11 +128,16 @@ def _journal(files: Mapping[str, Output], plan: Plan, changed: Sequence[str]) ->
 
 
 class _Folder:
-    """Writes files below a folder, each as a whole, with as few calls as that takes."""
+    """Writes files below a folder, each as a whole, with as few calls as that takes.
+
+    Attributes:
+        looks: how each looked right after it was written.
+    """
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._made: set[str] = set()
+        self.looks: dict[str, tuple[int, int, int]] = {}
         self._temporary = f"{LEFTOVER}{os.urandom(6).hex()}{TEMPORARY}"
 
     def replace(self, path: str, data: Output) -> None:
@@ -150,6 +165,8 @@ class _Folder:
                 # The plan lets only an empty folder through.
                 os.rmdir(target)
                 os.replace(temporary, target)
+            seen = os.lstat(target)
+            self.looks[path] = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)
