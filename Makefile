@@ -23,7 +23,7 @@ test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb 
 	@$(BIN)/python -m pytest -q tests/display
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
-	@$(BIN)/python tests/mcp/node_setup.py && $(BIN)/python -m pytest -q -m node tests/mcp
+	@$(BIN)/python -m tests.mcp.node_setup && $(BIN)/python -m pytest -q -m node tests/mcp
 
 test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up once, 1.2 GB)
 	@$(BIN)/python tests/letta/real/install.py && TOOLCAST_TEST_LETTA=1 $(BIN)/python -m pytest -q -m letta tests/letta
@@ -34,11 +34,12 @@ letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C
 test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL (installs Debian's where it is missing)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || apt-get install -y -q postgresql
 	@TOOLCAST_TEST_POSTGRES=1 $(BIN)/python -m pytest -q -n 0 tests/examples/ren -k postgresql
+
 test-slow: $(STAMP) ## Run the tests that wait for what hangs
 	@$(BIN)/python -m pytest -q -n 2 -m slow tests
 
 test-servers: $(STAMP) ## Run the tests against MCP servers that others wrote (sets them up once)
-	@$(BIN)/python tests/external/third_party_setup.py && $(BIN)/python -m pytest -q -m servers tests/external
+	@$(BIN)/python -m tests.external.third_party_setup && $(BIN)/python -m pytest -q -m servers tests/external
 
 test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or lost
 	@TOOLCAST_KILLS=200 $(BIN)/python -m pytest -q tests/output/test_killed_runs.py
@@ -60,8 +61,8 @@ lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated an
 	@$(BIN)/mypy generator/toolcast generated examples
 
 format: $(STAMP) ## Format the hand-written code
-	@$(BIN)/black --quiet generator examples tests
-	@$(BIN)/ruff check --fix --quiet generator examples tests
+	@$(BIN)/black --quiet generator examples tests benchmarks docs
+	@$(BIN)/ruff check --fix --quiet generator examples tests benchmarks docs
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .toolcast .pytest_cache .mypy_cache .ruff_cache

@@ -59,7 +59,7 @@ def _profiled(root: Path, command: str) -> list[tuple[str, float]]:
     path = root / "profile.bin"
     _run(root, "-m", "cProfile", "-o", str(path), "-m", "toolcast", command)
     found: dict[str, float] = defaultdict(float)
-    raw: dict[Any, Any] = pstats.Stats(str(path)).stats  # type: ignore[attr-defined]
+    raw: dict[Any, Any] = pstats.Stats(str(path)).stats  # type: ignore[attr-defined]  # typeshed leaves it out
     path.unlink()
     for (file, _, name), (_, _, own, _, callers) in raw.items():
         if file != "~" and not file.startswith("<frozen posix"):

@@ -11,6 +11,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from .stdio_calls import DirectCalls
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
@@ -46,6 +48,7 @@ async def serve_session(
                     raise_exceptions=False,
                 )
             else:
+                incoming.direct = DirectCalls(server, outgoing)
                 await runner._serve_legacy_stream(
                     *(server, incoming, outgoing),
                     lifespan_state=state,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
+import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -122,7 +122,7 @@ def _number() -> str:
 
     A file that is in the order of its ids is written at its end then, and not all over.
     """
-    return f"{time.time_ns():016x}{os.urandom(8).hex()}"
+    return f"{time.time_ns():016x}{random.getrandbits(64):016x}"
 
 
 def _unrecorded() -> Answered:

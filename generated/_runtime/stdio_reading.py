@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from mcp_types import JSONRPCMessage
 
+    from .stdio_calls import DirectCalls
+
 __all__ = ["Incoming"]
 
 _logger = logging.getLogger("toolcast")
@@ -29,6 +31,8 @@ _MOST_WAITING = 256
 """Messages that are read ahead of the session."""
 _MOST_BEFORE = 8
 """Messages before the first request that are not dropped."""
+_MOST_AT_ONCE = 32
+"""Calls that begin in one turn of the loop before others get theirs."""
 _OF_ANSWERS = (b'"result"', b'"error"', b"\\u")
 """A line without these, spelled out or escaped, is a request if it can be one."""
 _PATIENCE = 2.0
@@ -36,7 +40,11 @@ _PATIENCE = 2.0
 
 
 class Incoming:
-    """The SDK's ReadStream: messages from a pipe."""
+    """The SDK's ReadStream: messages from a pipe.
+
+    Attributes:
+        direct: answers calls that need no session; None where there is no such thing.
+    """
 
     def __init__(self, number: int, outgoing: Outgoing) -> None:
         self._number = number
@@ -47,6 +55,8 @@ class Incoming:
         self._waiter: asyncio.Future[None] | None = None
         self._is_open = True
         self._is_reading = False
+        self._at_once = 0
+        self.direct: DirectCalls | None = None
         outgoing.when_full, outgoing.when_drained = self.pause, self.resume
         outgoing.when_gone = self.close
         self.resume()
@@ -101,6 +111,8 @@ class Incoming:
         while not self._messages:
             if not self._is_open:
                 await self._outgoing.until_answered(_PATIENCE)
+                if self.direct is not None:
+                    await self.direct.close()
                 raise anyio.EndOfStream
             self._waiter = self._loop.create_future()
             await self._waiter
@@ -141,6 +153,7 @@ class Incoming:
         except OSError as error:
             _logger.error("stdin cannot be read: %s", error)
             data = b""
+        self._at_once = 0
         for line in self._lines.take(data) if data else self._lines.end():
             self._take(line)
         if not data:
@@ -158,9 +171,20 @@ class Incoming:
             return
         if isinstance(message, JSONRPCRequest):
             self._outgoing.unanswered.add(message.id)
+            if self._begun(message):
+                return
         elif isinstance(message, JSONRPCNotification):
             self._outgoing.forget(message)
+            if self.direct is not None:
+                self.direct.forget(message)
         self._messages.append(SessionMessage(message))
+
+    def _begun(self, request: JSONRPCRequest) -> bool:
+        """Whether a request is under way without the session, and out of turn for nobody."""
+        if self.direct is None or self._messages or self._at_once == _MOST_AT_ONCE:
+            return False
+        self._at_once += 1
+        return self.direct.take(request)
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

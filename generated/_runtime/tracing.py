@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["is_traced", "span", "when_traced"]
 
+_PARENT = "traceparent"
+"""The key of `_meta` by which a caller hands its trace on."""
+
 
 def is_traced() -> bool:
     """Whether somebody has set OpenTelemetry up, so that a span is more than nothing."""
@@ -81,7 +84,7 @@ def when_traced(
     async def traced(
         ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        if ctx.meta or is_traced():
+        if is_traced() or (ctx.meta and _PARENT in ctx.meta):
             return await middleware(ctx, call_next)
         return await call_next(ctx)
 

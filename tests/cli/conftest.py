@@ -11,14 +11,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-Shell = Callable[..., "subprocess.CompletedProcess[str]"]
+Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     """Runs `python -m generated.<toolset>.cli WORDS`; data goes below tmp_path."""
 
-    def run(toolset: str, *words: str | bytes, **env: str) -> object:
+    def run(
+        toolset: str, *words: str | bytes, **env: str
+    ) -> subprocess.CompletedProcess[str]:
         own = {"KIRISHIMA_DATA": "kirishima", "MOLECULE_HOME": "molecule"}
         data = {name: str(tmp_path / folder) for name, folder in own.items()}
         return subprocess.run(
@@ -31,4 +33,4 @@ def shell(tmp_path: Path) -> Shell:
             timeout=60,
         )
 
-    return run  # type: ignore[return-value]
+    return run

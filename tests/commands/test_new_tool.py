@@ -10,21 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.running import run
+
 REPOSITORY = Path(__file__).parents[2]
-
-
-def run(
-    folder: Path, *command: str, expect: int = 0
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == expect, done.stdout + done.stderr
-    return done
 
 
 @pytest.fixture

@@ -114,10 +114,8 @@ GOOD = ("good", "awaited")
 DRIFTED = ("drops", "renames", "retypes", "demands")
 
 
-def test_a_type_checker_sees_a_handler_that_drifted(
-    make_project: Callable[..., Any],
-) -> None:
-    names = (*GOOD, *DRIFTED)
+def drifted(make_project: Callable[..., Any], names: tuple[str, ...]) -> Any:
+    """A project cast with right handlers, which are other ones afterwards."""
     project = make_project(
         {name: TOOL.replace("HANDLER", name) for name in names},
         toolset="targets: {registry: {}}\n",
@@ -125,6 +123,14 @@ def test_a_type_checker_sees_a_handler_that_drifted(
     )
     project.generate()
     project.write("handlers/toy.py", HANDLERS)
+    return project
+
+
+def test_a_type_checker_sees_a_handler_that_drifted(
+    make_project: Callable[..., Any],
+) -> None:
+    names = (*GOOD, *DRIFTED)
+    project = drifted(make_project, names)
     modules = [f"generated/toy/tools/{name}.py" for name in names]
     mypy = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"]
     checked = subprocess.run(
@@ -145,13 +151,7 @@ def test_an_argument_that_the_handler_dropped_is_refused_not_lost(
 ) -> None:
     """A message must not go to the wrong tenant because the tenant was dropped."""
     names = ("good", "mapped", "drops")
-    project = make_project(
-        {name: TOOL.replace("HANDLER", name) for name in names},
-        toolset="targets: {registry: {}}\n",
-        handlers="".join(RIGHT.replace("NAME", name) for name in names),
-    )
-    project.generate()
-    project.write("handlers/toy.py", HANDLERS)
+    project = drifted(make_project, names)
     program = (
         "from generated.toy.registry import call_tool_sync as call\n"
         "print(call('good', {'to': 'a', 'tenant': 't'}).result)\n"

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.servers,
     pytest.mark.skipif(
         installed() is None,
-        reason="not set up: python tests/external/third_party_setup.py",
+        reason="not set up: make test-servers",
     ),
 ]
 

@@ -80,6 +80,7 @@ def toy(make_project: Callable[..., Any]) -> Iterator[Callable[[str], BaseTool]]
     project.generate()
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(project.root))
+        # Cast a moment ago; no type checker can have seen it.
         from toy_tools.toy.langchain_tools import (  # type: ignore[import-not-found]
             get_langchain_tool,
         )

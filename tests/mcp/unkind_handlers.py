@@ -68,7 +68,7 @@ def fail(how: str) -> object:
     if how == "wrong content":
         return ToolResponse(content=[{"type": SECRET}])
     if how == "content of the wrong kind":
-        return ToolResponse(content=[SECRET])  # type: ignore[list-item]
+        return ToolResponse(content=[SECRET])  # type: ignore[list-item]  # as it says
     raise AssertionError(how)
 
 

@@ -82,6 +82,7 @@ def test_an_option_of_a_target_that_has_none_is_named(tmp_path: Path) -> None:
     workspace = load_workspace(str(tmp_path)).workspace
     assert isinstance(workspace, Workspace)
     (toolset,) = workspace.toolsets
+    # As an extension might: the schema refuses it in a file.
     toolset.targets["registry"]["colour"] = "red"  # type: ignore[index]
     (finding,) = unknown_option.check(toolset, workspace)
     assert finding.severity is Severity.ERROR

@@ -8,7 +8,6 @@ import logging
 import sqlite3
 import stat
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,9 @@ async def test_every_end_is_recorded(kept: Kept, handlers: Any) -> None:
         await asyncio.sleep(60)
 
     handlers.broken, handlers.refuses, handlers.hangs = broken, refuses, hangs
-    handlers.hangs_in_thread = lambda: time.sleep(0.5)
+    # Until the test says so: a pause could be over before a busy machine sees its end.
+    goes_on = threading.Event()
+    handlers.hangs_in_thread = lambda: goes_on.wait(60)
     handlers.odd = lambda: object()
     handlers.picture = lambda: ToolResponse(content=[{"type": "text", "text": "hi"}])
     strict = {"type": "object", "additionalProperties": False}
@@ -57,6 +58,7 @@ async def test_every_end_is_recorded(kept: Kept, handlers: Any) -> None:
     await kept.call("refuses")
     await kept.call("hangs", timeout=0.05)
     await kept.call("hangs_in_thread", timeout=0.05)
+    goes_on.set()
     await kept.call("odd")
     await kept.call("picture")
     await kept.call("gone")

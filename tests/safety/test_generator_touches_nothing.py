@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,10 +65,10 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["generate", "check"])
-def test_nothing_is_run_opened_or_written_elsewhere(
+def watched(
     project: Path, command: str
-) -> None:
+) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+    """What a command opened, wrote and ran besides, and how it ended."""
     done = subprocess.run(
         [sys.executable, "-c", RUN, json.dumps([command])],
         cwd=project,
@@ -75,7 +76,14 @@ def test_nothing_is_run_opened_or_written_elsewhere(
         text=True,
         check=True,
     )
-    seen = json.loads(done.stdout.rsplit("\n", 2)[-2])
+    return json.loads(done.stdout.rsplit("\n", 2)[-2]), done
+
+
+@pytest.mark.parametrize("command", ["generate", "check"])
+def test_nothing_is_run_opened_or_written_elsewhere(
+    project: Path, command: str
+) -> None:
+    seen, done = watched(project, command)
     assert seen["other"] == []
     own = (str(project / "generated"), str(project / ".toolcast"))
     assert [path for path in seen["written"] if not path.startswith(own)] == []
@@ -88,14 +96,7 @@ def test_reference_out_of_the_document_is_refused_unopened(project: Path) -> Non
     spec = project / "specs" / "x" / "run.yaml"
     reference = "{$ref: 'file:///etc/hostname'}"
     spec.write_text(spec.read_text().replace("{type: string}", reference))
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, json.dumps(["generate"])],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    seen = json.loads(done.stdout.rsplit("\n", 2)[-2])
+    seen, done = watched(project, "generate")
     assert seen["other"] == []
     assert seen["code"] == 1
     assert "schema/remote-ref" in done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import anyio
@@ -185,9 +185,9 @@ async def with_thread() -> int:
     ],
 )
 async def test_whatever_looks_for_its_task_finds_it(
-    work: Callable[[], Awaitable[Any]], gives: Any
+    work: Callable[[], Coroutine[Any, Any, Any]], gives: Any
 ) -> None:
-    assert await finished(start(work())) == gives  # type: ignore[arg-type]
+    assert await finished(start(work())) == gives
 
 
 async def test_a_scope_around_it_ends_it() -> None:

@@ -89,3 +89,12 @@ def _words(line: str) -> Iterable[str]:
             yield line[start:index]
             start = index
     yield line[start:]
+
+
+def test_words_stand_one_a_line_where_data_is_nested_beyond_the_width() -> None:
+    value: Any = " ".join(["plain words"] * 10)
+    for _ in range(25):
+        value = [value]
+    drawn = encode(value).render(0, 0, 0)
+    assert ast.literal_eval(drawn) == value
+    assert drawn.count('"plain "') == 10

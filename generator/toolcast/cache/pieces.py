@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..output.kept import Kept, Output, digest, runtime_imports
+from ..output.kept import Kept, Output, runtime_imports
 from ..output.results import Piece
 from ..spec.model import ToolSpec
 from .columns import FileColumns, TextColumn
@@ -158,18 +158,19 @@ class Pieces:
         before = self._before.get(name)
         if before is not None and before[0] == key and _same(columns, chosen.new):
             self._many[name] = before
-            for _, *imports in before[1].values():
+            for imports in before[1].values():
                 self._imports.update(imports)
-            return {path: Kept(facts[0]) for path, facts in before[1].items()}
+            below, digests = self._folder, self._digests
+            return {path: Kept(digests[below + path]) for path in before[1]}
         files = make()
-        facts = {}
+        imports = {}
         for path, data in files.items():
             if not isinstance(data, bytes):
                 raise TypeError(
-                    f"{path} is made of other files, and of them one is kept"
+                    f"{path} is no bytes, or is made of files that are kept"
                 )
-            facts[path] = [digest(data), *runtime_imports(path, data)]
-        self._many[name] = [key, facts]
+            imports[path] = runtime_imports(path, data)
+        self._many[name] = [key, imports]
         return files
 
     def imports(self) -> Iterable[str]:

@@ -9,27 +9,29 @@ import click
 
 from ..findings import Severity
 from .batch import with_rare_collections
-from .manners import USAGE, counted, fail, print_findings, project_root
+from .manners import (
+    USAGE,
+    counted,
+    fail,
+    format_option,
+    print_findings,
+    project_option,
+    project_root,
+)
 from .progress import progress
 
 __all__ = ["command"]
 
 
 @click.command(name="check")
-@click.option("--project", metavar="FOLDER", help="The folder of toolcast.yaml.")
+@project_option
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "note"]),
     default="error",
     help="The least severity that fails.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "github"]),
-    default="text",
-    help="How findings are printed.",
-)
+@format_option
 @with_rare_collections()
 def command(project: str | None, fail_on: str, format_: str) -> None:
     """Check specs, rules, and that the outputs are exactly what the specs give.

@@ -16,7 +16,9 @@ from .manners import (
     USAGE,
     counted,
     fail,
+    format_option,
     print_findings,
+    project_option,
     project_root,
     report,
 )
@@ -32,16 +34,10 @@ __all__ = ["command"]
 
 
 @click.command(name="generate")
-@click.option("--project", metavar="FOLDER", help="The folder of toolcast.yaml.")
+@project_option
 @click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep earlier results.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "github"]),
-    default="text",
-    help="How findings are printed.",
-)
+@format_option
 @with_rare_collections()
 def command(project: str | None, force: bool, no_cache: bool, format_: str) -> None:
     """Cast the specs into their outputs.

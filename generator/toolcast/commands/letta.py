@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from .letta_flavours import FLAVOURS, LettaRequest
-from .manners import FINDINGS, USAGE, fail, print_findings, project_root
+from .manners import FINDINGS, USAGE, fail, print_findings, project_option, project_root
 
 __all__ = ["command"]
 
 Function = Callable[..., None]
 
 _SHARED = (
-    click.option("--project", metavar="FOLDER", help="The folder of toolcast.yaml."),
+    project_option,
     click.option("--toolset", metavar="NAME", help="Needed where there are several."),
     click.option(
         "--agent",

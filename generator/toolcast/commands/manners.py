@@ -19,7 +19,9 @@ __all__ = [
     "USAGE",
     "counted",
     "fail",
+    "format_option",
     "print_findings",
+    "project_option",
     "project_root",
     "report",
 ]
@@ -27,6 +29,17 @@ __all__ = [
 CLEAN = 0
 FINDINGS = 1
 USAGE = 2
+
+project_option = click.option(
+    "--project", metavar="FOLDER", help="The folder of toolcast.yaml."
+)
+format_option = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    help="How findings are printed.",
+)
 
 
 def project_root(given: str | None) -> str:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from .manners import FINDINGS, USAGE, fail, print_findings, project_root
+from .manners import FINDINGS, USAGE, fail, print_findings, project_option, project_root
 
 __all__ = ["command"]
 
@@ -15,7 +15,7 @@ __all__ = ["command"]
 @click.argument("name")
 @click.option("--toolset", metavar="NAME", help="Needed where there are several.")
 @click.option("--section", metavar="NAME", help="Needed where there are several.")
-@click.option("--project", metavar="FOLDER", help="The folder of toolcast.yaml.")
+@project_option
 def command(
     name: str, toolset: str | None, section: str | None, project: str | None
 ) -> None:

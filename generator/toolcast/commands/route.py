@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .manners import USAGE, counted, fail, print_findings, project_root
+from .manners import USAGE, counted, fail, print_findings, project_option, project_root
 
 if TYPE_CHECKING:
     from ..runtime.routing import Route, RoutedTool
@@ -39,7 +39,7 @@ _CHARACTERS_A_TOKEN = 4
 @click.option(
     "--format", "format_", type=click.Choice(["text", "json"]), default="text"
 )
-@click.option("--project", metavar="FOLDER", help="The folder of toolcast.yaml.")
+@project_option
 def command(
     message: str,
     toolset: str | None,

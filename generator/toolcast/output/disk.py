@@ -91,5 +91,5 @@ def read_file(folder: str, path: str) -> bytes:
     Raises:
         OSError: it cannot be read.
     """
-    with open(os.path.join(folder, path), "rb") as stream:
-        return stream.read()
+    with open(f"{folder}/{path}", "rb", buffering=0) as stream:
+        return stream.readall()

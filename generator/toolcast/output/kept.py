@@ -16,7 +16,9 @@ __all__ = [
     "runtime_imports",
 ]
 
-_FROM_OUTPUT = re.compile(rb"^\s*from \.+_runtime\.(\w+) import ", re.MULTILINE)
+# The search is for the fixed text; what stands before it on its line is asked then.
+_RUNTIME = re.compile(rb"_runtime\.(\w+) import ")
+_FROM = re.compile(rb"\s*from \.+")
 
 
 class Kept(str):
@@ -64,7 +66,12 @@ def runtime_imports(path: str, data: bytes) -> list[str]:
     """The modules of the runtime that a generated file imports."""
     if not path.endswith(".py"):
         return []
-    return sorted({found.decode() for found in _FROM_OUTPUT.findall(data)})
+    names = set()
+    for found in _RUNTIME.finditer(data):
+        start = found.start()
+        if _FROM.fullmatch(data, data.rfind(b"\n", 0, start) + 1, start):
+            names.add(found[1].decode())
+    return sorted(names)
 
 
 def only_named(files: Mapping[str, Output]) -> Files:

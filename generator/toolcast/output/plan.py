@@ -166,7 +166,9 @@ def make_plan(
     digests = digests_of(files)
     groups: dict[str, list[str]] = {}
     for path in sorted(files):
-        groups.setdefault(_group(folder, path, digests, disk, known), []).append(path)
+        groups.setdefault(
+            _group(folder, path, files[path], digests[path], disk, known), []
+        ).append(path)
     # The link is named; that the files behind it are missing says nothing more.
     groups.pop("behind a link", None)
     blocking = tuple(groups.get("foreign", ()))
@@ -195,15 +197,19 @@ def make_plan(
 def _group(
     folder: str,
     path: str,
-    digests: Mapping[str, str],
+    given: Output,
+    named: str,
     disk: OnDisk,
     known: Mapping[str, set[str]],
 ) -> str:
     if path not in disk.files:
         behind = any(path == link or path.startswith(f"{link}/") for link in disk.links)
         return "behind a link" if behind else "missing"
-    found = digest(read_file(folder, path))
-    if found == digests[path]:
+    data = read_file(folder, path)
+    if data == given:
+        return "unchanged"
+    found = digest(data)
+    if found == named:
         return "unchanged"
     if path == MANIFEST or found in known.get(path, ()):
         return "stale"

@@ -7,7 +7,6 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import FileIO
 from typing import NamedTuple
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
@@ -93,7 +92,7 @@ def write(
     unchanged = frozenset(plan.unchanged)
     changed = sorted(files.keys() - unchanged)
     removed = [*plan.orphaned, *(p for p in plan.hand_edited if p not in files)]
-    below = _Folder(folder)
+    below = _Folder(folder, frozenset(plan.missing))
     if changed or removed:
         below.replace(JOURNAL, _journal(files, plan, changed))
         # First, because a folder can come where a file of an earlier run was.
@@ -130,12 +129,17 @@ def _journal(files: Mapping[str, Output], plan: Plan, changed: Sequence[str]) ->
 class _Folder:
     """Writes files below a folder, each as a whole, with as few calls as that takes.
 
+    Args:
+        folder: the output folder.
+        missing: the paths at which nothing stands.
+
     Attributes:
         looks: how each looked right after it was written.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, missing: frozenset[str]) -> None:
         self._folder = folder
+        self._missing = missing
         self._made: set[str] = set()
         self.looks: dict[str, tuple[int, int, int]] = {}
         self._temporary = f"{LEFTOVER}{os.urandom(6).hex()}{TEMPORARY}"
@@ -144,19 +148,19 @@ class _Folder:
         """Writes a file to a temporary one beside it, then moves that into its place."""
         if isinstance(data, Kept):
             raise ValueError(f"{path} is to be written, and its bytes are not known")
-        target = os.path.join(self._folder, path)
-        parent = os.path.dirname(target)
+        target = f"{self._folder}/{path}"
+        parent = target[: target.rindex("/")]
         if parent not in self._made:
             os.makedirs(parent, exist_ok=True)
             self._made.add(parent)
-        temporary = os.path.join(parent, self._temporary)
+        temporary = f"{parent}/{self._temporary}"
         # A new file has the mode that the umask leaves, a replaced one keeps its own.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         descriptor = os.open(temporary, flags, 0o666)
         try:
-            with open(descriptor, "wb", buffering=0) as stream:
-                _write_all(stream, data)
-            _keep_mode(target, temporary)
+            _fill(descriptor, data)
+            if path not in self._missing:
+                _keep_mode(target, temporary)
             try:
                 os.replace(temporary, target)
             except OSError:
@@ -173,13 +177,18 @@ class _Folder:
             raise
 
 
-def _write_all(stream: FileIO, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[stream.write(rest) or 0 :]
+def _fill(descriptor: int, data: bytes) -> None:
+    """Writes all of a file, and closes it."""
+    try:
+        written = os.write(descriptor, data)
+        while written < len(data):
+            written += os.write(descriptor, memoryview(data)[written:])
+    finally:
+        os.close(descriptor)
 
 
 def _keep_mode(target: str, temporary: str) -> None:
+    """Gives a file the mode of the one that it replaces."""
     try:
         mode = os.lstat(target).st_mode
     except FileNotFoundError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from functools import lru_cache
 
 __all__ = ["OWN_NAME", "can_give_way", "skeleton"]
 
@@ -51,6 +52,7 @@ _INNERMOST = re.compile(
 _MOST_LEVELS = 100
 OWN_NAME = "OwnName_"
 """What stands for a file's own name; no text that has it by itself has a skeleton."""
+_WORDS = " ".join([*keyword.kwlist, *keyword.softkwlist])
 _LEFT_OVER = ('"', "'", "#", "\\", ";", OWN_NAME)
 
 
@@ -72,16 +74,20 @@ def skeleton(text: str, own_name: str = "") -> str | None:
     short = _DATA.sub(_without_data, text)
     if not short.isascii() or any(sign in short for sign in _LEFT_OVER):
         return None
+    if own_name:
+        short = short.replace(own_name, OWN_NAME)
+    return _without_values(short)
+
+
+@lru_cache(maxsize=256)
+def _without_values(short: str) -> str | None:
+    """A text without strings, of which files of one template often have the same."""
     short = _CONSTANT.sub(_VALUE, short)
     for _ in range(_MOST_LEVELS):
         short, count = _INNERMOST.subn(_as_value, short)
         if not count:
-            break
-    else:
-        return None
-    if own_name:
-        short = short.replace(own_name, OWN_NAME)
-    return short.replace(_STRING, '""').replace(_VALUE, "(0)")
+            return short.replace(_STRING, '""').replace(_VALUE, "(0)")
+    return None
 
 
 def can_give_way(name: str) -> bool:
@@ -89,9 +95,8 @@ def can_give_way(name: str) -> bool:
 
     The other names stay different ones, and no word of Python's becomes a name.
     """
-    words = (*keyword.kwlist, *keyword.softkwlist)
     is_name = name.isascii() and name.isidentifier() and name[0].isupper()
-    return is_name and not any(name in word for word in words)
+    return is_name and name not in _WORDS
 
 
 def _without_data(match: re.Match[str]) -> str:

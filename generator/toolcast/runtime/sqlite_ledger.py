@@ -30,10 +30,10 @@ _logger = logging.getLogger("toolcast.ledger")
 _LARGEST_BATCH = 500
 _MOST_AT_ONCE = 1 << 16
 """Characters of a record that is committed where its call runs."""
-_MOST_IN_LOG = 4 << 20
+_MOST_IN_LOG = 1 << 24
 """Bytes of the log, about, before it is moved into the file."""
-_EACH_COMMIT = 3 * 4096
-"""Bytes that a commit of a short record adds to the log: a row's page and an index's."""
+_EACH_COMMIT = 2 * 4096
+"""Bytes that a commit of a short record adds to the log: one page or two, or seldom more."""
 
 _Item = tuple[Record, "Future[None]"]
 

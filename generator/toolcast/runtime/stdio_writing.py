@@ -61,6 +61,11 @@ class Outgoing:
         """Whether so much waits for the client that it should not ask for more."""
         return self._unsent_bytes > _MOST_UNSENT
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits for the client that whoever sends more should wait."""
+        return self._unsent_bytes > _SOME_UNSENT
+
     def write(self, line: bytes) -> None:
         """Sends a line, or keeps what the client does not take yet."""
         if not self._is_open:
@@ -84,13 +89,19 @@ class Outgoing:
         """
         message = item.message
         if self._is_open:
-            self.write(line_of(message))
             if isinstance(message, (JSONRPCResponse, JSONRPCError)):
-                self._settle(message.id)
-            if self._unsent_bytes > _SOME_UNSENT:
+                self.answer(message)
+            else:
+                self.write(line_of(message))
+            if self.is_behind:
                 await self._until_below(_SOME_UNSENT)
         if not self._is_open:
             raise anyio.BrokenResourceError
+
+    def answer(self, message: JSONRPCResponse | JSONRPCError) -> None:
+        """Sends an answer, or keeps what the client does not take yet."""
+        self.write(line_of(message))
+        self._settle(message.id)
 
     def forget(self, message: JSONRPCNotification) -> None:
         """Takes note that a cancelled request gets no answer."""

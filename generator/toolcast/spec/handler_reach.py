@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .handler_names import HandlerPackage, Known
+from .handler_pools import Pools
 from .handler_units import Context, Unit, read_unit
 from .model import Toolset, ToolSpec, Workspace
 
@@ -80,8 +81,17 @@ class _Walked:
 
     package: HandlerPackage
     accessors: Mapping[str, str]
-    units: dict[tuple[str, str, str], Unit]
-    pools: dict[tuple[str, str, str], frozenset[str]]
+    units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.pools = Pools(self.accessors, self.unit)
+
+    def unit(self, known: Known) -> Unit:
+        """A function, read once."""
+        unit = self.units.get(known.key)
+        if unit is None:
+            unit = self.units[known.key] = read_unit(self.package, known)
+        return unit
 
 
 def _walked(workspace: Workspace, toolset: Toolset) -> _Walked:
@@ -95,7 +105,7 @@ def _walked(workspace: Workspace, toolset: Toolset) -> _Walked:
             for pool, named in toolset.pool_accessors.items()
             for accessor in named
         }
-        workspace.kept[key] = _Walked(package, accessors, {}, {})
+        workspace.kept[key] = _Walked(package, accessors)
     walked: _Walked = workspace.kept[key]
     return walked
 
@@ -121,7 +131,7 @@ class _Walk:
             # Breadth first, so that the way that is told is a shortest one.
             known, inherited, way = todo.pop(0)
             step = Step(known.name, known.scope.file, 0)
-            unit = self._unit(known)
+            unit = self.walked.unit(known)
             if unit.is_too_deep:
                 self.unread[f"`{known.name}` of {known.scope.file} is too deep"] = None
             self._note(unit, inherited, (*way, step))
@@ -151,7 +161,7 @@ class _Walk:
                 self._around(mention.context)
                 or self._own(unit)
                 or inherited
-                or self._pools(unit.known)
+                or self.walked.pools.of(unit.known)
             )
             self.touched.append(
                 Touched(
@@ -165,16 +175,12 @@ class _Walk:
                 )
             )
 
-    def _unit(self, known: Known) -> Unit:
-        unit = self.walked.units.get(known.key)
-        if unit is None:
-            unit = self.walked.units[known.key] = read_unit(self.package, known)
-        return unit
-
     def _around(self, context: Context) -> frozenset[str]:
         """The pools of the innermost thing around a place that has any."""
         for group in context:
-            found = frozenset[str]().union(*(self._pools(known) for known in group))
+            found = frozenset[str]().union(
+                *(self.walked.pools.of(known) for known in group)
+            )
             if found:
                 return found
         return frozenset()
@@ -183,25 +189,3 @@ class _Walk:
         named = (one.target.reference for one in unit.references)
         accessors = self.walked.accessors
         return frozenset(accessors[name] for name in named if name in accessors)
-
-    def _pools(self, known: Known) -> frozenset[str]:
-        """The pools that something reaches, whoever calls it."""
-        accessors, kept = self.walked.accessors, self.walked.pools
-        if known.reference in accessors:
-            return frozenset([accessors[known.reference]])
-        if known.key in kept:
-            return kept[known.key]
-        # Walked, not recursed: what is reached may lead back.
-        seen = {known.key}
-        todo = [known]
-        found: set[str] = set()
-        while todo and len(seen) <= MOST:
-            for one in self._unit(todo.pop()).references:
-                target = one.target
-                if target.reference in accessors:
-                    found.add(accessors[target.reference])
-                elif target.key not in seen:
-                    seen.add(target.key)
-                    todo.append(target)
-        kept[known.key] = frozenset(found)
-        return kept[known.key]

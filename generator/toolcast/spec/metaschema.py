@@ -67,7 +67,7 @@ def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
 
 @cache
 def _metaschema(dialect: str) -> Any:
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # ships no types
 
     kind = validator_class(dialect)
     return kind(kind.META_SCHEMA, registry=REGISTRY)

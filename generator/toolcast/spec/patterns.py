@@ -6,8 +6,8 @@ import re
 import warnings
 from collections.abc import Iterator
 from functools import lru_cache
-from re import _constants as constants  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as constants  # type: ignore[attr-defined]  # private: not in typeshed
+from re import _parser as parser  # type: ignore[attr-defined]  # likewise
 from typing import Any, NamedTuple
 
 __all__ = ["Pattern", "pattern"]

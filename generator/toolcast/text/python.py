@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .code import Code
-from .layout import WIDTH, Entry, Expression, Group, Text, text_width
+from .layout import Entry, Expression, Group, Text, text_width
+from .python_data import flat_data, flat_data_within, laid_out_data, number
 from .python_strings import broken, string
 
 __all__ = [
@@ -24,8 +24,6 @@ __all__ = [
     "subscript",
     "tuple_of",
 ]
-
-_ANY_WIDTH = 10**9
 
 
 class _LongString(Text):
@@ -44,79 +42,13 @@ class _Data(Text):
     @property
     def flat(self) -> str:
         """The expression on one line."""
-        return _laid_out(self.value, 0, 0, -_ANY_WIDTH)
+        return flat_data(self.value)
 
     def flat_within(self, room: int) -> str | None:
-        return _flat(self.value, room)
+        return flat_data_within(self.value, room)
 
     def render(self, indent: int, before: int, after: int) -> str:
-        return _laid_out(self.value, indent, before, after)
-
-
-def _laid_out(value: Any, indent: int, before: int, after: int) -> str:
-    """What `Group` and `Entry` would make of a JSON value."""
-    kind = value.__class__
-    if kind is str:
-        return broken(value, string(value), indent, before, after)
-    if kind is not dict and kind is not list:
-        return _laid_out_otherwise(value, indent, before, after)
-    flat = _flat(value, WIDTH - before - after)
-    if flat is not None or not value:
-        return flat or ("{}" if kind is dict else "[]")
-    inner = indent + 4
-    gap = "\n" + " " * inner
-    rows = []
-    if kind is list:
-        for item in value:
-            rows.append(f"{gap}{_laid_out(item, inner, inner, 1)},")
-        return f"[{''.join(rows)}\n{' ' * indent}]"
-    for key, item in value.items():
-        lead = f"{string(key)}: "
-        start = inner + text_width(lead)
-        rows.append(f"{gap}{lead}{_laid_out(item, inner, start, 1)},")
-    return f"{{{''.join(rows)}\n{' ' * indent}}}"
-
-
-def _laid_out_otherwise(value: Any, indent: int, before: int, after: int) -> str:
-    """The same of what is no text, mapping or list by its very class."""
-    if isinstance(value, str):
-        return _laid_out(str(value), indent, before, after)
-    if isinstance(value, Mapping):
-        return _laid_out(dict(value), indent, before, after)
-    if isinstance(value, (list, tuple)):
-        return _laid_out(list(value), indent, before, after)
-    return encode(value).flat
-
-
-def _flat(value: Any, room: int) -> str | None:
-    """A JSON value on one line; None when it has more than `room` columns."""
-    kind = value.__class__
-    if kind is str:
-        if len(value) >= room:
-            return None
-        shown = string(value)
-        width = len(shown) if shown.isascii() else text_width(shown)
-        return shown if width <= room else None
-    if kind is not dict and kind is not list:
-        shown = _laid_out_otherwise(value, 0, 0, -_ANY_WIDTH)
-        return shown if text_width(shown) <= room else None
-    parts: list[str] = []
-    lead = ""
-    for item in value:
-        room -= 2
-        if kind is dict:
-            lead = f"{string(item)}: "
-            room -= text_width(lead)
-            item = value[item]
-        shown_item = None if room < 0 else _flat(item, room)
-        if shown_item is None:
-            return None
-        room -= len(shown_item) if shown_item.isascii() else text_width(shown_item)
-        parts.append(lead + shown_item)
-    if room < (0 if parts else 2):
-        return None
-    inner = ", ".join(parts)
-    return f"{{{inner}}}" if kind is dict else f"[{inner}]"
+        return laid_out_data(self.value, indent, before, after)
 
 
 def encode(value: Any) -> Expression:
@@ -133,16 +65,10 @@ def encode(value: Any) -> Expression:
     if isinstance(value, int):
         return Text(str(value))
     if isinstance(value, float):
-        return Text(_number(value))
+        return Text(number(value))
     if isinstance(value, (Mapping, list, tuple)):
         return _Data("", (), value)
     raise TypeError(f"not a JSON value: {type(value).__name__}")
-
-
-def _number(value: float) -> str:
-    if not math.isfinite(value):
-        raise ValueError("not a JSON number")
-    return repr(value).replace("e+", "e")
 
 
 def tuple_of(elements: Iterable[Expression]) -> Group:

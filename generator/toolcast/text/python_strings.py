@@ -69,7 +69,7 @@ def _pieces(text: str, room: int) -> list[str]:
     words = text.replace("\n", "")
     if words.isascii() and string(words) == f'"{words}"':
         for line in text.splitlines(keepends=True) if "\n" in text else [text]:
-            _add_plain_pieces(line, room - 2, pieces)
+            _add_plain_pieces(line, max(room - 2, 0), pieces)
         return pieces
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
         start = end = width = double = single = 0
