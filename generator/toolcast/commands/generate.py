@@ -136,7 +136,8 @@ def _write(
     """
     from ..cache.look import is_same, look_at
     from ..cache.seen import Watched
-    from ..output.plan import make_plan, plan_since
+    from ..output.plan import make_plan
+    from ..output.plan_since import plan_since
     from ..output.writer import exclusive, write
 
     workspace = generated.workspace
