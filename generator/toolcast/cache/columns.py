@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate, compress
 from typing import Any
 
-from .stored import Section, part_of
+from .stored import Section, length_of, part_of
 
 __all__ = ["FileColumns", "TextColumn"]
 
@@ -63,6 +63,9 @@ class TextColumn:
         self.names, lengths = _table(table, (str, int))
         gaps = (length + len(between) for length in lengths)
         self._starts = [0, *accumulate(gaps)]
+        size = max(0, self._starts[-1] - len(between))
+        if min(lengths, default=0) < 0 or size != length_of(texts):
+            raise ValueError("a pack has other texts than it says")
         apart: Mapping[str, str] = json.loads(bytes(fresh)) if fresh else {}
         self._fresh = {name: text.encode("utf-8") for name, text in apart.items()}
         self.now: dict[str, bytes] = {}

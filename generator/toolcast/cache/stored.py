@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from typing import NamedTuple
 
-__all__ = ["TEXTS_FORMAT", "Section", "Stored", "StoredIsGone", "part_of"]
+__all__ = ["TEXTS_FORMAT", "Section", "Stored", "StoredIsGone", "length_of", "part_of"]
 
 TEXTS_FORMAT = b"toolcast texts 1\n"
 
@@ -54,6 +54,11 @@ class Stored(NamedTuple):
 
 Section = bytes | memoryview | Stored
 """A part of a pack."""
+
+
+def length_of(section: Section) -> int:
+    """How many bytes a section has."""
+    return section.length if isinstance(section, Stored) else len(section)
 
 
 def part_of(section: Section, start: int, end: int) -> bytes:

@@ -66,15 +66,17 @@ def stored_texts(root: str, places: Any) -> dict[str, dict[str, Section]]:
     """The sections that are in the file.
 
     Raises:
-        ValueError: these are no places.
+        OSError: there is no such file.
+        ValueError: these are no places in it.
     """
     path = os.path.join(root, CACHE_FOLDER, _FILE)
     mark, toolsets = places
+    size = os.path.getsize(path)
     found: dict[str, dict[str, Section]] = {}
     for folder, sections in toolsets.items():
         found[folder] = {}
         for name, (start, length) in sections.items():
-            if type(start) is not int or type(length) is not int or start < 0 > length:
+            if not 0 <= start <= start + length <= size:
                 raise ValueError("a pack says where no texts can be")
             found[folder][name] = Stored(path, str(mark), start, length)
     return found
