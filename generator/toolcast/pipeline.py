@@ -80,6 +80,7 @@ def generate(
     findings = in_order(without_suppressed(workspace, findings, day))
     if has_errors(findings):
         return Generated(workspace, {}, findings)
+    _forget_texts(workspace)
     # Templates are needed only from here on, so that a check that fails stays quick.
     from .rendering.environment import TemplateFailure
     from .rendering.shape import ShapeViolation
@@ -95,6 +96,16 @@ def generate(
         )
         return Generated(workspace, {}, in_order([*findings, problem]))
     return Generated(workspace, files, findings, next_end(workspace, day))
+
+
+def _forget_texts(workspace: Workspace) -> None:
+    """Lets go of the specs' texts, in which only findings are looked up."""
+    for toolset in workspace.toolsets:
+        for tool in toolset.tools:
+            # A tool that an earlier run knows may not have been read in this one.
+            document = vars(tool).get("document")
+            if document is not None:
+                document.forget_text()
 
 
 def _tell_nobody(*_: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..findings import Finding, Place, Severity
+from ..reading.first_bytes import first_bytes
 from ..reading.yaml_reader import MAX_BYTES
 from ..rules.running import Known
 from ..rules.scope import Scope
@@ -182,8 +183,7 @@ def seal_of(path: str) -> str:
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return ""
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = first_bytes(path, MAX_BYTES + 1)
     except OSError:
         return ""
     return hashlib.sha256(data).hexdigest() if len(data) <= MAX_BYTES else ""

@@ -5,11 +5,35 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["main"]
+__all__ = ["main", "program"]
+
+
+def program() -> None:
+    """The `toolcast` command as a whole process, which ends without tidying up.
+
+    Everything is written and closed by then, and to give back each object of thousands of
+    tools one by one takes long; the operating system takes them all at once.
+    """
+    code: str | int | None = None
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    # A text is still to be printed, and a profile to be written.
+    if isinstance(code, str) or sys.getprofile() is not None:
+        sys.exit(code)
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except OSError:
+        # Nobody reads any more; the interpreter says so in its own way.
+        sys.exit(code)
+    os._exit(code or 0)
 
 
 def main() -> None:
-    """The `toolcast` command."""
+    """The `toolcast` command, within a process that goes on."""
     if sys.argv[1:2] == ["generate"] and _is_done(sys.argv[2:]):
         return
     from .entry import main as run

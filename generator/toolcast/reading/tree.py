@@ -64,6 +64,16 @@ class Document:
         """The file's lines, for excerpts."""
         return tuple(self.text.split("\n"))
 
+    def forget_text(self) -> None:
+        """Lets go of the text, and of what was found in it: of many files it is a lot.
+
+        Nothing can be said of the file any more, only its value is left.
+        """
+        for name in ("positions", "lines"):
+            self.__dict__.pop(name, None)
+        object.__setattr__(self, "text", "")
+        object.__setattr__(self, "locate", _nowhere)
+
     def finding(
         self,
         rule: str,
@@ -110,3 +120,12 @@ class Document:
         for step in path:
             value = value[step]
         return value
+
+
+def _nowhere(_: str) -> Positions:
+    """The positions in a file whose text is let go.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError("nothing can be found in a file whose text was let go")

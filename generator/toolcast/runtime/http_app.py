@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .http_access import AllowedHosts, AsgiApp, Guard, Message, Receive, Send, refuse
 from .http_admin import LIST_TOOLS, admin_app
+from .http_answers import ShortAnswers
 from .http_settings import Endpoint, Listening
 
 if TYPE_CHECKING:
@@ -45,15 +46,16 @@ def http_app(server: McpServer, listening: Listening) -> Router:
         token = listening.tokens.get(variable)
         return Guard(app, hosts, token, realm, methods, most)
 
-    managers = []
+    managers: list[StreamableHTTPSessionManager] = []
     # Whole paths and no patterns: what a path means must not hang on another one.
     apps: dict[str, AsgiApp] = {"/health": _Logged(_health, None)}
     for endpoint in listening.settings.endpoints:
-        manager = _manager(server, endpoint, most)
-        managers.append(manager)
+        streaming, single = _managers(server, endpoint, most)
+        managers += (streaming, single)
+        answering = ShortAnswers(streaming.handle_request, single.handle_request)
         realm = f"{server.name} {endpoint.client or 'mcp'}"
         app = guarded(
-            _owing_no_answer(manager.handle_request),
+            _owing_no_answer(answering),
             *(endpoint.token_variable, realm, "POST"),
         )
         bare = endpoint.path.rstrip("/")
@@ -91,21 +93,28 @@ def http_app(server: McpServer, listening: Listening) -> Router:
     return Router(default=at_path, lifespan=lifespan)
 
 
-def _manager(
+def _managers(
     server: McpServer, endpoint: Endpoint, most: int
-) -> StreamableHTTPSessionManager:
+) -> tuple[StreamableHTTPSessionManager, StreamableHTTPSessionManager]:
+    """What answers with a stream of events, and what with one JSON document."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
-    return StreamableHTTPSessionManager(
-        server.build(endpoint.client),
-        stateless=True,
-        max_request_body_size=most,
-        # The guard has looked at them.
-        security_settings=TransportSecuritySettings(
-            enable_dns_rebinding_protection=False
-        ),
-    )
+    built = server.build(endpoint.client)
+
+    def manager(*, is_single: bool) -> StreamableHTTPSessionManager:
+        return StreamableHTTPSessionManager(
+            built,
+            json_response=is_single,
+            stateless=True,
+            max_request_body_size=most,
+            # The guard has looked at them.
+            security_settings=TransportSecuritySettings(
+                enable_dns_rebinding_protection=False
+            ),
+        )
+
+    return manager(is_single=False), manager(is_single=True)
 
 
 def _owing_no_answer(app: AsgiApp) -> AsgiApp:
