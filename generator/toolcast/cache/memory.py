@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -66,11 +65,11 @@ class Memory:
         self, file: str, load: Callable[[], ToolSpec]
     ) -> tuple[ToolSpec, list[Finding]] | None:
         """See `Recall`."""
-        return self.toolset(os.path.dirname(file)).recall(file, load)
+        return self.toolset(file.rpartition("/")[0]).recall(file, load)
 
     def learn(self, file: str, tool: ToolSpec, findings: list[Finding]) -> None:
         """See `Recall`."""
-        self.toolset(os.path.dirname(file)).learn_tool(file, tool, findings)
+        self.toolset(file.rpartition("/")[0]).learn_tool(file, tool, findings)
 
     def has_all(self, workspace: Workspace) -> bool:
         """Whether the toolsets are those of the earlier run, their own files unchanged."""

@@ -25,7 +25,7 @@ from .texts import keep_texts, stored_texts
 __all__ = ["Pack", "no_pack", "open_pack", "write_pack"]
 
 _FILE = "pack"
-_FORMAT = b"toolcast pack 3\n"
+_FORMAT = b"toolcast pack 4\n"
 
 
 class Pack:

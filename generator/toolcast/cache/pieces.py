@@ -17,7 +17,7 @@ __all__ = ["TEXTS", "Pieces"]
 
 TEXTS = "texts "
 """What the names of sections begin with that hold most texts."""
-_OF_PIECES = ("tools ", TEXTS, "fresh ")
+_OF_PIECES = ("names ", TEXTS, "fresh ")
 _FILES = "files "
 _MANY = "many"
 

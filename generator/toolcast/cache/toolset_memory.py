@@ -23,6 +23,7 @@ from .stored import Section
 __all__ = ["ToolsetMemory"]
 
 _SPECS = "specs"
+_TOOLS = "tools"
 
 
 class ToolsetMemory:
@@ -48,7 +49,12 @@ class ToolsetMemory:
         self._seal = seal
         self._file = f"{folder}/toolset.yaml"
         self.is_known = bool(earlier)
-        self._before: Mapping[str, Any] = earlier.get("tools", {})
+        # A line a tool, so that those of unchanged ones need not be written anew.
+        data = bytes(sections.get(_TOOLS, b""))
+        lines = data.split(b"\n") if data else []
+        tools = json.loads(b"[%b]" % b",".join(lines))
+        self._before: Mapping[str, Any] = dict(tools)
+        self._lines = dict(zip((file for file, _ in tools), lines, strict=True))
         self._rules_before: Mapping[str, Any] = earlier.get("rules", {})
         self._tools: dict[str, dict[str, Any]] = {}
         self._names: dict[str, str] = {}
@@ -63,7 +69,7 @@ class ToolsetMemory:
         self, file: str, load: Callable[[], ToolSpec]
     ) -> tuple[ToolSpec, list[Finding]] | None:
         """A tool whose file has not changed, and the findings of reading it."""
-        path = os.path.join(self._root, file)
+        path = f"{self._root}/{file}"
         look = _look(path)
         known = self._before.get(file)
         if known is None or look is None:
@@ -76,7 +82,7 @@ class ToolsetMemory:
         if known is None or not seal or known["seal"] != seal:
             self._changed[file] = None
             return None
-        self._tools[file] = {**known, "look": look}
+        self._tools[file] = known if known["look"] == look else {**known, "look": look}
         tool = deferred(known["outline"], load)
         self._names[tool.name] = file
         self._unchanged.add(tool.name)
@@ -169,9 +175,20 @@ class ToolsetMemory:
 
     def packed(self) -> dict[str, Section]:
         """What the next run can build on, in sections."""
-        value = {"toolset": self._seal, "tools": self._tools, "rules": self._rules}
-        results = self._results.packed() if self._results else {}
-        return {_SPECS: json.dumps(value).encode("ascii"), **results}
+        value = {"toolset": self._seal, "rules": self._rules}
+        tools = [
+            (
+                self._lines[file]
+                if known is self._before.get(file)
+                else json.dumps([file, known]).encode("ascii")
+            )
+            for file, known in self._tools.items()
+        ]
+        return {
+            _SPECS: json.dumps(value).encode("ascii"),
+            _TOOLS: b"\n".join(tools),
+            **(self._results.packed() if self._results else {}),
+        }
 
 
 def seal_of(path: str) -> str:

@@ -69,9 +69,11 @@ def manifest(
             `BETWEEN` between them, in parts.
     """
     digests = digests_of(files)
-    paths = _table({path: digests[path] for path in sorted(digests)})
-    head = f'{{\n  "format": 1,\n  "files": {paths},\n  "toolsets": '
-    parts: list[bytes | memoryview] = [head.encode()]
+    parts: list[bytes | memoryview] = [
+        b'{\n  "format": 1,\n  "files": ',
+        *_table({path: digests[path] for path in sorted(digests)}),
+        b',\n  "toolsets": ',
+    ]
     before = "{\n"
     for toolset in workspace.toolsets:
         parts.append(f"{before}    {_text(toolset.name)}: ".encode())
@@ -85,13 +87,13 @@ def manifest(
     return b"".join(parts)
 
 
-def _table(digests: Mapping[str, str]) -> str:
-    """What `indented` makes of such a table, in one call."""
+def _table(digests: Mapping[str, str]) -> list[bytes | memoryview]:
+    """What `indented` makes of such a table, in one call and in parts."""
     if not digests:
-        return "{}"
+        return [b"{}"]
     separators = (",\n    ", ": ")
-    text = json.dumps(digests, ensure_ascii=False, separators=separators)
-    return f"{{\n    {text[1:-1]}\n  }}"
+    text = json.dumps(digests, ensure_ascii=False, separators=separators).encode()
+    return [b"{\n    ", memoryview(text)[1:-1], b"\n  }"]
 
 
 def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
