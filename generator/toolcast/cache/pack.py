@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..extensions import loaded_from, none_installed
+from ..extensions import any_loaded, none_installed
 from ..output.kept import Output, digests_of
 from ..project import WORKSPACE_FILE
 from .index import CACHE_FOLDER, is_current, read_index, replace
@@ -148,7 +148,7 @@ def write_pack(
         "run": run,
         "frame": _frame(root, trees),
         "code": _code(root, code),
-        "extended": bool(loaded_from()),
+        "extended": any_loaded(),
         "texts": texts,
         "sections": [
             len(digests),
