@@ -1,6 +1,6 @@
 """`python -m toolcast`."""
 
-from .commands.start import main
+from .commands.start import program
 
 if __name__ == "__main__":
-    main()
+    program()

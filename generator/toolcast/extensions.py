@@ -7,7 +7,13 @@ import sys
 from collections.abc import Iterator
 from typing import TypeVar
 
-__all__ = ["ExtensionFailure", "extensions", "loaded_from", "none_installed"]
+__all__ = [
+    "ExtensionFailure",
+    "any_loaded",
+    "extensions",
+    "loaded_from",
+    "none_installed",
+]
 
 Kind = TypeVar("Kind")
 
@@ -42,7 +48,7 @@ def extensions(group: str, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
-        _LOADED[entry.module.partition(".")[0]] = None
+        _LOADED[entry.module] = None
         if not isinstance(value, kind):
             raise ExtensionFailure(f"{where} is not a toolcast {kind.__name__}")
         yield entry.value, value
@@ -53,11 +59,24 @@ def none_installed() -> None:
     _NONE_INSTALLED.append(True)
 
 
+def any_loaded() -> bool:
+    """Whether an extension was loaded."""
+    return bool(_LOADED)
+
+
 def loaded_from() -> list[str]:
     """The files and folders of the packages that extensions came from."""
-    files = [sys.modules[name].__file__ for name in _LOADED if name in sys.modules]
-    return [
-        os.path.dirname(file) if os.path.basename(file) == "__init__.py" else file
-        for file in files
-        if file is not None
-    ]
+    places = (_place_of(module) for module in _LOADED)
+    return list(dict.fromkeys(place for place in places if place is not None))
+
+
+def _place_of(module: str) -> str | None:
+    """Where the outermost package of a module is that is not spread over many folders."""
+    steps = module.split(".")
+    for end in range(1, len(steps) + 1):
+        loaded = sys.modules.get(".".join(steps[:end]))
+        file = getattr(loaded, "__file__", None)
+        if file is not None:
+            is_package = os.path.basename(file) == "__init__.py"
+            return os.path.dirname(file) if is_package else str(file)
+    return None

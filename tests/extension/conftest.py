@@ -81,4 +81,9 @@ def extension(tmp_path: Path) -> dict[str, str]:
     templates = site / "house_templates" / "house"
     templates.mkdir(parents=True)
     (templates / "names.py.jinja").write_text(TEMPLATE)
-    return {"PYTHONPATH": os.pathsep.join([str(site)])}
+    return {"PYTHONPATH": with_generator(site)}
+
+
+def with_generator(site: Path) -> str:
+    """The paths of modules of a process in which `site` comes first."""
+    return os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))

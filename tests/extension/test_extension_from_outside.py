@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,8 @@ def test_an_extension_that_is_broken_is_named(
     module: str,
     said: str,
 ) -> None:
-    (Path(extension["PYTHONPATH"]) / "toolcast_house.py").write_text(module)
+    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
+    (site / "toolcast_house.py").write_text(module)
     project = make_project({"greet": GREET}, handlers=HANDLERS)
     for words in (["check"], ["generate"], ["explain"]):
         broken = project.toolcast(*words, env=extension)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from ..extensions import loaded_from
@@ -62,7 +63,10 @@ def record(
     generator = pack.generator
     if not generator:
         watched = generator_watched()
-        watched.trees.extend(loaded_from())
+        for place in loaded_from():
+            # Of the root of a tree it does not count when it was written.
+            kind = watched.trees if os.path.isdir(place) else watched.files
+            kind.append(place)
         seen = look_at(root, watched)
         if seen.newest() > started - TICK:
             return False

@@ -9,15 +9,8 @@ import click
 
 from ..findings import Severity
 from .batch import with_rare_collections
-from .manners import (
-    USAGE,
-    counted,
-    fail,
-    format_option,
-    print_findings,
-    project_option,
-    project_root,
-)
+from .manners import USAGE, counted, fail, print_findings, project_root
+from .options import format_option, project_option
 from .progress import progress
 
 __all__ = ["command"]

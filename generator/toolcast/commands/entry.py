@@ -10,7 +10,7 @@ import click
 
 from .. import __version__
 
-__all__ = ["main"]
+__all__ = ["end_with", "main"]
 
 _COMMANDS = {
     "init": "Lay out a project that generates, checks and tests at once.",
@@ -72,3 +72,13 @@ class _Lazy(click.Group):
 @click.version_option(__version__, prog_name="toolcast")
 def main() -> None:
     """One YAML spec per tool, cast into everything an agent platform shows or runs."""
+
+
+def end_with(error: BaseException) -> None:
+    """Ends the program as a command ends it that raises the error."""
+
+    def command() -> None:
+        raise error
+
+    ending = _Lazy(callback=command, invoke_without_command=True)
+    ending.main(args=[], prog_name="toolcast")

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from .letta_flavours import FLAVOURS, LettaRequest
-from .manners import FINDINGS, USAGE, fail, print_findings, project_option, project_root
+from .manners import FINDINGS, USAGE, fail, print_findings, project_root
+from .options import project_option
 
 __all__ = ["command"]
 

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-import click
-
 from ..findings import Finding, Severity, to_show
 from ..project import WORKSPACE_FILE, find_root
 from ..reports.formats import FORMATS, printable, summary
@@ -19,27 +17,15 @@ __all__ = [
     "USAGE",
     "counted",
     "fail",
-    "format_option",
     "print_findings",
-    "project_option",
     "project_root",
     "report",
+    "say",
 ]
 
 CLEAN = 0
 FINDINGS = 1
 USAGE = 2
-
-project_option = click.option(
-    "--project", metavar="FOLDER", help="The folder of toolcast.yaml."
-)
-format_option = click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "github"]),
-    default="text",
-    help="How findings are printed.",
-)
 
 
 def project_root(given: str | None) -> str:
@@ -69,10 +55,28 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def say(
+    text: str, *, nl: bool = True, err: bool = False, colour: bool | None = None
+) -> None:
+    """Prints a text, as `click.echo` does.
+
+    What every stream takes as it is goes there directly: click takes as long to import as a
+    run that has one spec to cast.
+    """
+    if text.isascii() and "\x1b" not in text:
+        stream = sys.stderr if err else sys.stdout
+        stream.write(f"{text}\n" if nl else text)
+        stream.flush()
+        return
+    import click
+
+    click.echo(text, nl=nl, err=err, color=colour)
+
+
 def fail(message: str) -> NoReturn:
     """Ends the program with a message and exit code 2."""
     lines = "\n".join(printable(line) for line in message.split("\n"))
-    click.echo(f"error: {lines}", err=True)
+    say(f"error: {lines}", err=True)
     sys.exit(USAGE)
 
 
@@ -93,7 +97,7 @@ def print_findings(
     colour = to_stderr and stream.isatty() and not os.environ.get("NO_COLOR")
     text = report(findings, format_, with_notes=with_notes, colour=colour)
     if text:
-        click.echo(text, nl=False, err=to_stderr, color=colour)
+        say(text, nl=False, err=to_stderr, colour=colour)
     worst = max((finding.severity for finding in findings), default=Severity.NOTE)
     return FINDINGS if findings and worst >= fail_on else CLEAN
 

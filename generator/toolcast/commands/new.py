@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from .manners import FINDINGS, USAGE, fail, print_findings, project_option, project_root
+from .manners import FINDINGS, USAGE, fail, print_findings, project_root
+from .options import project_option
 
 __all__ = ["command"]
 

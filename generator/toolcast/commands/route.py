@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .manners import USAGE, counted, fail, print_findings, project_option, project_root
+from .manners import USAGE, counted, fail, print_findings, project_root
+from .options import project_option
 
 if TYPE_CHECKING:
     from ..runtime.routing import Route, RoutedTool

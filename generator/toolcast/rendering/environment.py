@@ -20,6 +20,7 @@ from jinja2 import (
     FileSystemLoader,
     PackageLoader,
     StrictUndefined,
+    Template,
     TemplateSyntaxError,
     Undefined,
 )
@@ -118,6 +119,18 @@ def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
     return not any(os.path.isfile(os.path.join(folder, template)) for folder in folders)
 
 
+def _template(template: str, folders: tuple[str, ...]) -> Template:
+    if is_built_in(template, folders):
+        return _own_template(template, folders)
+    return environment(folders).get_template(template)
+
+
+@cache
+def _own_template(template: str, folders: tuple[str, ...]) -> Template:
+    """One of our own, which nobody changes while the program runs."""
+    return environment(folders).get_template(template)
+
+
 def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     """The bytes that a template draws of a view, which it sees as `view`.
 
@@ -127,7 +140,7 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     from jinja2 import TemplateError
 
     try:
-        text = environment(folders).get_template(template).render(view=view)
+        text = _template(template, folders).render(view=view)
     except (TemplateError, TypeError, AttributeError, ValueError) as error:
         import traceback
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 from ..findings import Finding, Severity
 from ..runtime.schema_visits import MOST_WAYS, multiplies
@@ -13,17 +11,13 @@ from .rule import Rule, at_tool
 
 __all__ = ["RULE"]
 
-_REFERENCES = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
-
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds schemas whose references multiply."""
     for tool in toolset.tools:
-        for field, schema in (
-            ("parameters", tool.parameters),
-            ("returns", tool.returns),
-        ):
-            if _has_references(schema) and multiplies(schema):
+        for field, schema in tool.schemas.items():
+            # Without references there are no more ways than places in the file.
+            if schema.references and multiplies(schema.value):
                 yield at_tool(
                     RULE,
                     tool,
@@ -31,12 +25,6 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     f"more than {MOST_WAYS:,} ways lead to one place of a value",
                     "let fewer alternatives name the same definition",
                 )
-
-
-def _has_references(schema: Any) -> bool:
-    """Without any there are no more ways than places in the file."""
-    text = json.dumps(schema)
-    return any(reference in text for reference in _REFERENCES)
 
 
 _FAN = "".join(

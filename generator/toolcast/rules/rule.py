@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..findings import Finding, Severity
 from ..reading.tree import Path
@@ -15,8 +15,7 @@ __all__ = ["Check", "Rule", "at_tool", "at_toolset", "whole"]
 Check = Callable[[Toolset, Workspace], Iterator[Finding]]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule.
 
     Attributes:
@@ -30,12 +29,12 @@ class Rule:
         each_tool: what it finds at a tool depends on that tool and the toolset file alone,
             and on the fields below of others. Then only tools that changed are checked
             again, as if they were all that the toolset has; `workspace` has every tool.
-        looks_at: the fields of the tool itself that an `each_tool` rule looks at, besides
-            its name, and `fields` for which ones it has; None for all of them. A changed
-            tool in which it found nothing is not checked again when these are the same.
         reads: the fields of the workspace's tools that it looks at across tools, besides
             their names and their order; None for all of them, empty for none.
         reads_code: it looks at handlers' source as well.
+        looks_at: the fields of the tool itself that an `each_tool` rule looks at, besides
+            its name, and `fields` for which ones it has; None for all of them. A changed
+            tool in which it found nothing is not checked again when these are the same.
     """
 
     id: str
@@ -46,9 +45,9 @@ class Rule:
     good: str
     check: Check | None = None
     each_tool: bool = False
-    looks_at: frozenset[str] | None = None
     reads: frozenset[str] | None = None
     reads_code: bool = False
+    looks_at: frozenset[str] | None = None
 
     @property
     def scope(self) -> Scope:

@@ -36,9 +36,12 @@ _NAMED = (
 )
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 # What applies to the same value as the schema that it stands in.
-_SAME_ONE = ("not", "if", "then", "else")
-_SAME_LISTED = ("allOf", "anyOf", "oneOf")
-_SAME_NAMED = ("dependentSchemas", "dependencies")
+_SAME = frozenset(
+    [
+        *("not", "if", "then", "else", "allOf", "anyOf", "oneOf"),
+        *("dependentSchemas", "dependencies"),
+    ]
+)
 
 
 class Reference(NamedTuple):
@@ -219,9 +222,7 @@ class JsonSchema:
             if self.dialect in ("draft-04", "draft-06", "draft-07"):
                 return
         for child, value in _children(path, schema):
-            step = child[len(path)]
-            listed = (*_SAME_ONE, *_SAME_LISTED, *_SAME_NAMED)
-            if step in listed and isinstance(value, dict):
+            if child[len(path)] in _SAME and isinstance(value, dict):
                 yield child
 
     def same_value(self, path: Path = ()) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
+from ..reading.first_bytes import first_bytes
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from .binding import bind_tool, bind_toolset
@@ -134,17 +135,19 @@ class _NotASpec(Exception):
 def _bytes(root: str, file: str) -> bytes:
     """The bytes of a regular file of the project, with one more than can be read at most."""
     path = os.path.join(root, file)
-    if os.path.islink(path) and not _is_below(root, path):
-        raise _NotASpec(
-            "spec/outside-project",
-            file,
-            "the file is a link out of the project",
-            "put the file itself here",
-        )
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    mode = os.lstat(path).st_mode
+    if stat.S_ISLNK(mode):
+        if not _is_below(root, path):
+            raise _NotASpec(
+                "spec/outside-project",
+                file,
+                "the file is a link out of the project",
+                "put the file itself here",
+            )
+        mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
         raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
-    with open(path, "rb") as stream:
-        return stream.read(MAX_BYTES + 1)
+    return first_bytes(path, MAX_BYTES + 1)
 
 
 def _is_below(root: str, path: str) -> bool:

@@ -7,6 +7,7 @@ formulas (`Δt`, `µs`, `λ-term`) look like no Latin letter and are left alone.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 __all__ = ["look_alike"]
 
@@ -16,11 +17,6 @@ _DOUBLES = (
     "\u03bf\u03bd\u03b9\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
     "\u0585\u057d\u0578\u0570\u0261\u0269\u13a0\u13a1\u13aa\u13b3\u13c0\u13d2\u13da\u13de\u13df"
 )
-_MIXED = re.compile(
-    rf"(?=\w{{0,60}}[A-Za-z])(?=\w{{0,60}}([{_DOUBLES}]))"
-    rf"(?<!\w)[A-Za-z0-9_{_DOUBLES}]{{3,60}}(?!\w)"
-)
-_STYLED = re.compile("([\U0001d400-\U0001d7ff])[\U0001d400-\U0001d7ff]{2,}")
 
 
 def look_alike(text: str) -> tuple[str, str] | None:
@@ -30,5 +26,20 @@ def look_alike(text: str) -> tuple[str, str] | None:
     """
     if text.isascii():
         return None
-    match = _MIXED.search(text) or _STYLED.search(text)
-    return (match.group(), match[1]) if match else None
+    for pattern in _patterns():
+        match = pattern.search(text)
+        if match:
+            return match.group(), match[1]
+    return None
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Mixed and styled words; made when the first text needs them, because few do."""
+    return (
+        re.compile(
+            rf"(?=\w{{0,60}}[A-Za-z])(?=\w{{0,60}}([{_DOUBLES}]))"
+            rf"(?<!\w)[A-Za-z0-9_{_DOUBLES}]{{3,60}}(?!\w)"
+        ),
+        re.compile("([\U0001d400-\U0001d7ff])[\U0001d400-\U0001d7ff]{2,}"),
+    )

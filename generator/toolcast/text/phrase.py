@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
-from .clues import Clues, ClueWords, clue_words
+from .clues import Clues, clue_words
 
 __all__ = ["Phrase", "first_phrase"]
 
 
-@dataclass(frozen=True)
 class Phrase:
     """One pattern.
 
-    Attributes:
+    Args:
         what: what it is, as the message names it.
         pattern: a regular expression; spaces stand for any white space.
         example: a text that it finds.
@@ -26,23 +24,27 @@ class Phrase:
         run: every match has a run of so many characters without white space.
     """
 
-    what: str
-    pattern: str
-    example: str
-    needs: tuple[str, ...] = ()
-    signs: tuple[str, ...] = ()
-    run: int = 0
+    def __init__(
+        self,
+        what: str,
+        pattern: str,
+        example: str,
+        needs: tuple[str, ...] = (),
+        signs: tuple[str, ...] = (),
+        run: int = 0,
+    ) -> None:
+        self.what = what
+        self.pattern = pattern
+        self.example = example
+        self.needs = needs
+        self.signs = signs
+        self.run = run
+        self._words = tuple(clue_words(entry.split()) for entry in needs)
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The pattern, regardless of case."""
         return re.compile(self.pattern.replace(" ", r"\s{1,4}"), re.IGNORECASE)
-
-    _words: tuple[ClueWords, ...] = field(init=False, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        words = tuple(clue_words(entry.split()) for entry in self.needs)
-        object.__setattr__(self, "_words", words)
 
     def may_be_in(self, clues: Clues) -> bool:
         """Whether a text can have it; the pattern itself tells whether it does."""

@@ -72,6 +72,8 @@ class Steering:
         for run in runs & self._by_fold.keys():
             yield from self._by_fold[run]
         for run in runs:
+            if "." not in run:
+                continue
             run = run[:_LONGEST_NAME]
             while "." in run:
                 run = run.rpartition(".")[0]
