@@ -88,7 +88,7 @@ def generate(
 
     tell("casting")
     try:
-        files = cast_workspace(workspace, memory.toolset if memory else None, step)
+        files = cast_workspace(workspace, memory.results if memory else None, step)
     except (TemplateFailure, ShapeViolation) as failure:
         rule = "template" if isinstance(failure, TemplateFailure) else "shape"
         problem = Finding(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,11 +34,10 @@ def findings_of(root: Path, memory: Memory | None = None) -> list[Finding] | Non
 
 def remembered(root: Path) -> tuple[list[Finding] | None, Callable[[], Memory]]:
     """What a run without an earlier one finds, and what makes memories for those after it."""
-    memory = Memory(str(root), {}, b"", same_code=False)
+    memory = Memory(str(root), {}, {}, same_code=False)
     findings = findings_of(root, memory)
-    value, texts = memory.packed()
-    text = json.dumps(value)
-    return findings, lambda: Memory(str(root), json.loads(text), texts, same_code=True)
+    packed = memory.packed()
+    return findings, lambda: Memory(str(root), packed, {}, same_code=True)
 
 
 def shown(findings: list[Finding] | None) -> list[Any]:

@@ -139,9 +139,12 @@ def test_what_a_cache_says_of_other_rules_is_not_believed(
     project: Any, generate: Generate, scopes: Any
 ) -> None:
     pack = project.root / ".toolcast" / "cache" / "pack"
-    first, head, texts = pack.read_bytes().split(b"\n", 2)
-    value = json.loads(head)
-    value["memory"]["scopes"] = scopes
-    pack.write_bytes(b"\n".join([first, json.dumps(value).encode(), texts]))
+    first, head, sections = pack.read_bytes().split(b"\n", 2)
+    value, said = json.loads(head), json.dumps(scopes).encode()
+    # The last of the sections, which is of no toolset.
+    lengths = value["sections"][1][""]
+    sections = sections[: -lengths["scopes"]] + said
+    lengths["scopes"] = len(said)
+    pack.write_bytes(b"\n".join([first, json.dumps(value).encode(), sections]))
     project.edit("specs/toy/ben.yaml", "Greeting", "A greeting")
     assert generate() == set(BUILT_IN.values())

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.output import writer
+from toolcast.output.kept import digest
 from toolcast.output.plan import make_plan
 from toolcast.output.writer import exclusive, write
 
@@ -69,7 +69,7 @@ def files_for(version: int) -> dict[str, bytes]:
         f"v{version}/only.txt": b"only",
         f"v{version}/deep/too.txt": str(version).encode(),
     }
-    text = {"files": {path: writer.digest(value) for path, value in data.items()}}
+    text = {"files": {path: digest(value) for path, value in data.items()}}
     return {**data, "MANIFEST.json": json.dumps(text).encode()}
 
 

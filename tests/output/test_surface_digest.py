@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.output.manifest import entry_text, manifest, surface
+from toolcast.output.manifest import BETWEEN, entry_text, manifest, surface
 from toolcast.runtime.mcp_wire import raw_tools_list
 from toolcast.runtime.surface_digest import (
     canonical_json,
@@ -82,7 +82,12 @@ def entry(tmp_path: Path) -> Any:
         data = manifest(
             loaded.workspace,
             {},
-            lambda _, tool: entry_text(tool, mcp_definition(tool)),
+            lambda toolset: [
+                BETWEEN.join(
+                    entry_text(tool, mcp_definition(tool)).encode()
+                    for tool in toolset.tools
+                )
+            ],
         )
         made: dict[str, Any] = json.loads(data)["toolsets"]["x"][spec["name"]]
         return made

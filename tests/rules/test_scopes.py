@@ -98,6 +98,23 @@ def test_a_rule_finds_nothing_outside_of_the_toolset_that_it_is_given(
             assert {finding.place.file for finding in findings} <= files
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [rule for rule in CHECKS if rule.scope.across == frozenset()],
+    ids=lambda rule: rule.id,
+)
+def test_a_rule_that_names_no_field_of_other_tools_looks_at_no_other_toolset(
+    rule: Rule, workspaces: list[Workspace]
+) -> None:
+    several = [workspace for workspace in workspaces if len(workspace.toolsets) > 1]
+    assert several
+    for workspace in several:
+        for toolset in workspace.toolsets:
+            alone = replace(workspace, toolsets=(toolset,))
+            beside_others = list(found(rule, toolset, workspace))
+            assert list(found(rule, toolset, alone)) == beside_others
+
+
 @each_tool_rule
 def test_what_a_rule_finds_in_a_toolsets_own_file_is_not_about_the_tools_it_is_given(
     rule: Rule, workspaces: list[Workspace]

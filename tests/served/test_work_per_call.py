@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from generated._runtime import validation
 from generated._runtime.access import Access
+from generated._runtime.lasting import lasting
 from generated._runtime.own_tools import OwnTools
 from generated.kirishima.mcp_server import SERVER
 
@@ -70,3 +72,16 @@ async def test_a_tool_that_cannot_be_loaded_is_in_the_log_with_its_reason(
     (record,) = caplog.records
     assert record.levelname == "ERROR"
     assert "handlers.gone" in caplog.text
+
+
+def test_what_stays_is_not_looked_through_as_garbage() -> None:
+    gc.unfreeze()
+    with lasting():
+        assert not gc.isenabled()
+        kept = [[number] for number in range(1000)]
+    assert gc.isenabled()
+    assert gc.get_freeze_count() >= len(kept)
+    with pytest.raises(ValueError, match="it failed"), lasting():
+        raise ValueError("it failed")
+    assert gc.isenabled()
+    gc.unfreeze()

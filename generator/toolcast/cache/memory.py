@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import os
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..findings import Finding
+from ..output.results import Results
 from ..rules.running import Known
 from ..rules.scope import Scope
 from ..rules.table import checking_ids
 from ..spec.binding import ORDERED_BY
 from ..spec.model import Toolset, ToolSpec, Workspace
-from .toolset_memory import ToolsetMemory, seal_of
+from .stored import Section
+from .toolset_memory import ToolsetMemory
 
 __all__ = ["EarlierFindings", "Memory"]
+
+# No toolset has this folder.
+_WORKSPACE = ""
+_SCOPES = "scopes"
 
 
 class Memory:
@@ -23,33 +29,35 @@ class Memory:
     Args:
         root: the project's folder.
         earlier: what `packed` gave at the end of an earlier run; empty without one.
-        texts: the bytes that came with it.
+        digests: what the files were that it gave, by their paths.
         same_code: no module that was looked at or looked for has changed since.
     """
 
     def __init__(
-        self, root: str, earlier: Mapping[str, Any], texts: bytes, *, same_code: bool
+        self,
+        root: str,
+        earlier: Mapping[str, Mapping[str, Section]],
+        digests: Mapping[str, str],
+        *,
+        same_code: bool,
     ) -> None:
         self._root = root
-        self._texts = texts
-        self._earlier: Mapping[str, Any] = earlier.get("toolsets", {})
+        self._earlier = earlier
+        self._digests = digests
         self.same_code = same_code
         self._toolsets: dict[str, ToolsetMemory] = {}
-        self.rules = EarlierFindings(self, earlier.get("scopes"))
+        scopes = earlier.get(_WORKSPACE, {}).get(_SCOPES, b"null")
+        self.rules = EarlierFindings(self, json.loads(bytes(scopes)))
 
     def empty(self) -> Memory:
         """A memory of the same project without anything in it."""
-        return Memory(self._root, {}, b"", same_code=False)
+        return Memory(self._root, {}, {}, same_code=False)
 
     def toolset(self, folder: str) -> ToolsetMemory:
         """The memory of a toolset, which is empty when its own file has changed."""
         memory = self._toolsets.get(folder)
         if memory is None:
-            seal = seal_of(os.path.join(self._root, folder, "toolset.yaml"))
-            earlier = self._earlier.get(folder, {})
-            if not seal or earlier.get("toolset") != seal:
-                earlier = {}
-            memory = ToolsetMemory(self._root, folder, seal, earlier, self._texts)
+            memory = ToolsetMemory(self._root, folder, self._earlier.get(folder, {}))
             self._toolsets[folder] = memory
         return memory
 
@@ -57,16 +65,16 @@ class Memory:
         self, file: str, load: Callable[[], ToolSpec]
     ) -> tuple[ToolSpec, list[Finding]] | None:
         """See `Recall`."""
-        return self.toolset(os.path.dirname(file)).recall(file, load)
+        return self.toolset(file.rpartition("/")[0]).recall(file, load)
 
     def learn(self, file: str, tool: ToolSpec, findings: list[Finding]) -> None:
         """See `Recall`."""
-        self.toolset(os.path.dirname(file)).learn_tool(file, tool, findings)
+        self.toolset(file.rpartition("/")[0]).learn_tool(file, tool, findings)
 
     def has_all(self, workspace: Workspace) -> bool:
         """Whether the toolsets are those of the earlier run, their own files unchanged."""
         folders = set(workspace.toolset_folders)
-        return folders == set(self._earlier) and all(
+        return {_WORKSPACE, *folders} == set(self._earlier) and all(
             self.toolset(folder).is_known for folder in folders
         )
 
@@ -74,12 +82,17 @@ class Memory:
         """Whether any tool of the workspace has other values in these fields; None for all."""
         return any(memory.differs(fields) for memory in self._toolsets.values())
 
-    def packed(self) -> tuple[dict[str, Any], bytes]:
-        """What the next run can build on: a JSON value, and the texts that it points into."""
-        texts = bytearray()
-        toolsets = {name: one.packed(texts) for name, one in self._toolsets.items()}
+    def results(self, toolset: Toolset) -> Results:
+        """What casting gave for a toolset; asked for when its tools have been read."""
+        memory = self.toolset(toolset.folder)
+        return memory.results(self._digests, f"{toolset.name}/")
+
+    def packed(self) -> dict[str, dict[str, Section]]:
+        """What the next run can build on: sections by their names, by toolset."""
+        packed = {name: memory.packed() for name, memory in self._toolsets.items()}
         scopes = [scope.packed() for scope in self.rules.scopes or ()]
-        return {"toolsets": toolsets, "scopes": scopes or None}, bytes(texts)
+        packed[_WORKSPACE] = {_SCOPES: json.dumps(scopes or None).encode("ascii")}
+        return packed
 
 
 class EarlierFindings:

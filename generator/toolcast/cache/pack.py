@@ -13,17 +13,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..extensions import any_loaded, none_installed
-from ..output.kept import Output, digest
+from ..output.kept import Output, digests_of
 from ..project import WORKSPACE_FILE
 from .index import CACHE_FOLDER, is_current, read_index, replace
 from .look import is_same, look_at
 from .memory import Memory
 from .seen import Look, Watched
+from .stored import Section
+from .texts import keep_texts, stored_texts
 
 __all__ = ["Pack", "no_pack", "open_pack", "write_pack"]
 
 _FILE = "pack"
-_FORMAT = b"toolcast pack 1\n"
+_FORMAT = b"toolcast pack 4\n"
 
 
 class Pack:
@@ -53,6 +55,11 @@ class Pack:
         self.outputs = outputs
         self.generator = generator
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return self.outputs is None
+
     def forget(self) -> None:
         """Empties the pack: the outputs are not what it knows."""
         self.memory = self.memory.empty()
@@ -61,7 +68,7 @@ class Pack:
 
 def no_pack(root: str) -> Pack:
     """A pack without anything in it."""
-    return Pack(Memory(root, {}, b"", same_code=False), {})
+    return Pack(Memory(root, {}, {}, same_code=False), {})
 
 
 def open_pack(root: str) -> Pack:
@@ -76,7 +83,7 @@ def open_pack(root: str) -> Pack:
             data = stream.read()
         if not data.startswith(_FORMAT):
             return no_pack(root)
-        end = data.index(b"\n", len(_FORMAT))
+        end = data.index(b"\n", len(_FORMAT)) + 1
         head: dict[str, Any] = json.loads(data[len(_FORMAT) : end])
         if head["run"] != index.pack:
             return no_pack(root)
@@ -87,12 +94,22 @@ def open_pack(root: str) -> Pack:
         if not head["extended"]:
             none_installed()
         same_code = _is_same(root, head["code"])
-        memory = Memory(root, head["memory"], data[end + 1 :], same_code=same_code)
+        digests, sections = _parted(memoryview(data)[end:], head["sections"])
+        for folder, texts in stored_texts(root, head["texts"]).items():
+            sections[folder].update(texts)
+        memory = Memory(root, sections, digests, same_code=same_code)
         # Changed code is read again by every rule that reads code, and noted again with it.
         code = files[1:] if same_code else []
         outputs = Look.from_bytes(index.looks[2])
-        return Pack(memory, head["digests"], code, outputs, index.looks[0])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Pack(memory, digests, code, outputs, index.looks[0])
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):
         # Whatever it is, it is no pack that can be used.
         return no_pack(root)
 
@@ -114,21 +131,58 @@ def write_pack(
     Raises:
         OSError: it cannot be written.
     """
+    os.makedirs(os.path.join(root, CACHE_FOLDER), exist_ok=True)
     run = os.urandom(16).hex()
-    value, texts = memory.packed()
+    digests = json.dumps(digests_of(files)).encode("ascii")
+    packed = memory.packed()
+    texts = keep_texts(root, packed, run)
+    rest = {
+        folder: {
+            name: bytes_
+            for name, bytes_ in sections.items()
+            if name not in texts[1][folder]
+        }
+        for folder, sections in packed.items()
+    }
     head = {
         "run": run,
         "frame": _frame(root, trees),
         "code": _code(root, code),
         "extended": any_loaded(),
-        "digests": {path: digest(data) for path, data in files.items()},
-        "memory": value,
+        "texts": texts,
+        "sections": [
+            len(digests),
+            {
+                folder: {name: len(section) for name, section in sections.items()}
+                for folder, sections in rest.items()
+            },
+        ],
     }
-    folder = os.path.join(root, CACHE_FOLDER)
-    os.makedirs(folder, exist_ok=True)
-    data = b"".join([_FORMAT, json.dumps(head).encode("ascii"), b"\n", texts])
-    replace(os.path.join(folder, _FILE), data)
+    parts = [_FORMAT, json.dumps(head).encode("ascii"), b"\n", digests]
+    parts += [bytes(section) for one in rest.values() for section in one.values()]
+    replace(os.path.join(root, CACHE_FOLDER, _FILE), b"".join(parts))
     return run
+
+
+def _parted(
+    data: memoryview, lengths: list[Any]
+) -> tuple[dict[str, str], dict[str, dict[str, Section]]]:
+    """The digests of files, and the sections of each toolset, that follow the head.
+
+    Raises:
+        ValueError: there is more or less of them.
+    """
+    start, toolsets = lengths
+    digests = json.loads(bytes(data[:start]))
+    sections: dict[str, dict[str, Section]] = {}
+    for folder, names in toolsets.items():
+        sections[folder] = {}
+        for name, length in names.items():
+            sections[folder][name] = data[start : start + length]
+            start += length
+    if start != len(data) or not {str, *map(type, digests.values())} == {str}:
+        raise ValueError("a pack has other sections than its head says")
+    return digests, sections
 
 
 def _frame(root: str, trees: list[str]) -> str:

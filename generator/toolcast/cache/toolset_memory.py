@@ -1,4 +1,4 @@
-"""What is known of one toolset, its tools, findings and files."""
+"""What is known of one toolset, its tools and findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..findings import Finding, Place, Severity
-from ..output.kept import Kept, Output, digest, made, runtime_imports
 from ..reading.first_bytes import first_bytes
 from ..reading.yaml_reader import MAX_BYTES
 from ..rules.running import Known
@@ -18,8 +17,13 @@ from ..rules.scope import Scope
 from ..spec.model import Toolset, ToolSpec
 from .changes import changed_fields, digests_of
 from .deferred import deferred, outline_of
+from .pieces import Pieces
+from .stored import Section
 
-__all__ = ["ToolsetMemory", "seal_of"]
+__all__ = ["ToolsetMemory"]
+
+_SPECS = "specs"
+_TOOLS = "tools"
 
 
 class ToolsetMemory:
@@ -33,26 +37,29 @@ class ToolsetMemory:
         self,
         root: str,
         folder: str,
-        seal: str,
-        earlier: Mapping[str, Any],
-        texts: bytes,
+        sections: Mapping[str, Section],
     ) -> None:
+        seal = seal_of(os.path.join(root, folder, "toolset.yaml"))
+        earlier = json.loads(bytes(sections.get(_SPECS, b"{}")))
+        if not seal or earlier.get("toolset") != seal:
+            earlier, sections = {}, {}
         self._root = root
-        self._texts = texts
-        self._made: dict[str, dict[str, str]] = {}
+        self._sections = sections
+        self._results: Pieces | None = None
         self._seal = seal
         self._file = f"{folder}/toolset.yaml"
         self.is_known = bool(earlier)
-        self._before: Mapping[str, Any] = earlier.get("tools", {})
+        # A line a tool, so that those of unchanged ones need not be written anew.
+        data = bytes(sections.get(_TOOLS, b""))
+        lines = data.split(b"\n") if data else []
+        tools = json.loads(b"[%b]" % b",".join(lines))
+        self._before: Mapping[str, Any] = dict(tools)
+        self._lines = dict(zip((file for file, _ in tools), lines, strict=True))
         self._rules_before: Mapping[str, Any] = earlier.get("rules", {})
-        self._files_before: Mapping[str, Any] = earlier.get("files", {})
         self._tools: dict[str, dict[str, Any]] = {}
         self._names: dict[str, str] = {}
         self._rules: dict[str, list[list[Any]]] = {}
-        self._files: dict[str, list[Any]] = {}
-        self._targets_before: Mapping[str, Any] = earlier.get("targets", {})
-        self._targets: dict[str, list[Any]] = {}
-        self._now: dict[str, Output] = {}
+        self._unchanged: set[str] = set()
         self._changed: dict[str, None] = {}
         self._specs: tuple[frozenset[str], frozenset[str]] | None = None
         self._differences: dict[str, frozenset[str]] = {}
@@ -62,7 +69,7 @@ class ToolsetMemory:
         self, file: str, load: Callable[[], ToolSpec]
     ) -> tuple[ToolSpec, list[Finding]] | None:
         """A tool whose file has not changed, and the findings of reading it."""
-        path = os.path.join(self._root, file)
+        path = f"{self._root}/{file}"
         look = _look(path)
         known = self._before.get(file)
         if known is None or look is None:
@@ -75,9 +82,10 @@ class ToolsetMemory:
         if known is None or not seal or known["seal"] != seal:
             self._changed[file] = None
             return None
-        self._tools[file] = {**known, "look": look}
+        self._tools[file] = known if known["look"] == look else {**known, "look": look}
         tool = deferred(known["outline"], load)
         self._names[tool.name] = file
+        self._unchanged.add(tool.name)
         return tool, [_finding(values) for values in known["reading"]]
 
     def learn_tool(self, file: str, tool: ToolSpec, findings: list[Finding]) -> None:
@@ -90,8 +98,6 @@ class ToolsetMemory:
             "outline": outline_of(tool),
             "digests": digests_of(tool),
             "reading": [_values(finding) for finding in findings],
-            "files": {},
-            "parts": {},
         }
 
     def differs(self, fields: frozenset[str] | None) -> bool:
@@ -156,88 +162,33 @@ class ToolsetMemory:
 
     # Results
 
-    def of_tool(self, tool: ToolSpec, what: str, make: Callable[[], str]) -> str:
-        """See `Results`."""
-        file = self._names[tool.name]
-        made = self._made.setdefault(file, {})
-        if what not in made:
-            at = self._tools[file]["parts"].get(what)
-            if at is None:
-                made[what] = make()
-            else:
-                made[what] = self._texts[at[0] : at[0] + at[1]].decode("utf-8")
-        return made[what]
+    def results(self, digests: Mapping[str, str], below: str) -> Pieces:
+        """What casting gave; asked for when all tools have been read.
 
-    def tool_file(self, tool: ToolSpec, path: str, make: Callable[[], bytes]) -> Output:
-        """See `Results`."""
-        files = self._tools[self._names[tool.name]]["files"]
-        if path in files:
-            return _kept(files[path])
-        data = made(make())
-        files[path] = _facts(path, data)
-        return data
+        Args:
+            digests: what all files were at the end of the earlier run, by their paths.
+            below: what the paths of the toolset's own files begin with.
+        """
+        unchanged = frozenset(self._unchanged)
+        self._results = Pieces(self._sections, digests, below, unchanged)
+        return self._results
 
-    def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
-        """See `Results`."""
-        if path in self._now:
-            return self._now[path]
-        self._now[path] = self._file_of(path, of, make)
-        return self._now[path]
-
-    def _file_of(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
-        key = hashlib.sha256(json.dumps(of).encode("ascii")).hexdigest()
-        known = self._files_before.get(path)
-        if known is not None and known[0] == key:
-            self._files[path] = known
-            return _kept(known[1])
-        data = made(make())
-        self._files[path] = [key, _facts(path, data)]
-        return data
-
-    def target(
-        self, name: str, make: Callable[[], Mapping[str, Output]]
-    ) -> Mapping[str, Output]:
-        """See `Results`."""
-        seals = sorted((file, known["seal"]) for file, known in self._tools.items())
-        key = hashlib.sha256(json.dumps(seals).encode("ascii")).hexdigest()
-        known = self._targets_before.get(name)
-        if known is not None and known[0] == key:
-            self._targets[name] = known
-            return {path: _kept(facts) for path, facts in known[1].items()}
-        files = {path: made(data) for path, data in make().items()}
-        facts = {path: _facts(path, data) for path, data in files.items()}
-        self._targets[name] = [key, facts]
-        return files
-
-    def packed(self, texts: bytearray) -> dict[str, Any]:
-        """What the next run can build on; the texts go to the end of the others."""
-        tools = {}
-        for file, known in self._tools.items():
-            parts = {}
-            made = {
-                what: text.encode() for what, text in self._made.get(file, {}).items()
-            }
-            for what, (start, length) in known["parts"].items():
-                made.setdefault(what, self._texts[start : start + length])
-            for what, text in made.items():
-                parts[what] = [len(texts), len(text)]
-                texts += text
-            tools[file] = {**known, "parts": parts}
+    def packed(self) -> dict[str, Section]:
+        """What the next run can build on, in sections."""
+        value = {"toolset": self._seal, "rules": self._rules}
+        tools = [
+            (
+                self._lines[file]
+                if known is self._before.get(file)
+                else json.dumps([file, known]).encode("ascii")
+            )
+            for file, known in self._tools.items()
+        ]
         return {
-            "toolset": self._seal,
-            "tools": tools,
-            "rules": self._rules,
-            "files": self._files,
-            "targets": self._targets,
+            _SPECS: json.dumps(value).encode("ascii"),
+            _TOOLS: b"\n".join(tools),
+            **(self._results.packed() if self._results else {}),
         }
-
-
-def _facts(path: str, data: Output) -> list[Any]:
-    return [digest(data), *runtime_imports(path, data)]
-
-
-def _kept(facts: list[Any]) -> Kept:
-    return Kept(facts[0], tuple(facts[1:]))
 
 
 def seal_of(path: str) -> str:

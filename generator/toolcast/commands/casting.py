@@ -90,9 +90,25 @@ def _earlier(root: str, no_cache: bool) -> Pack:
 
 
 def _generate(root: str, pack: Pack, watcher: Progress | None) -> Generated:
+    from ..cache.stored import StoredIsGone
     from ..pipeline import generate
 
-    return generate(root, memory=pack.memory, watcher=watcher)
+    try:
+        return generate(root, memory=pack.memory, watcher=watcher)
+    except (
+        StoredIsGone,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):
+        # Parts of a pack are read as they are needed, and may be anything. What fails
+        # without one, too, is no fault of it.
+        if pack.is_empty:
+            raise
+        pack.forget()
+        return generate(root, memory=pack.memory, watcher=watcher)
 
 
 def _write(
@@ -117,7 +133,8 @@ def _write(
     """
     from ..cache.look import is_same, look_at
     from ..cache.seen import Watched
-    from ..output.plan import make_plan, plan_since
+    from ..output.plan import make_plan
+    from ..output.plan_since import plan_since
     from ..output.writer import exclusive, write
 
     workspace = generated.workspace
@@ -126,10 +143,10 @@ def _write(
     root = workspace.root
     folder = os.path.join(root, workspace.output)
     with exclusive(root):
-        before = pack.outputs
+        before, plan = pack.outputs, None
         if before is not None and is_same(root, before):
             plan = plan_since(generated.files, pack.digests)
-        else:
+        if plan is None:
             if before is not None:
                 pack.forget()
                 generated = _generate(root, pack, watcher)

@@ -4,65 +4,66 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
 
-__all__ = ["Kept", "Made", "Output", "digest", "made", "only_named", "runtime_imports"]
+__all__ = [
+    "Files",
+    "Kept",
+    "Output",
+    "digest",
+    "digests_of",
+    "only_named",
+    "runtime_imports",
+]
 
 # The search is for the fixed text; what stands before it on its line is asked then.
 _RUNTIME = re.compile(rb"_runtime\.(\w+) import ")
 _FROM = re.compile(rb"\s*from \.+")
 
 
-class Kept(NamedTuple):
-    """A file that an earlier run wrote, and that is the same now.
+class Kept(str):
+    """A file that an earlier run wrote, and that is the same now: the digest of its bytes."""
 
-    Attributes:
-        digest: of its bytes.
-        imports: the modules of the runtime that it imports.
-    """
-
-    digest: str
-    imports: tuple[str, ...] = ()
-
-
-class Made(bytes):
-    """The bytes of a file that this run made; their digest is taken once.
-
-    Attributes:
-        digest: empty until somebody asks for it.
-    """
-
-    digest: str = ""
+    __slots__ = ()
 
 
 Output = bytes | Kept
 
 
-def made(data: Output) -> Output:
-    """The same, with room for what is found out of it."""
-    return Made(data) if data.__class__ is bytes else data
+class Files(dict[str, Output]):
+    """Files by their path; no file is digested twice. They are added, never replaced."""
+
+    __slots__ = ("_digests",)
+
+    def __init__(self, files: Iterable[tuple[str, Output]] = ()) -> None:
+        super().__init__(files)
+        self._digests: dict[str, str] = {}
+
+    def digests(self) -> Mapping[str, str]:
+        """The digest of each file by its path."""
+        if len(self._digests) < len(self):
+            for path, data in self.items():
+                if path not in self._digests:
+                    self._digests[path] = digest(data)
+        return self._digests
 
 
 def digest(data: Output) -> str:
     """`sha256:` and the hexadecimal digest."""
     if isinstance(data, Kept):
-        return data.digest
-    if not isinstance(data, Made):
-        return _sha256(data)
-    if not data.digest:
-        data.digest = _sha256(data)
-    return data.digest
-
-
-def _sha256(data: bytes) -> str:
+        return data
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-def runtime_imports(path: str, data: Output) -> list[str]:
+def digests_of(files: Mapping[str, Output]) -> Mapping[str, str]:
+    """The digest of each file by its path."""
+    if isinstance(files, Files):
+        return files.digests()
+    return {path: digest(data) for path, data in files.items()}
+
+
+def runtime_imports(path: str, data: bytes) -> list[str]:
     """The modules of the runtime that a generated file imports."""
-    if isinstance(data, Kept):
-        return list(data.imports)
     if not path.endswith(".py"):
         return []
     names = set()
@@ -73,6 +74,7 @@ def runtime_imports(path: str, data: Output) -> list[str]:
     return sorted(names)
 
 
-def only_named(files: Mapping[str, Output]) -> dict[str, Output]:
+def only_named(files: Mapping[str, Output]) -> Files:
     """The files by their digests alone, so that their bytes can be let go."""
-    return {path: Kept(digest(data)) for path, data in files.items()}
+    digests = digests_of(files)
+    return Files(zip(digests, map(Kept, digests.values()), strict=True))

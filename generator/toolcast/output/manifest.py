@@ -9,9 +9,10 @@ from typing import Any
 from ..runtime.surface_digest import digest_of
 from ..spec.model import Toolset, ToolSpec, Workspace
 from ..text.json_text import indented
-from .kept import Output, digest
+from .kept import Output, digests_of
 
 __all__ = [
+    "BETWEEN",
     "MANIFEST",
     "entry_text",
     "manifest",
@@ -20,6 +21,8 @@ __all__ = [
 ]
 
 MANIFEST = "MANIFEST.json"
+BETWEEN = b",\n"
+"""What stands between the entries of two tools."""
 
 
 def surface(tool: ToolSpec) -> dict[str, Any]:
@@ -57,22 +60,40 @@ def surface(tool: ToolSpec) -> dict[str, Any]:
 def manifest(
     workspace: Workspace,
     files: Mapping[str, Output],
-    entry: Callable[[Toolset, ToolSpec], str],
+    entries: Callable[[Toolset], Sequence[bytes | memoryview]],
 ) -> bytes:
     """The manifest of generated files; the same specs give the same bytes.
 
     Args:
-        entry: gives the text of a tool's entry, which `entry_text` makes.
+        entries: gives the entries of a toolset's tools, which `entry_text` makes, with
+            `BETWEEN` between them, in parts.
     """
-    toolsets = [
-        f"    {_text(toolset.name)}: "
-        + _object([entry(toolset, tool) for tool in toolset.tools], 4)
-        for toolset in workspace.toolsets
+    digests = digests_of(files)
+    parts: list[bytes | memoryview] = [
+        b'{\n  "format": 1,\n  "files": ',
+        *_table({path: digests[path] for path in sorted(digests)}),
+        b',\n  "toolsets": ',
     ]
-    digests = {path: digest(files[path]) for path in sorted(files)}
-    paths = indented(digests, 2)
-    text = f'{{\n  "format": 1,\n  "files": {paths},\n  "toolsets": {_object(toolsets, 2)}\n}}\n'
-    return text.encode("utf-8")
+    before = "{\n"
+    for toolset in workspace.toolsets:
+        parts.append(f"{before}    {_text(toolset.name)}: ".encode())
+        if toolset.tools:
+            parts += [b"{\n", *entries(toolset), b"\n    }"]
+        else:
+            parts.append(b"{}")
+        before = ",\n"
+    parts.append(b"\n  }\n}\n" if workspace.toolsets else b"{}\n}\n")
+    # At once: it is the largest of all files.
+    return b"".join(parts)
+
+
+def _table(digests: Mapping[str, str]) -> list[bytes | memoryview]:
+    """What `indented` makes of such a table, in one call and in parts."""
+    if not digests:
+        return [b"{}"]
+    separators = (",\n    ", ": ")
+    text = json.dumps(digests, ensure_ascii=False, separators=separators).encode()
+    return [b"{\n    ", memoryview(text)[1:-1], b"\n  }"]
 
 
 def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
@@ -92,13 +113,6 @@ def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
 
 def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def _object(entries: Sequence[str], indent: int) -> str:
-    """A JSON object of entries that are text already."""
-    if not entries:
-        return "{}"
-    return "{\n" + ",\n".join(entries) + "\n" + " " * indent + "}"
 
 
 def read_digests(data: bytes) -> dict[str, str]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from ..findings import Finding, Place, Severity
 from .disk import JOURNAL, OnDisk, link_above, read_file, scan
-from .kept import Output, digest
+from .kept import Output, digest, digests_of
 from .manifest import MANIFEST, read_digests
 
-__all__ = ["Plan", "make_plan", "plan_since"]
+__all__ = ["Plan", "make_plan"]
 
 # A line of a manifest. A merge that failed leaves such lines of both sides.
 _PAIR = re.compile(
@@ -38,6 +38,7 @@ class Plan:
         leftovers: what a run that was killed left behind.
         interrupted: an earlier run did not come to its end.
         has_manifest: the manifest is there, so that own files can be told from others.
+        is_settled: it names every file that is unchanged or orphaned.
         earlier: the digests that interrupted runs gave each path.
     """
 
@@ -53,6 +54,7 @@ class Plan:
     leftovers: tuple[str, ...] = ()
     interrupted: bool = False
     has_manifest: bool = True
+    is_settled: bool = False
     earlier: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
@@ -161,9 +163,12 @@ def make_plan(
         return Plan(links=("",))
     known, earlier = _known_digests(folder)
     disk = scan(folder)
+    digests = digests_of(files)
     groups: dict[str, list[str]] = {}
     for path in sorted(files):
-        groups.setdefault(_group(folder, path, files, disk, known), []).append(path)
+        groups.setdefault(
+            _group(folder, path, files[path], digests[path], disk, known), []
+        ).append(path)
     # The link is named; that the files behind it are missing says nothing more.
     groups.pop("behind a link", None)
     blocking = tuple(groups.get("foreign", ()))
@@ -184,6 +189,7 @@ def make_plan(
         leftovers=tuple(sorted(disk.leftovers)),
         interrupted=JOURNAL in disk.leftovers,
         has_manifest=MANIFEST in disk.files,
+        is_settled=False,
         earlier=earlier,
     )
 
@@ -191,7 +197,8 @@ def make_plan(
 def _group(
     folder: str,
     path: str,
-    files: Mapping[str, Output],
+    given: Output,
+    named: str,
     disk: OnDisk,
     known: Mapping[str, set[str]],
 ) -> str:
@@ -199,10 +206,10 @@ def _group(
         behind = any(path == link or path.startswith(f"{link}/") for link in disk.links)
         return "behind a link" if behind else "missing"
     data = read_file(folder, path)
-    if data == files[path]:
+    if data == given:
         return "unchanged"
     found = digest(data)
-    if found == digest(files[path]):
+    if found == named:
         return "unchanged"
     if path == MANIFEST or found in known.get(path, ()):
         return "stale"
@@ -258,23 +265,3 @@ def _more_digests(data: bytes) -> Iterator[tuple[str, str]]:
     except (KeyError, TypeError, AttributeError):
         # A manifest has no such table.
         return
-
-
-def plan_since(files: Mapping[str, Output], known: Mapping[str, str]) -> Plan:
-    """The plan for an output folder that is exactly as the last run left it.
-
-    Args:
-        files: what the specs give, by the path below it.
-        known: the digest of every file in it.
-    """
-    unchanged: list[str] = []
-    stale: list[str] = []
-    for path, data in files.items():
-        if path in known:
-            (unchanged if digest(data) == known[path] else stale).append(path)
-    return Plan(
-        unchanged=tuple(sorted(unchanged)),
-        missing=tuple(sorted(set(files) - set(known))),
-        stale=tuple(sorted(stale)),
-        orphaned=tuple(sorted(set(known) - set(files))),
-    )

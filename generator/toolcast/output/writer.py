@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
-from .kept import Kept, Output, digest
+from .kept import Kept, Output, digests_of
 from .manifest import MANIFEST
 from .plan import Plan
 
@@ -90,11 +90,11 @@ def write(
         OSError: a file cannot be written; what was not reached stays as it was.
     """
     unchanged = frozenset(plan.unchanged)
-    changed = [path for path in sorted(files) if path not in unchanged]
+    changed = sorted(files.keys() - unchanged)
     removed = [*plan.orphaned, *(p for p in plan.hand_edited if p not in files)]
     below = _Folder(folder, frozenset(plan.missing))
     if changed or removed:
-        below.replace(JOURNAL, _journal(files, plan))
+        below.replace(JOURNAL, _journal(files, plan, changed))
         # First, because a folder can come where a file of an earlier run was.
         for path in removed:
             os.unlink(os.path.join(folder, path))
@@ -115,11 +115,15 @@ def write(
     return Written(len(changed), len(unchanged), len(removed), below.looks, gone)
 
 
-def _journal(files: Mapping[str, Output], plan: Plan) -> bytes:
-    """The digests of this run, and those of runs that came to no end before it."""
+def _journal(files: Mapping[str, Output], plan: Plan, changed: Sequence[str]) -> bytes:
+    """The digests of this run, and those of runs that came to no end before it.
+
+    What the manifest on disk says already need not be said again.
+    """
     earlier = {path: sorted(plan.earlier[path]) for path in sorted(plan.earlier)}
-    digests = {path: digest(data) for path, data in files.items()}
-    return json.dumps({"files": digests, "earlier": earlier}).encode("utf-8")
+    digests = digests_of(files)
+    named = {path: digests[path] for path in (changed if plan.is_settled else files)}
+    return json.dumps({"files": named, "earlier": earlier}).encode("utf-8")
 
 
 class _Folder:

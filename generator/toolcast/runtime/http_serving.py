@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from .http_logging import LogFormat, log_config
 from .http_settings import Listening, SettingsError
+from .lasting import lasting
 
 if TYPE_CHECKING:
     from starlette.routing import Router
@@ -59,11 +60,12 @@ def serve_http(server: McpServer, options: HttpOptions) -> None:
         LookupError: the toolset has no client of a name.
         AccessError: who may have which tool cannot be found out.
     """
-    import uvicorn
-
     config = log_config(options.log_format)
-    # Built here as well, so that what is wrong is said once and not by each worker.
-    app: Router | str = _app(server, options)
+    with lasting():
+        import uvicorn
+
+        # Built here as well, so that what is wrong is said once and not by each worker.
+        app: Router | str = _app(server, options)
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
         os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
@@ -84,8 +86,9 @@ def serve_http(server: McpServer, options: HttpOptions) -> None:
 def worker_app() -> Router:
     """The application of one of several processes, which uvicorn starts by name."""
     given = json.loads(os.environ[_VARIABLE])
-    server: McpServer = importlib.import_module(given.pop("server")).SERVER
-    return _app(server, HttpOptions(**given))
+    with lasting():
+        server: McpServer = importlib.import_module(given.pop("server")).SERVER
+        return _app(server, HttpOptions(**given))
 
 
 def _app(server: McpServer, options: HttpOptions) -> Router:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .lasting import lasting
 from .mcp_answers import call_result, failure, sendable
 from .mcp_lines import RawJson
 from .registry import Registry, UnknownToolError
@@ -274,8 +275,10 @@ def serve_over_stdio(server: McpServer, client: str | None) -> None:
     """Serves one client over standard input and output until the input ends."""
     import asyncio
 
-    from .mcp_stdio import serve_stdio
+    with lasting():
+        import mcp.server  # noqa: F401 - what follows would import it piece by piece
 
+        from .mcp_stdio import serve_stdio
     try:
         asyncio.run(
             serve_stdio(lambda is_lean: server.build(client, takes_raw_json=is_lean))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
-from ..spec.model import Toolset
+from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Expression, Group, Text
 from ..text.markdown import block, inline
@@ -20,7 +20,7 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .cli_rows import CliRow, CliTool, cli_block_rows, cli_tools
+from .cli_rows import CliRow, CliTool, cli_block_tools, cli_piece, cli_tools
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET", "program_of"]
@@ -55,23 +55,13 @@ class BlockView(NamedTuple):
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`cli.py` and `prompts/cli.md`."""
-    tools = list(cli_tools(toolset, toolset.tools_in("cli"), context.results))
-    key = [[tool.name, tool.key] for tool in tools]
-    shown = cli_block_rows(toolset, context)
+    results, piece = context.results, cli_piece(toolset)
+    tools, shown = toolset.tools_in("cli"), cli_block_tools(toolset, context)
+    module = partial(_module, toolset, tools, context)
+    block_ = partial(_block_file, toolset, shown, context)
     return {
-        "cli.py": context.results.file(
-            "cli.py",
-            key,
-            partial(_module, toolset, tools, context),
-        ),
-        "prompts/cli.md": context.results.file(
-            "prompts/cli.md",
-            [tool.key for tool in shown],
-            lambda: context.render(
-                "cli/cli_block.md.jinja",
-                _block(toolset, _rows(shown), program_of(toolset, context)),
-            ),
-        ),
+        **results.files("cli", tools, (piece,), module),
+        **results.files("cli block", shown, (piece,), block_),
     }
 
 
@@ -79,7 +69,10 @@ def _rows(tools: Sequence[CliTool]) -> list[CliRow]:
     return [row for tool in tools for row in tool.rows]
 
 
-def _module(toolset: Toolset, tools: Sequence[CliTool], context: Context) -> bytes:
+def _module(
+    toolset: Toolset, listed: Sequence[ToolSpec], context: Context
+) -> Mapping[str, bytes]:
+    tools = cli_tools(toolset, listed, context.results)
     commands = _rows(tools)
     package = package_of(context.output, toolset)
     options = toolset.targets.get("cli", {})
@@ -106,7 +99,15 @@ def _module(toolset: Toolset, tools: Sequence[CliTool], context: Context) -> byt
         code_of(call("command_line", settings), 0, "main = "),
         _shape(has_commands=bool(commands)),
     )
-    return context.render("cli/cli.py.jinja", view)
+    return {"cli.py": context.render("cli/cli.py.jinja", view)}
+
+
+def _block_file(
+    toolset: Toolset, shown: Sequence[ToolSpec], context: Context
+) -> Mapping[str, bytes]:
+    rows = _rows(cli_tools(toolset, shown, context.results))
+    view = _block(toolset, rows, program_of(toolset, context))
+    return {"prompts/cli.md": context.render("cli/cli_block.md.jinja", view)}
 
 
 def program_of(toolset: Toolset, context: Context) -> str:

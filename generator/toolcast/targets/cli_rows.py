@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+from ..output.results import Piece, Results, values_of
 from ..spec.model import Toolset, ToolSpec
+from .across import offered
 from .cli_commands import CliPositional, cli_commands
-from .target import Context, Results
+from .target import Context
 
-__all__ = ["CliRow", "CliTool", "cli_block_rows", "cli_tools"]
+__all__ = ["CliRow", "CliTool", "cli_block_tools", "cli_piece", "cli_tools"]
 
 
 class CliRow(NamedTuple):
@@ -27,67 +28,63 @@ class CliRow(NamedTuple):
     comment: str
 
 
-@dataclass(frozen=True)
-class CliTool:
-    """What one tool has of the command line.
-
-    Attributes:
-        name: the tool's name.
-        key: all that it has as JSON text.
-    """
+class CliTool(NamedTuple):
+    """What one tool has of the command line; `values` hold all but its name as JSON."""
 
     name: str
-    key: str
-
-    @cached_property
-    def _values(self) -> list[Any]:
-        values: list[Any] = json.loads(self.key)
-        return values
+    values: Sequence[Any]
 
     @property
     def keyword(self) -> str | None:
         """Its keyword; None without one."""
-        keyword: str | None = self._values[0]
+        keyword: str | None = self.values[0]
         return keyword
 
     @property
     def reason(self) -> str | None:
         """Why it has none."""
-        reason: str | None = self._values[1]
+        reason: str | None = self.values[1]
         return reason
 
     @property
     def rows(self) -> tuple[CliRow, ...]:
         """Its commands."""
-        return tuple(_row(self.name, *values) for values in self._values[2])
+        return tuple(_row(self.name, *values) for values in self.values[2])
+
+
+def cli_piece(toolset: Toolset) -> Piece:
+    """What a tool has of the command line, as JSON; null without a decision."""
+    return Piece("cli commands", partial(_text, toolset))
 
 
 def cli_tools(
     toolset: Toolset, tools: Sequence[ToolSpec], results: Results
-) -> Iterator[CliTool]:
+) -> list[CliTool]:
     """What each tool has of the command line, in order; tools without a decision left out."""
-    for tool in tools:
-        if tool.cli is not None:
-            make = partial(_text, toolset, tool)
-            yield CliTool(tool.name, results.of_tool(tool, "cli commands", make))
+    known = values_of(results, cli_piece(toolset), tools)
+    return [
+        CliTool(tool.name, values)
+        for tool, values in zip(tools, known, strict=True)
+        if values is not None
+    ]
 
 
-def cli_block_rows(toolset: Toolset, context: Context) -> list[CliTool]:
+def cli_block_tools(toolset: Toolset, context: Context) -> Sequence[ToolSpec]:
     """What the CLI block shows: the tools that the command line's client may have."""
     if "cli" not in context.targets:
-        return []
+        return ()
     name = toolset.targets.get("cli", {}).get("client")
     client = toolset.client(name) if name is not None else None
-    shown = [
-        tool
-        for tool in toolset.tools_in("cli")
-        if client is None or toolset.is_offered(tool, client)
-    ]
-    return list(cli_tools(toolset, shown, context.results))
+    tools = toolset.tools_in("cli")
+    if client is None:
+        return tools
+    return offered(tools, client, context.results)
 
 
 def _text(toolset: Toolset, tool: ToolSpec) -> str:
     decision = tool.cli
+    if decision is None:
+        return "null"
     commands = [
         [
             *(command.keyword, command.flag),
@@ -97,9 +94,7 @@ def _text(toolset: Toolset, tool: ToolSpec) -> str:
         ]
         for command in cli_commands(toolset, [tool])
     ]
-    keyword = decision.keyword if decision else None
-    reason = decision.reason if decision else None
-    return json.dumps([keyword, reason, commands])
+    return json.dumps([decision.keyword, decision.reason, commands])
 
 
 def _row(

@@ -37,20 +37,19 @@ class WrappersView(NamedTuple):
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`langchain_tools.py`."""
-    names = [tool.name for tool in toolset.tools_in("langchain")]
-    path = "langchain_tools.py"
     make = partial(_wrappers, toolset, context)
-    return {path: context.results.file(path, names, make)}
+    return context.results.files("langchain", toolset.tools_in("langchain"), (), make)
 
 
-def _wrappers(toolset: Toolset, context: Context) -> bytes:
+def _wrappers(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     names = tuple_of(Text(string(t.name)) for t in toolset.tools_in("langchain"))
     view = WrappersView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
         code_of(names, 0, "TOOLS: tuple[str, ...] = "),
     )
-    return context.render("langchain/langchain_tools.py.jinja", view)
+    template = "langchain/langchain_tools.py.jinja"
+    return {"langchain_tools.py": context.render(template, view)}
 
 
 TARGET = Target(

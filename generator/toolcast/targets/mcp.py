@@ -41,13 +41,11 @@ class ServerView(NamedTuple):
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`mcp_server.py`."""
-    names = [tool.name for tool in toolset.tools_in("mcp")]
-    path = "mcp_server.py"
     make = partial(_server, toolset, context)
-    return {path: context.results.file(path, names, make)}
+    return context.results.files("mcp", toolset.tools_in("mcp"), (), make)
 
 
-def _server(toolset: Toolset, context: Context) -> bytes:
+def _server(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     tools = toolset.tools_in("mcp")
     names = tuple_of(Text(string(tool.name)) for tool in tools)
     optional: dict[str, Any] = {
@@ -90,7 +88,7 @@ def _server(toolset: Toolset, context: Context) -> bytes:
         Code(f"from .._runtime.letta_sync import {letta_names}"),
         _shape(has_letta=has_letta),
     )
-    return context.render("mcp/mcp_server.py.jinja", view)
+    return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
 
 
 def _shape(*, has_letta: bool) -> PythonShape:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
+from ..output.results import Piece, Results, values_of
 from ..rendering.shape import MarkdownShape
 from ..spec.model import Actions, Section, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.markdown import block, inline, span
-from .target import Results
+from .across import sections_of_tools
 
-__all__ = ["SectionView", "ToolDocsView", "sections_of", "tool_docs"]
+__all__ = [
+    "PROMPT_DOCS",
+    "SectionView",
+    "ToolDocsView",
+    "section_view",
+    "sections_of",
+    "tool_docs",
+]
 
 
 class ToolDocsView(NamedTuple):
@@ -33,15 +40,10 @@ class SectionView(NamedTuple):
     label: Code
     has_intro: bool
     intro: Code
-    texts: Sequence[str]
+    tools: Sequence[ToolDocsView]
     has_footer: bool
     footer: Code
     shape: MarkdownShape
-
-    @property
-    def tools(self) -> list[ToolDocsView]:
-        """The docs of the section's tools."""
-        return [_docs(text) for text in self.texts]
 
 
 def tool_docs(tool: ToolSpec) -> ToolDocsView:
@@ -73,46 +75,43 @@ def _actions(actions: Actions) -> Code:
     return Code("\n".join([f"What {span(actions.parameter)} can be:", "", *rows]))
 
 
-def docs_text(tool: ToolSpec) -> str:
-    """A tool's docs as JSON text."""
+def _text(tool: ToolSpec) -> str:
     docs = tool_docs(tool)
     return json.dumps([docs.name, docs.bullet, docs.has_body, docs.body])
 
 
-def _docs(text: str) -> ToolDocsView:
-    name, bullet, has_body, body = json.loads(text)
-    return ToolDocsView(Code(name), Code(bullet), has_body, Code(body))
+PROMPT_DOCS = Piece("prompt docs", _text)
+"""The docs of a tool, as JSON."""
 
 
 def sections_of(
     toolset: Toolset, tools: Sequence[ToolSpec], results: Results
-) -> list[SectionView]:
+) -> list[tuple[Section, list[ToolSpec]]]:
     """The sections that have tools, in declared order; last, tools without a section."""
-    grouped = [
-        (section, [tool for tool in tools if tool.section == section.name])
-        for section in toolset.sections
-    ]
-    names = {section.name for section in toolset.sections}
-    rest = [tool for tool in tools if tool.section not in names]
-    grouped.append((Section("tools", toolset.title, "Tools"), rest))
-    return [
-        _section(section, members, results) for section, members in grouped if members
-    ]
+    grouped: dict[str, list[ToolSpec]] = {s.name: [] for s in toolset.sections}
+    rest: list[ToolSpec] = []
+    for tool, name in zip(tools, sections_of_tools(tools, results), strict=True):
+        grouped.get(name or "", rest).append(tool)
+    sections = [(section, grouped[section.name]) for section in toolset.sections]
+    sections.append((Section("tools", toolset.title, "Tools"), rest))
+    return [(section, members) for section, members in sections if members]
 
 
-def _section(
+def section_view(
     section: Section, tools: Sequence[ToolSpec], results: Results
 ) -> SectionView:
-    texts = [
-        results.of_tool(tool, "prompt docs", partial(docs_text, tool)) for tool in tools
-    ]
+    """A section with the docs of its tools."""
+    docs = values_of(results, PROMPT_DOCS, tools)
     return SectionView(
         section.name,
         inline(section.heading),
         inline(section.label),
         bool(section.intro),
         block(section.intro),
-        texts,
+        [
+            ToolDocsView(Code(name), Code(bullet), has_body, Code(body))
+            for name, bullet, has_body, body in docs
+        ],
         bool(section.footer),
         block(section.footer),
         MarkdownShape(

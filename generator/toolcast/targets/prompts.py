@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
-from ..spec.model import Toolset
+from ..spec.model import Section, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
 from ..text.markdown import block, inline
@@ -21,11 +21,14 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .cli_rows import CliTool, cli_block_rows
-from .prompt_blocks import SectionView, sections_of
+from .across import ACCESS, SECTION
+from .cli_rows import CliTool, cli_block_tools, cli_piece, cli_tools
+from .prompt_blocks import PROMPT_DOCS, SectionView, section_view, sections_of
 from .target import Context, Target, header
 
 __all__ = ["TARGET", "section_file"]
+
+Sections = Sequence[tuple[Section, Sequence[ToolSpec]]]
 
 
 class PreambleView(NamedTuple):
@@ -77,73 +80,83 @@ def section_file(section: str) -> str:
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """`prompts/`: the Markdown blocks and the module that hands them out."""
-    results = context.results
-    sections = sections_of(toolset, toolset.tools_in("prompts"), results)
+    results, tools = context.results, toolset.tools_in("prompts")
+    sections = sections_of(toolset, tools, results)
     files: dict[str, Output] = {}
-    for section in sections:
+    for section, members in sections:
         path = f"prompts/{section_file(section.name)}"
-        draw = partial(context.render, "prompts/section.md.jinja", section)
-        files[path] = results.file(path, section.texts, draw)
-    names = [section.name for section in sections]
-    files["prompts/preamble.md"] = results.file(
-        "prompts/preamble.md",
-        [names, [section.texts for section in sections]],
-        partial(_preamble, toolset, sections, context),
-    )
-    rows = cli_block_rows(toolset, context) if toolset.clients else []
-    files["prompts/__init__.py"] = results.file(
-        "prompts/__init__.py",
-        (
-            [
-                names,
-                [s.texts for s in sections],
-                [[tool.name, tool.key] for tool in rows],
-            ]
-            if toolset.clients
-            else names
-        ),
-        partial(_module, toolset, sections, rows, context),
-    )
+        draw = partial(_block, path, section, members, context)
+        files |= results.files(path, members, (PROMPT_DOCS,), draw)
+    preamble = partial(_preamble, toolset, sections, context)
+    files |= results.files("preamble", tools, (PROMPT_DOCS, SECTION), preamble)
+    if toolset.clients:
+        pieces = (PROMPT_DOCS, SECTION, ACCESS, cli_piece(toolset))
+        module = partial(_module_by_client, toolset, sections, context)
+        files |= results.files("prompts", toolset.tools, pieces, module)
+    else:
+        module = partial(_module, toolset, sections, context)
+        files |= results.files("prompts", tools, (SECTION,), module)
     return files
 
 
+def _block(
+    path: str, section: Section, tools: Sequence[ToolSpec], context: Context
+) -> Mapping[str, bytes]:
+    view = section_view(section, tools, context.results)
+    return {path: context.render("prompts/section.md.jinja", view)}
+
+
 def _preamble(
-    toolset: Toolset, sections: Sequence[SectionView], context: Context
-) -> bytes:
+    toolset: Toolset, sections: Sections, context: Context
+) -> Mapping[str, bytes]:
     preamble = PreambleView(
         inline(toolset.preamble_heading),
         bool(toolset.preamble_intro),
         block(toolset.preamble_intro),
-        sections,
+        _views(sections, context),
         MarkdownShape((f"## {inline(toolset.preamble_heading)}",)),
     )
-    return context.render("prompts/preamble.md.jinja", preamble)
+    text = context.render("prompts/preamble.md.jinja", preamble)
+    return {"prompts/preamble.md": text}
+
+
+def _views(sections: Sections, context: Context) -> list[SectionView]:
+    return [section_view(*section, context.results) for section in sections]
 
 
 def _module(
-    toolset: Toolset,
-    sections: Sequence[SectionView],
-    rows: Sequence[CliTool],
-    context: Context,
-) -> bytes:
+    toolset: Toolset, sections: Sections, context: Context
+) -> Mapping[str, bytes]:
+    view = PromptsView(*_about(toolset, sections))
+    return {"prompts/__init__.py": context.render("prompts/prompts.py.jinja", view)}
+
+
+def _module_by_client(
+    toolset: Toolset, sections: Sections, context: Context
+) -> Mapping[str, bytes]:
+    shown = cli_block_tools(toolset, context)
+    rows = cli_tools(toolset, shown, context.results)
+    docs = _docs(toolset, _views(sections, context), rows, context)
+    view = ClientPromptsView(*_about(toolset, sections), code_of(docs, 0, "DOCS = "))
+    template = "prompts/prompts_by_client.py.jinja"
+    return {"prompts/__init__.py": context.render(template, view)}
+
+
+def _about(toolset: Toolset, sections: Sections) -> tuple[Code, Code, Code]:
+    """What both modules begin with."""
     table = Group(
         "{",
         [
             Entry(f"{string(s.name)}: ", Text(string(section_file(s.name))))
-            for s in sections
+            for s, _ in sections
         ],
         "}",
     )
-    about = (
+    return (
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
         code_of(table, 0, "SECTIONS: dict[str, str] = "),
     )
-    if not toolset.clients:
-        return context.render("prompts/prompts.py.jinja", PromptsView(*about))
-    docs = code_of(_docs(toolset, sections, rows, context), 0, "DOCS = ")
-    view = ClientPromptsView(*about, docs)
-    return context.render("prompts/prompts_by_client.py.jinja", view)
 
 
 def _docs(

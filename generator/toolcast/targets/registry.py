@@ -23,10 +23,11 @@ from ..text.python import (
     string,
     tuple_of,
 )
+from .across import ACCESS
 from .argument_types import ArgumentTypes, argument_types
 from .external import external_view
 from .mcp_definition import mcp_definition
-from .prepared_lines import prepared_line, prepared_tools
+from .prepared_lines import PREPARED_LINE, prepared_tools
 from .registry_module import registry_view
 from .target import Context, Target, header
 
@@ -67,56 +68,70 @@ class PreparedView(NamedTuple):
 
 def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
     """The registry's files."""
-    source = header(f"{toolset.folder}/toolset.yaml")
-    tools = toolset.tools_in("registry")
-    lines = [
-        context.results.of_tool(tool, "prepared line", partial(prepared_line, tool))
-        for tool in tools
-    ]
-    prepared = prepared_tools(lines)
-    sum_ = checksum(prepared)
-    files: dict[str, Output] = {
-        path: context.results.file(
-            path, None, partial(_package, context, source, docstring)
-        )
-        for path, docstring in (
-            ("__init__.py", f"The tools of the toolset {toolset.name}."),
-            ("tools/__init__.py", "One module a tool."),
-        )
-    }
-    files[FILE] = prepared
-    files["prepared.py"] = context.results.file(
-        "prepared.py", sum_, partial(_prepared, toolset, context, source, sum_)
-    )
-    files["registry.py"] = context.results.file(
-        "registry.py",
-        [[t.name, t.clients, t.renamed_from, t.persistent] for t in tools],
-        lambda: context.render(
-            "registry/registry.py.jinja", registry_view(toolset, tools, source)
+    results, tools = context.results, toolset.tools_in("registry")
+    return {
+        **results.files("packages", (), (), partial(_packages, toolset, context)),
+        **results.files(
+            "prepared",
+            tools,
+            (PREPARED_LINE,),
+            partial(_prepared, toolset, tools, context),
         ),
-    )
-    external = external_view(toolset, tools, source)
-    if external is not None:
-        files["external.py"] = context.render("registry/external.py.jinja", external)
-    for tool in tools:
-        path = f"tools/{module_name(tool.name)}.py"
-        draw = partial(_tool, toolset, tool, context)
-        files[path] = context.results.tool_file(tool, path, draw)
-    return files
+        **results.files(
+            "registry", tools, (ACCESS,), partial(_registry, toolset, tools, context)
+        ),
+        **results.tool_files(
+            "registry", tools, _path, lambda tool: _tool(toolset, tool, context)
+        ),
+    }
+
+
+def _path(tool: ToolSpec) -> str:
+    return f"tools/{module_name(tool.name)}.py"
 
 
 def _tool(toolset: Toolset, tool: ToolSpec, context: Context) -> bytes:
     return context.render("registry/tool.py.jinja", _tool_view(toolset, tool))
 
 
-def _prepared(toolset: Toolset, context: Context, source: Code, sum_: str) -> bytes:
-    view = PreparedView(source, Code(toolset.name), literal(sum_, 0, "CHECKSUM = "))
-    return context.render("registry/prepared.py.jinja", view)
+def _prepared(
+    toolset: Toolset, tools: Sequence[ToolSpec], context: Context
+) -> Mapping[str, bytes]:
+    """The file of prepared answers, and the module that knows its checksum."""
+    prepared = prepared_tools(tools, context.results)
+    sum_ = literal(checksum(prepared), 0, "CHECKSUM = ")
+    view = PreparedView(_source(toolset), Code(toolset.name), sum_)
+    module = context.render("registry/prepared.py.jinja", view)
+    return {FILE: prepared, "prepared.py": module}
 
 
-def _package(context: Context, source: Code, docstring: str) -> bytes:
-    view = PackageView(source, Code(docstring))
-    return context.render("registry/package.py.jinja", view)
+def _registry(
+    toolset: Toolset, tools: Sequence[ToolSpec], context: Context
+) -> Mapping[str, bytes]:
+    """The look-up, and what comes from outside."""
+    source = _source(toolset)
+    view = registry_view(toolset, tools, source)
+    files = {"registry.py": context.render("registry/registry.py.jinja", view)}
+    external = external_view(toolset, tools, source)
+    if external is not None:
+        files["external.py"] = context.render("registry/external.py.jinja", external)
+    return files
+
+
+def _packages(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    return {
+        path: context.render(
+            "registry/package.py.jinja", PackageView(_source(toolset), Code(docstring))
+        )
+        for path, docstring in (
+            ("__init__.py", f"The tools of the toolset {toolset.name}."),
+            ("tools/__init__.py", "One module a tool."),
+        )
+    }
+
+
+def _source(toolset: Toolset) -> Code:
+    return header(f"{toolset.folder}/toolset.yaml")
 
 
 def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:

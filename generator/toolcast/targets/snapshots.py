@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from ..output.kept import Output
+from ..output.results import Results
 from ..rendering.shape import PythonShape
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
-from ..text.json_text import compact, pretty
+from ..text.json_text import pretty
 from ..text.layout import Expression, Text
 from ..text.names import module_name
 from ..text.python import code_of, encode, literal, string, tuple_of
 from . import cli, prompts
+from .across import ACCESS, SECTION, offered
 from .cli_commands import cli_commands
 from .mcp_definition import mcp_definition
+from .prepared_lines import DEFINITION
 from .prompt_blocks import tool_docs
-from .target import Context, Results, Target, header
+from .target import Context, Target, header
 
 __all__ = ["TARGET"]
 
@@ -71,28 +74,32 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
         ("prompts", "prompts", "md", _prompts),
     ):
         if target in context.targets:
-            for tool in toolset.tools_in(target):
-                path = f"snapshots/{folder}/{module_name(tool.name)}.{ending}"
-                make = partial(_encoded, draw, tool)
-                files[path] = results.tool_file(tool, path, make)
+            files |= results.tool_files(
+                f"snapshots/{folder}",
+                toolset.tools_in(target),
+                partial(_path, folder, ending),
+                partial(_encoded, draw),
+            )
     if "mcp" in context.targets:
-        files.update(_tools_lists(toolset, results))
+        files |= _tools_lists(toolset, results)
     for blocks in (prompts.TARGET, cli.TARGET):
         if blocks.name in context.targets:
             for path, data in blocks.cast(toolset, context).items():
                 if path.endswith(".md"):
                     files[path.replace("prompts/", "snapshots/blocks/", 1)] = data
-    path = "test_snapshots.py"
-    key = [[tool.name, tool.section, tool.renamed_from] for tool in toolset.tools]
-    files[path] = results.file(path, key, partial(_tests, toolset, context))
-    return files
+    tests = partial(_tests, toolset, context)
+    return {**files, **results.files("tests", toolset.tools, (ACCESS, SECTION), tests)}
+
+
+def _path(folder: str, ending: str, tool: ToolSpec) -> str:
+    return f"snapshots/{folder}/{module_name(tool.name)}.{ending}"
 
 
 def _encoded(draw: Callable[[ToolSpec], str], tool: ToolSpec) -> bytes:
     return draw(tool).encode("utf-8")
 
 
-def _tests(toolset: Toolset, context: Context) -> bytes:
+def _tests(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     fixtures = {tool.name: module_name(tool.name) for tool in toolset.tools}
     view = TestsView(
         header(f"{toolset.folder}/toolset.yaml"),
@@ -106,7 +113,7 @@ def _tests(toolset: Toolset, context: Context) -> bytes:
         bool(_gone_names(toolset)),
     )
     template = "snapshots/test_snapshots.py.jinja"
-    return context.render(template, view)
+    return {"test_snapshots.py": context.render(template, view)}
 
 
 def _settings(toolset: Toolset) -> Code:
@@ -157,30 +164,25 @@ def _mcp(tool: ToolSpec) -> str:
     return pretty(mcp_definition(tool))
 
 
-def _tools_lists(toolset: Toolset, results: Results) -> Iterator[tuple[str, Output]]:
+def _tools_lists(toolset: Toolset, results: Results) -> Mapping[str, Output]:
     """Each client's `tools/list`."""
     tools = toolset.tools_in("mcp")
-    offered: dict[str, list[ToolSpec]] = {}
-    for client in toolset.clients:
-        offered[module_name(client.name)] = [
-            tool for tool in tools if toolset.is_offered(tool, client)
-        ]
-    if not toolset.clients:
-        offered["everyone"] = list(tools)
-    for name, shown in offered.items():
-        texts = [
-            results.of_tool(t, "definition", partial(_definition, t)) for t in shown
-        ]
+    shown: dict[str, Sequence[ToolSpec]] = {
+        module_name(client.name): offered(tools, client, results)
+        for client in toolset.clients
+    }
+    files: dict[str, Output] = {}
+    for name, listed in (shown or {"everyone": tools}).items():
         path = f"snapshots/tools_list/{name}.json"
-        yield path, results.file(path, texts, partial(_listed, texts))
+        make = partial(_tools_list, path, listed, results)
+        files |= results.files(path, listed, (DEFINITION,), make)
+    return files
 
 
-def _definition(tool: ToolSpec) -> str:
-    return compact(mcp_definition(tool))
-
-
-def _listed(texts: Sequence[str]) -> bytes:
-    return f"[{','.join(texts)}]\n".encode()
+def _tools_list(
+    path: str, tools: Sequence[ToolSpec], results: Results
+) -> Mapping[str, bytes]:
+    return {path: b"".join([b"[", *results.parts(DEFINITION, tools), b"]\n"])}
 
 
 def _openai(tool: ToolSpec) -> str:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ..output.kept import Output
-from ..spec.model import Toolset, ToolSpec
+from ..output.results import AllNew, Results
+from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.python import comment
 
 __all__ = [
-    "AllNew",
     "Context",
     "RenderTemplate",
-    "Results",
     "Target",
     "header",
     "package_of",
@@ -23,51 +21,6 @@ __all__ = [
 
 RenderTemplate = Callable[[str, object], bytes]
 """`(template name, view) -> bytes`."""
-
-
-class Results(Protocol):
-    """What casting gives piece by piece; a piece that an earlier run gave is not made again.
-
-    What a piece is made of is all that it may depend on: the tool and the toolset file, or
-    the values that are named.
-    """
-
-    def of_tool(self, tool: ToolSpec, what: str, make: Callable[[], str]) -> str:
-        """A text that is made of one tool; `what` tells it from the tool's others."""
-
-    def tool_file(self, tool: ToolSpec, path: str, make: Callable[[], bytes]) -> Output:
-        """A file that is made of one tool."""
-
-    def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
-        """A file that is made of JSON values; asked for again in one run, the same one."""
-
-    def target(
-        self, name: str, make: Callable[[], Mapping[str, Output]]
-    ) -> Mapping[str, Output]:
-        """All files of a target that makes them in one piece, of all the tools."""
-
-
-class AllNew:
-    """Results without earlier ones: each piece is made; of a path only once."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, Output] = {}
-
-    def of_tool(self, tool: ToolSpec, what: str, make: Callable[[], str]) -> str:
-        return make()
-
-    def tool_file(self, tool: ToolSpec, path: str, make: Callable[[], bytes]) -> Output:
-        return make()
-
-    def file(self, path: str, of: object, make: Callable[[], bytes]) -> Output:
-        if path not in self._files:
-            self._files[path] = make()
-        return self._files[path]
-
-    def target(
-        self, name: str, make: Callable[[], Mapping[str, Output]]
-    ) -> Mapping[str, Output]:
-        return make()
 
 
 @dataclass(frozen=True)
