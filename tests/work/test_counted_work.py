@@ -111,6 +111,7 @@ def test_each_template_is_compiled_once(
     monkeypatch.setattr(toolcast.rendering.environment, "_compiled", lambda: None)
     environment = toolcast.rendering.environment.environment
     environment.cache_clear()
+    toolcast.rendering.environment._own_template.cache_clear()
     real: Callable[..., Any] = environment().__class__.compile
 
     def counted(self: Any, source: Any, name: str, *more: Any, **given: Any) -> Any:
@@ -123,6 +124,7 @@ def test_each_template_is_compiled_once(
     assert "registry/tool.py.jinja" in compiled
     assert set(compiled.values()) == {1}
     environment.cache_clear()
+    toolcast.rendering.environment._own_template.cache_clear()
 
 
 class Terminal(StringIO):
