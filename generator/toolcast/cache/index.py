@@ -15,6 +15,10 @@ from .fields import joined, separated, texts, with_texts
 from .look import is_same
 from .seen import Look, Watched
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = [
     "CACHE_FOLDER",
     "Index",
@@ -164,16 +168,19 @@ def write_index(root: str, index: Index) -> None:
     ]
     folder = os.path.join(root, CACHE_FOLDER)
     os.makedirs(folder, exist_ok=True)
-    replace(os.path.join(folder, _FILE), _FORMAT + joined(fields))
+    replace(os.path.join(folder, _FILE), [_FORMAT, joined(fields)])
 
 
-def replace(path: str, data: bytes) -> None:
+def replace(path: str, parts: Iterable[bytes | memoryview]) -> None:
     """Writes a file of the cache as a whole.
+
+    Args:
+        parts: what stands in it, in pieces, which may be too much to hold twice.
 
     Raises:
         OSError: it cannot be written.
     """
     temporary = f"{path}.{os.getpid()}"
     with open(temporary, "wb") as stream:
-        stream.write(data)
+        stream.writelines(parts)
     os.replace(temporary, path)

@@ -19,7 +19,7 @@ from .index import CACHE_FOLDER, is_current, read_index, replace
 from .look import is_same, look_at
 from .memory import Memory
 from .seen import Look, Watched
-from .stored import Section
+from .stored import Section, Stored
 from .texts import keep_texts, stored_texts
 
 __all__ = ["Pack", "no_pack", "open_pack", "write_pack"]
@@ -158,9 +158,13 @@ def write_pack(
             },
         ],
     }
-    parts = [_FORMAT, json.dumps(head).encode("ascii"), b"\n", digests]
-    parts += [bytes(section) for one in rest.values() for section in one.values()]
-    replace(os.path.join(root, CACHE_FOLDER, _FILE), b"".join(parts))
+    parts: list[bytes | memoryview] = [_FORMAT, json.dumps(head).encode("ascii"), b"\n", digests]
+    parts += [
+        bytes(section) if isinstance(section, Stored) else section
+        for one in rest.values()
+        for section in one.values()
+    ]
+    replace(os.path.join(root, CACHE_FOLDER, _FILE), parts)
     return run
 
 

@@ -54,11 +54,12 @@ def keep_texts(root: str, packed: Sections, mark: str) -> Places:
             if is_there and isinstance(section, Stored):
                 places[folder][name] = [section.start, section.length]
                 continue
-            parts.append(bytes(section))
-            places[folder][name] = [start, len(parts[-1])]
-            start += len(parts[-1])
+            part = bytes(section)
+            parts.append(part)
+            places[folder][name] = [start, len(part)]
+            start += len(part)
     if not is_there:
-        replace(path, b"".join(parts))
+        replace(path, parts)
     return mark, places
 
 
