@@ -38,6 +38,8 @@ def note(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return os.fsdecode(value)
     return value if isinstance(value, (int, str, type(None))) else repr(value)
 
 

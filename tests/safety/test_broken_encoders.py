@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import toolcast.text.json_text
 import toolcast.text.markdown
 import toolcast.text.names
 import toolcast.text.python
+import toolcast.text.python_data
 from tests.safety.round_trip import assert_round_trip
 from toolcast.pipeline import generate
 from toolcast.text.code import Code
@@ -68,9 +69,12 @@ def encode_raw(value: Any) -> Any:
     return Text(f'"{value}"') if isinstance(value, str) else real_encode(value)
 
 
-def encode_bools_as_numbers(value: Any) -> Any:
+real_word = toolcast.text.python_data._word
+
+
+def bools_as_numbers(value: Any) -> str:
     """`True` is an int to Python, and this forgets that it is no number to JSON."""
-    return Text(str(int(value))) if isinstance(value, bool) else real_encode(value)
+    return str(int(value)) if isinstance(value, bool) else real_word(value)
 
 
 def sorted_json(value: Any) -> str:
@@ -82,10 +86,10 @@ text, names = toolcast.text, toolcast.text.names
 BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     "python.string": (text.python, "string", naive, "shape"),
     "python.encode, text": (text.python, "encode", encode_raw, "shape"),
-    "python.encode, booleans": (
-        *(text.python, "encode", encode_bools_as_numbers, "round trip"),
+    "python_data._word": (text.python_data, "_word", bools_as_numbers, "round trip"),
+    "python_data.number": (
+        *(text.python_data, "number", lambda n: f"{n:.0f}", "round trip"),
     ),
-    "python._number": (text.python, "_number", lambda n: f"{n:.0f}", "round trip"),
     "python.literal": (
         *(text.python, "literal", lambda value, *_: Code(f"FIXTURES = {value!r}; x")),
         "shape",
@@ -130,6 +134,20 @@ def failing_property(root: Path) -> str:
         rules = {finding.rule for finding in generate(str(root)).findings}
         return "shape" if "target/shape" in rules else "round trip"
     return "none"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def everything_is_imported(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A module that is imported while an encoder is broken would keep the broken one."""
+    assert failing_property(tmp_path_factory.mktemp("real")) == "none"
+
+
+@pytest.fixture(autouse=True)
+def nothing_known() -> Iterator[None]:
+    """No encoder finds, or leaves, what another one made of a key."""
+    toolcast.text.python_data._known_lead.cache_clear()
+    yield
+    toolcast.text.python_data._known_lead.cache_clear()
 
 
 def test_nothing_fails_with_the_real_encoders(tmp_path: Path) -> None:

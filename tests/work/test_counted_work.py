@@ -107,8 +107,11 @@ def test_each_template_is_compiled_once(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled: Counter[str] = Counter()
+    # As after an installation that cannot be written to: nothing is there from other runs.
+    monkeypatch.setattr(toolcast.rendering.environment, "_compiled", lambda: None)
     environment = toolcast.rendering.environment.environment
     environment.cache_clear()
+    toolcast.rendering.environment._own_template.cache_clear()
     real: Callable[..., Any] = environment().__class__.compile
 
     def counted(self: Any, source: Any, name: str, *more: Any, **given: Any) -> Any:
@@ -120,6 +123,8 @@ def test_each_template_is_compiled_once(
     assert generate(str(project)).files
     assert "registry/tool.py.jinja" in compiled
     assert set(compiled.values()) == {1}
+    environment.cache_clear()
+    toolcast.rendering.environment._own_template.cache_clear()
 
 
 class Terminal(StringIO):

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     # Importing it takes as long as looking at a thousand files.
     from collections.abc import Callable, Iterable
 
-__all__ = ["TICK", "UNKNOWN", "has_names", "is_same", "look_at", "stamp_of"]
+__all__ = ["MANY", "TICK", "UNKNOWN", "has_names", "is_same", "look_at", "stamp_of"]
 
 TICK = 20_000_000
 """Nanoseconds within which a file may change twice and look the same; 1 jiffy is 10 ms."""
+MANY = 20_000
+"""From so many files on, two processes look at them."""
 UNKNOWN = bytes(16)
 """The stamp of a folder in a tree whose names are to be compared each time."""
 
@@ -69,10 +71,20 @@ def is_same(root: str, look: Look) -> bool:
     for path, numbers in look.numbers.items():
         if _one(os.path.join(base, path)) != numbers:
             return False
-    return all(
-        _is_same_folder(os.path.join(base, path), folder)
-        for path, folder in look.folders.items()
-    )
+
+    def is_part_same(folders: list[tuple[bytes, Folder]]) -> bool:
+        return all(
+            _is_same_folder(os.path.join(base, path), folder)
+            for path, folder in folders
+        )
+
+    folders = [*look.folders.items()]
+    if sum(len(folder.names) for _, folder in folders) < MANY:
+        return is_part_same(folders)
+    # Half of so many files pays for a second process.
+    from .halves import both, halves
+
+    return both(is_part_same, *halves(folders, lambda item: len(item[1].names)))
 
 
 def has_names(path: bytes, folder: Folder) -> bool:

@@ -160,7 +160,7 @@ def _write(
         if watcher is not None:
             watcher.stage("writing")
         step = watcher.step if watcher is not None else bool
-        written = write(folder, generated.files, plan, step)
+        written = write(folder, generated.files, plan, step, root)
         return generated, written, None if plan.leaves_foreign else before
 
 

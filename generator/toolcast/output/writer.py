@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
-from .kept import Kept, Output, digests_of
+from .fresh import Look, create, look_of, remove_unfinished, write_fresh
+from .kept import Output, digests_of
 from .manifest import MANIFEST
 from .plan import Plan
 
@@ -35,7 +36,7 @@ class Written(NamedTuple):
     written: int
     unchanged: int
     removed: int
-    looks: Mapping[str, tuple[int, int, int]] = {}
+    looks: Mapping[str, Look] = {}
     gone: Sequence[str] = ()
 
 
@@ -56,6 +57,7 @@ def exclusive(root: str) -> Iterator[None]:
     descriptor = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o644)
     try:
         _lock(descriptor)
+        remove_unfinished(folder)
         yield
     finally:
         os.close(descriptor)
@@ -80,15 +82,28 @@ def write(
     files: Mapping[str, Output],
     plan: Plan,
     step: Callable[[], object] = bool,
+    root: str | None = None,
 ) -> Written:
     """Makes the folder what the files say; the caller has settled what the plan refuses.
 
     A journal names the digests of this run until its end, so that after a kill the next
-    run still knows which files are its own. `step` is called after each file.
+    run still knows which files are its own. A folder that is not there appears as a whole.
+
+    Args:
+        folder: the output folder.
+        files: what it is to hold.
+        plan: what stands between the two.
+        step: is called after each file.
+        root: the project's folder, whose lock the caller holds; without it a folder that is
+            not there is filled file by file, too.
 
     Raises:
         OSError: a file cannot be written; what was not reached stays as it was.
     """
+    if root is not None and len(plan.missing) == len(files):
+        looks = write_fresh(os.path.join(root, _LOCK_FOLDER), folder, files, step)
+        if looks is not None:
+            return Written(len(files), 0, 0, looks)
     unchanged = frozenset(plan.unchanged)
     changed = sorted(files.keys() - unchanged)
     removed = [*plan.orphaned, *(p for p in plan.hand_edited if p not in files)]
@@ -141,24 +156,20 @@ class _Folder:
         self._folder = folder
         self._missing = missing
         self._made: set[str] = set()
-        self.looks: dict[str, tuple[int, int, int]] = {}
+        self.looks: dict[str, Look] = {}
         self._temporary = f"{LEFTOVER}{os.urandom(6).hex()}{TEMPORARY}"
 
     def replace(self, path: str, data: Output) -> None:
         """Writes a file to a temporary one beside it, then moves that into its place."""
-        if isinstance(data, Kept):
-            raise ValueError(f"{path} is to be written, and its bytes are not known")
         target = f"{self._folder}/{path}"
         parent = target[: target.rindex("/")]
         if parent not in self._made:
             os.makedirs(parent, exist_ok=True)
             self._made.add(parent)
         temporary = f"{parent}/{self._temporary}"
-        # A new file has the mode that the umask leaves, a replaced one keeps its own.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(temporary, flags, 0o666)
         try:
-            _fill(descriptor, data)
+            create(temporary, data)
+            # A new file has the mode that the umask leaves, a replaced one keeps its own.
             if path not in self._missing:
                 _keep_mode(target, temporary)
             try:
@@ -169,22 +180,11 @@ class _Folder:
                 # The plan lets only an empty folder through.
                 os.rmdir(target)
                 os.replace(temporary, target)
-            seen = os.lstat(target)
-            self.looks[path] = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+            self.looks[path] = look_of(os.lstat(target))
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise
-
-
-def _fill(descriptor: int, data: bytes) -> None:
-    """Writes all of a file, and closes it."""
-    try:
-        written = os.write(descriptor, data)
-        while written < len(data):
-            written += os.write(descriptor, memoryview(data)[written:])
-    finally:
-        os.close(descriptor)
 
 
 def _keep_mode(target: str, temporary: str) -> None:

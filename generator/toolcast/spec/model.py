@@ -260,6 +260,8 @@ class Toolset:
     def tools_in(self, target: str) -> tuple[ToolSpec, ...]:
         """The tools that a target casts, in order."""
         excluded = self.excluded(target)
+        if not excluded:
+            return self.tools
         return tuple(tool for tool in self.tools if tool.name not in excluded)
 
 
