@@ -65,6 +65,13 @@ Differences below about a fifth are noise.
 * *With black* is the same command and then `black.format_str` over each Python file, in the
   same process, with Python's own settings of the collector. Black has nothing to change there
   and stops early: with text that it has to lay out it would take about twice as long.
+* *Servers* start in turn and then take turns at 1,000 calls of a tool with five arguments, a tenth
+  at a time; fewer of a server that takes more than ten milliseconds a call. The generated server
+  checks arguments and who calls, and commits two rows a call to a SQLite ledger in WAL mode;
+  *no ledger* leaves that out, the low-level server does none of it. Their goals hold by the
+  clock, too. *99 of 100 calls* compares the time that one call of a hundred takes longer than.
+* *Calls in the process* are what `call_tool` adds to its handler. A plain function runs in a
+  thread of its own, so that one that hangs keeps nobody else from running: that is the rest.
 * Peak memory is the largest resident set of the process.
 """
 

@@ -16,6 +16,7 @@ __all__ = ["CALL", "Candidate", "Figures", "measure", "table"]
 _TURNS = 10
 _WARMING = 20
 _AT_A_TIME = 16
+_LONGEST_TURN = 1.0
 CALL: dict[str, Any] = {
     "name": "thing_00007",
     "arguments": {
@@ -51,7 +52,7 @@ class Round:
 
     Attributes:
         start: from the start of the process to the answered `tools/list`.
-        calls: all of its calls, one after the other.
+        calls: one after the other; of a slow server fewer are made, and as many counted.
         seconds: of each of them by the clock.
         rate: calls a second with 16 under way at a time; None where there is no such figure.
     """
@@ -105,26 +106,28 @@ def measure(
 def _called(clients: Sequence[Stdio | Http], calls: int) -> list[Round]:
     seconds: list[list[float]] = [[] for _ in clients]
     used = [0.0 for _ in clients]
-    for client in clients:
-        # The handler, its schema and the caches are loaded by the first call.
-        client.calls(CALL, _WARMING)
+    # The handler, its schema and the caches are loaded by the first call.
+    warmed = [statistics.median(client.calls(CALL, _WARMING)) for client in clients]
     for _ in range(_TURNS):
         for number, client in enumerate(clients):
+            # A server that takes a tenth of a second a call is not waited for all day.
+            count = min(calls // _TURNS, max(5, int(_LONGEST_TURN / warmed[number])))
             before = client.used()
-            seconds[number] += client.calls(CALL, calls // _TURNS)
+            seconds[number] += client.calls(CALL, count)
             used[number] += client.used() - before
     found = []
     for number, client in enumerate(clients):
-        took = sum(seconds[number])
+        each = calls / len(seconds[number])
         rate = None
         if isinstance(client, Stdio):
             rate = calls / client.pipelined(CALL, calls, _AT_A_TIME)
-        sample = Sample(used[number], took, client.memory())
+        took = sum(seconds[number]) * each
+        sample = Sample(used[number] * each, took, client.memory())
         found.append(Round(client.start, sample, seconds[number], rate))
     return found
 
 
-def table(title: str, figures: Figures) -> list[list[str]]:
+def table(title: str, figures: Figures, calls: int) -> list[list[str]]:
     """What each server takes by itself, as medians over the rounds."""
     head = [
         title,
@@ -137,14 +140,13 @@ def table(title: str, figures: Figures) -> list[list[str]]:
     ]
     rows = [[*head, f"{_AT_A_TIME} at a time, calls/s", "MiB"]]
     for name, found in figures.items():
-        count = len(found[0].seconds)
         cells = [
             f"{_middle(one.start.clock for one in found):.2f}",
             f"{_middle(one.start.processor for one in found):.2f}",
             f"{1e6 * _middle(one.half for one in found):,.0f}",
             f"{1e6 * _middle(one.most for one in found):,.0f}",
-            f"{1e6 * _middle(one.calls.processor for one in found) / count:,.0f}",
-            f"{count / _middle(one.calls.clock for one in found):,.0f}",
+            f"{1e6 * _middle(one.calls.processor for one in found) / calls:,.0f}",
+            f"{calls / _middle(one.calls.clock for one in found):,.0f}",
         ]
         rates = [one.rate for one in found if one.rate is not None]
         cells.append(f"{_middle(rates):,.0f}" if rates else "-")

@@ -44,7 +44,7 @@ def served_part(folder: Path, sizes: Sizes) -> Part:
 
     figures = measure(servers, over_stdio, sizes.rounds, calls)
     rows = [*_starts(figures, others), *_calls(figures, others, "stdio", (2.0, None))]
-    tables = [table("Over stdio", figures)]
+    tables = [table("Over stdio", figures, calls)]
     for revision in (MODERN, _OLD):
 
         def over_http(server: Candidate, revision: str = revision) -> Http:
@@ -53,7 +53,7 @@ def served_part(folder: Path, sizes: Sizes) -> Part:
 
         figures = measure(servers, over_http, sizes.rounds, calls)
         rows += _calls(figures, others, f"HTTP, {revision}", (0.95, 1.0))
-        tables.append(table(f"Over HTTP, {revision}", figures))
+        tables.append(table(f"Over HTTP, {revision}", figures, calls))
     name, _, version = _FASTMCP.partition("==")
     return Part(rows, tables=tables, versions={name: version} if with_fast else {})
 
