@@ -158,7 +158,12 @@ def write_pack(
             },
         ],
     }
-    parts: list[bytes | memoryview] = [_FORMAT, json.dumps(head).encode("ascii"), b"\n", digests]
+    parts: list[bytes | memoryview] = [
+        _FORMAT,
+        json.dumps(head).encode("ascii"),
+        b"\n",
+        digests,
+    ]
     parts += [
         bytes(section) if isinstance(section, Stored) else section
         for one in rest.values()
