@@ -63,7 +63,7 @@ class ToolsetMemory:
         self._changed: dict[str, None] = {}
         self._specs: tuple[frozenset[str], frozenset[str]] | None = None
         self._differences: dict[str, frozenset[str]] = {}
-        self._seen: dict[str, tuple[list[int], str]] = {}
+        self._seen: dict[str, tuple[list[int], str | None]] = {}
 
     def recall(
         self, file: str, load: Callable[[], ToolSpec]
@@ -72,8 +72,12 @@ class ToolsetMemory:
         path = f"{self._root}/{file}"
         look = _look(path)
         known = self._before.get(file)
-        if known is None or look is None:
-            seal = "" if look is None else seal_of(path)
+        seal: str | None
+        if look is None:
+            seal = ""
+        elif known is None:
+            # It is read in any case, and sealed by what is found in it.
+            seal = None
         elif known["look"] == look:
             seal = known["seal"]
         else:
@@ -91,6 +95,8 @@ class ToolsetMemory:
     def learn_tool(self, file: str, tool: ToolSpec, findings: list[Finding]) -> None:
         """Keeps what was read of a file that is new or has changed."""
         look, seal = self._seen[file]
+        if seal is None:
+            seal = self._seal_of(file, tool)
         self._names[tool.name] = file
         self._tools[file] = {
             "look": look,
@@ -99,6 +105,20 @@ class ToolsetMemory:
             "digests": digests_of(tool),
             "reading": [_values(finding) for finding in findings],
         }
+
+    def _seal_of(self, file: str, tool: ToolSpec) -> str:
+        """The seal of a file by its text, which was its bytes unless it has other line ends.
+
+        Then the seal is another one, and the file is read again when it looks different.
+        """
+        try:
+            is_file = stat.S_ISREG(os.lstat(f"{self._root}/{file}").st_mode)
+        except OSError:
+            # It is gone by now, and nothing is remembered of it.
+            return ""
+        if tool.document is None or not is_file:
+            return ""
+        return hashlib.sha256(tool.document.text.encode("utf-8")).hexdigest()
 
     def differs(self, fields: frozenset[str] | None) -> bool:
         """Whether a tool came, went, or has another value in one of the fields."""
