@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .output.kept import Output
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Generated", "generate"]
 
 
-@dataclass(frozen=True)
-class Generated:
+class Generated(NamedTuple):
     """What a workspace gives.
 
     Attributes:
@@ -37,8 +35,8 @@ class Generated:
     """
 
     workspace: Workspace | None
-    files: Mapping[str, Output] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    files: Mapping[str, Output]
+    findings: list[Finding]
     until: str | None = None
 
 

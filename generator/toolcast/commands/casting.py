@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .batch import with_rare_collections
@@ -69,7 +68,7 @@ def cast(
                 generated, pack, force, format_, watcher
             )
         # They are on disk: only what they were is still needed.
-        generated = replace(generated, files=only_named(generated.files))
+        generated = generated._replace(files=only_named(generated.files))
     except AnotherRun as error:
         fail(str(error))
     except ChangedMeanwhile as error:

@@ -6,7 +6,8 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from ..findings import Finding, Place, Severity
 from .disk import JOURNAL, OnDisk, link_above, read_file, scan
@@ -21,8 +22,7 @@ _PAIR = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What stands between the disk and the files.
 
     Attributes:
@@ -55,7 +55,7 @@ class Plan:
     interrupted: bool = False
     has_manifest: bool = True
     is_settled: bool = False
-    earlier: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    earlier: Mapping[str, frozenset[str]] = MappingProxyType({})
 
     @property
     def is_clean(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..spec.model import ToolSpec
@@ -136,12 +135,15 @@ def _handlers(name: str, keywords: bool) -> Code:
     return Code(f"(\n        {both}\n    )")
 
 
-@dataclass(frozen=True)
 class _Union(Text):
     """`A | B`, or `Union[A, B]` where that is too long for a line."""
 
-    members: Sequence[Expression] = ()
-    names: set[str] = field(default_factory=set, compare=False)
+    def __init__(
+        self, text: str, members: Sequence[Expression], names: set[str]
+    ) -> None:
+        super().__init__(text)
+        self.members = members
+        self.names = names
 
     def render(self, indent: int, before: int, after: int) -> str:
         if before + text_width(self.text) + after <= WIDTH:
@@ -224,4 +226,4 @@ class _Types:
         if len(distinct) == 1:
             return distinct[0]
         flat = " | ".join(member.flat for member in distinct)
-        return _Union(flat, (), distinct, self.names)
+        return _Union(flat, distinct, self.names)

@@ -2,6 +2,9 @@
 
 An expression is a tree: text, or a bracketed group of expressions. What fits on the line
 stays there; what does not has one element a line with a trailing comma.
+
+The classes are plain ones: a run makes thousands of expressions, and a frozen dataclass takes
+three times as long to fill, and as long to define as a small module to import.
 """
 
 from __future__ import annotations
@@ -9,7 +12,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 __all__ = ["WIDTH", "Expression", "Group", "Text", "text_width"]
@@ -40,15 +42,15 @@ def _character_width(character: str) -> int:
     return 2 if _WIDE.match(character) else 1
 
 
-@dataclass(frozen=True)
 class Text:
     """An expression without brackets to break at: a name, number or string.
 
-    `broken` holds the lines that stand for it in parentheses when it is too long.
+    `pieces` is what it is broken into in parentheses when it is too long.
     """
 
-    text: str
-    pieces: tuple[str, ...] = ()
+    def __init__(self, text: str, pieces: tuple[str, ...] = ()) -> None:
+        self.text = text
+        self.pieces = pieces
 
     @property
     def flat(self) -> str:
@@ -64,7 +66,6 @@ class Text:
         return self.text
 
 
-@dataclass(frozen=True)
 class Group:
     """A bracketed expression: `opening`, elements, `closing`.
 
@@ -72,11 +73,19 @@ class Group:
     one element must; with `flat_comma` it has one even on one line, as a tuple must.
     """
 
-    opening: str
-    elements: Sequence[Expression]
-    closing: str
-    trailing_comma: bool = True
-    flat_comma: bool = False
+    def __init__(
+        self,
+        opening: str,
+        elements: Sequence[Expression],
+        closing: str,
+        trailing_comma: bool = True,
+        flat_comma: bool = False,
+    ) -> None:
+        self.opening = opening
+        self.elements = elements
+        self.closing = closing
+        self.trailing_comma = trailing_comma
+        self.flat_comma = flat_comma
 
     @cached_property
     def flat(self) -> str:
@@ -119,13 +128,13 @@ class Group:
         return "\n".join([self.opening, *rows, " " * indent + self.closing])
 
 
-@dataclass(frozen=True)
 class Entry:
     """`key: value`, `key=value` or `name: type = ...` inside a group."""
 
-    lead: str
-    value: Expression
-    tail: str = ""
+    def __init__(self, lead: str, value: Expression, tail: str = "") -> None:
+        self.lead = lead
+        self.value = value
+        self.tail = tail
 
     @cached_property
     def flat(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from .code import Code
@@ -33,11 +32,12 @@ class _LongString(Text):
         return broken(self.pieces[0], self.text, indent, before, after)
 
 
-@dataclass(frozen=True)
 class _Data(Text):
     """A mapping or list of JSON: laid out without a tree of expressions beside it."""
 
-    value: Any = None
+    def __init__(self, value: Any) -> None:
+        super().__init__("")
+        self.value = value
 
     @property
     def flat(self) -> str:
@@ -67,7 +67,7 @@ def encode(value: Any) -> Expression:
     if isinstance(value, float):
         return Text(number(value))
     if isinstance(value, (Mapping, list, tuple)):
-        return _Data("", (), value)
+        return _Data(value)
     raise TypeError(f"not a JSON value: {type(value).__name__}")
 
 
