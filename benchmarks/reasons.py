@@ -23,11 +23,12 @@ _LEDGER = (
 # Words that a row's name begins with -> what was found.
 REASONS: dict[str, str] = {
     "one spec of": (
-        "About a third of the run is importing the rules, the targets and the model: dozens of"
-        " dataclasses and over a hundred regular expressions are made anew in every process."
-        " A fifth is making the aggregates in which the changed tool stands among all others, an"
-        " eighth is writing down what the next run may skip; the rest looks at the folders of"
-        " outputs and at what was remembered."
+        "To import PyYAML, jinja2 and jsonschema-rs takes nearly twice what `import click` takes,"
+        " with the regular expressions that they make; the changed file has to be read, checked"
+        " and drawn with them. Some 90 modules of our own are as much again. That leaves little"
+        " for the work: a look at each of 6,000 outputs, the manifest and the other files in which"
+        " the changed tool stands among all, and what is written down for the next run. Rules"
+        " that the edit does not concern are not imported, and unchanged tools are not visited."
     ),
     "cold generate, 10,000 tools: peak memory": (
         "All outputs are in memory before the first is written, so that a failure leaves the disk"
@@ -36,9 +37,10 @@ REASONS: dict[str, str] = {
         " fragments and what is written down for the next run, has not been taken apart."
     ),
     "no-op generate, 10,000 tools": (
-        "Nearly all of the run is listing folders and asking the operating system for each of the"
-        " files, specs and outputs: some 7,500 questions for 1,000 tools. Fewer files a tool is"
-        " what would help; to ask for fewer than there are would miss edits by hand."
+        "Nearly all of the run is asking the operating system how each of 70,000 files looks,"
+        " specs and outputs, at two microseconds each: three times the import of click by itself."
+        " From 20,000 files on two processes share the questions, which shows by the clock and"
+        " not in processor time. To ask for fewer files than there are would miss edits by hand."
     ),
     "import of a registry": (
         "The interpreter's start is nearly all of the other side; `typing`, `re` and `enum`,"
