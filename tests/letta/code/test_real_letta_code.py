@@ -33,7 +33,7 @@ def test_the_real_client_lists_and_calls_rens_tools(
         agent = code.new_agent(model)
     before = json.loads(code.settings.read_text())
     data = {"REN_DATA": str(code.home / "data")}
-    with http_server(ROOT, "generated.ren", "--client", "ren", env=data) as server:
+    with http_server(ROOT, "generated.ren", env=data) as server:
         env = {
             "HOME": str(code.home),
             "LETTA_BASE_URL": "",
