@@ -25,7 +25,7 @@ REASONS: dict[str, str] = {
     "one spec of": (
         "To import PyYAML, jinja2 and jsonschema-rs takes nearly twice what `import click` takes,"
         " with the regular expressions that they make; the changed file has to be read, checked"
-        " and drawn with them. Some 90 modules of our own are as much again. That leaves little"
+        " and drawn with them. Some 90 modules of our own are half as much again. That leaves little"
         " for the work: a look at each of 6,000 outputs, the manifest and the other files in which"
         " the changed tool stands among all, and what is written down for the next run. Rules"
         " that the edit does not concern are not imported, and unchanged tools are not visited."

@@ -112,6 +112,18 @@ def test_a_section_can_be_anything(project: Any, data: bytes) -> None:
         retitle(project, number)
 
 
+def test_that_a_pack_is_of_no_use_is_said(project: Any) -> None:
+    pack = project.root / ".toolcast" / "cache" / "pack"
+    replace_section(pack, *next(k for k in kinds_of(pack) if k[1] == "many"), b"{\x1b")
+    said = generate(project.root)
+    assert (
+        "the cache is of no use, and everything is made anew: JSONDecodeError" in said
+    )
+    assert "\x1b" not in said
+    retitle(project, 1)
+    assert "of no use" not in generate(project.root)
+
+
 def test_the_texts_can_be_gone_torn_or_of_another_run(project: Any) -> None:
     texts = project.root / ".toolcast" / "cache" / "texts"
     data = texts.read_bytes()

@@ -9,7 +9,7 @@ from typing import Any
 from ..spec.binding import BINDINGS
 from ..spec.model import ToolSpec
 
-__all__ = ["OUTLINE", "deferred", "is_deferred", "outline_of"]
+__all__ = ["OUTLINE", "deferred", "outline_of"]
 
 OUTLINE = frozenset(
     [
@@ -53,11 +53,6 @@ def deferred(outline: Mapping[str, Any], load: Callable[[], ToolSpec]) -> ToolSp
         }
     )
     return tool
-
-
-def is_deferred(tool: ToolSpec) -> bool:
-    """Whether a tool's spec has not been read in this run."""
-    return isinstance(tool, _Deferred) and _LOAD in tool.__dict__
 
 
 class _Deferred(ToolSpec):

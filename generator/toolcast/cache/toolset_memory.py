@@ -96,7 +96,8 @@ class ToolsetMemory:
         """Keeps what was read of a file that is new or has changed."""
         look, seal = self._seen[file]
         if seal is None:
-            seal = self._seal_of(file, tool)
+            text = tool.document.text if tool.document else None
+            seal = seal_of(f"{self._root}/{file}", text)
         self._names[tool.name] = file
         self._tools[file] = {
             "look": look,
@@ -105,20 +106,6 @@ class ToolsetMemory:
             "digests": digests_of(tool),
             "reading": [_values(finding) for finding in findings],
         }
-
-    def _seal_of(self, file: str, tool: ToolSpec) -> str:
-        """The seal of a file by its text, which was its bytes unless it has other line ends.
-
-        Then the seal is another one, and the file is read again when it looks different.
-        """
-        try:
-            is_file = stat.S_ISREG(os.lstat(f"{self._root}/{file}").st_mode)
-        except OSError:
-            # It is gone by now, and nothing is remembered of it.
-            return ""
-        if tool.document is None or not is_file:
-            return ""
-        return hashlib.sha256(tool.document.text.encode("utf-8")).hexdigest()
 
     def differs(self, fields: frozenset[str] | None) -> bool:
         """Whether a tool came, went, or has another value in one of the fields."""
@@ -211,16 +198,20 @@ class ToolsetMemory:
         }
 
 
-def seal_of(path: str) -> str:
+def seal_of(path: str, text: str | None = None) -> str:
     """The digest of a file's bytes; empty when nothing is known of it.
 
     A link, a device or a file beyond what a spec may have is left to the reader of specs,
     which has findings for them, and is never remembered.
+
+    Args:
+        text: what was just read of it. That is its bytes unless it has other line ends;
+            then it is read again as soon as it looks different.
     """
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return ""
-        data = first_bytes(path, MAX_BYTES + 1)
+        data = first_bytes(path, MAX_BYTES + 1) if text is None else text.encode()
     except OSError:
         return ""
     return hashlib.sha256(data).hexdigest() if len(data) <= MAX_BYTES else ""

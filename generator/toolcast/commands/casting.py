@@ -7,6 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from ..reports.formats import printable
 from .batch import with_rare_collections
 from .manners import (
     CLEAN,
@@ -101,11 +102,13 @@ def _generate(root: str, pack: Pack, watcher: Progress | None) -> Generated:
         TypeError,
         AttributeError,
         RecursionError,
-    ):
+    ) as error:
         # Parts of a pack are read as they are needed, and may be anything. What fails
         # without one, too, is no fault of it.
         if pack.is_empty:
             raise
+        reason = printable(f"{type(error).__name__}: {error}")
+        say(f"the cache is of no use, and everything is made anew: {reason}", err=True)
         pack.forget()
         return generate(root, memory=pack.memory, watcher=watcher)
 
