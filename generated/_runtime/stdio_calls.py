@@ -160,7 +160,7 @@ class DirectCalls:
         """Calls the tool and sends what came of it, unless the client gave it up."""
         answer: JSONRPCResponse | JSONRPCError
         try:
-            result = await self._handler(context, params)  # type: ignore[arg-type]
+            result = await self._handler(context, params)  # type: ignore[arg-type]  # see _Context
             answer = JSONRPCResponse(
                 jsonrpc="2.0", id=number, result=_sent(result, context.protocol_version)
             )
