@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from .findings import Finding, Place, Severity, has_errors, in_order
-from .output.kept import Output
 from .project import WORKSPACE_FILE
-from .rules.running import check_workspace, next_end, without_suppressed
+from .rules.running import check_workspace, without_suppressed
 from .spec.loading import load_workspace
 from .spec.model import Workspace
-
-if TYPE_CHECKING:
-    from .cache.memory import Memory
 
 __all__ = ["Generated", "generate"]
 
@@ -28,16 +24,13 @@ class Generated(NamedTuple):
 
     Attributes:
         workspace: what the specs say; None when toolcast.yaml could not be read.
-        files: `{path below the output folder: bytes}`; empty when there are errors. What
-            an earlier run wrote and the specs still give is only named, by its digest.
+        files: `{path below the output folder: bytes}`; empty when there are errors.
         findings: in order.
-        until: the day from which on the findings are others; None when none is.
     """
 
     workspace: Workspace | None
-    files: Mapping[str, Output]
+    files: Mapping[str, bytes]
     findings: list[Finding]
-    until: str | None = None
 
 
 class Watcher(Protocol):
@@ -53,7 +46,6 @@ class Watcher(Protocol):
 def generate(
     root: str,
     today: datetime.date | None = None,
-    memory: Memory | None = None,
     watcher: Watcher | None = None,
 ) -> Generated:
     """Reads, checks and casts the workspace at `root`.
@@ -61,24 +53,21 @@ def generate(
     Args:
         root: the folder of toolcast.yaml.
         today: the day that decides whether a suppression is over; default: the clock's.
-        memory: what earlier runs found out, and learns what this one does; without it the
-            result is the same, and takes longer.
         watcher: is told how far the run has come.
     """
     tell = watcher.stage if watcher else _tell_nobody
     step = watcher.step if watcher else _tell_nobody
     tell("reading")
-    loaded = load_workspace(root, memory, step)
+    loaded = load_workspace(root, step)
     workspace, findings = loaded.workspace, loaded.findings
     if workspace is None or has_errors(findings):
         return Generated(workspace, {}, in_order(findings))
     tell("checking")
-    findings += check_workspace(workspace, memory.rules if memory else None)
+    findings += check_workspace(workspace)
     day = today or datetime.date.today()
     findings = in_order(without_suppressed(workspace, findings, day))
     if has_errors(findings):
         return Generated(workspace, {}, findings)
-    _forget_texts(workspace)
     # Templates are needed only from here on, so that a check that fails stays quick.
     from .rendering.environment import TemplateFailure
     from .rendering.shape import ShapeViolation
@@ -86,24 +75,14 @@ def generate(
 
     tell("casting")
     try:
-        files = cast_workspace(workspace, memory.results if memory else None, step)
+        files = cast_workspace(workspace, step)
     except (TemplateFailure, ShapeViolation) as failure:
         rule = "template" if isinstance(failure, TemplateFailure) else "shape"
         problem = Finding(
             f"target/{rule}", Severity.ERROR, Place(WORKSPACE_FILE), str(failure)
         )
         return Generated(workspace, {}, in_order([*findings, problem]))
-    return Generated(workspace, files, findings, next_end(workspace, day))
-
-
-def _forget_texts(workspace: Workspace) -> None:
-    """Lets go of the specs' texts, in which only findings are looked up."""
-    for toolset in workspace.toolsets:
-        for tool in toolset.tools:
-            # A tool that an earlier run knows may not have been read in this one.
-            document = vars(tool).get("document")
-            if document is not None:
-                document.forget_text()
+    return Generated(workspace, files, findings)
 
 
 def _tell_nobody(*_: str) -> None:

@@ -14,16 +14,12 @@ __all__ = ["command"]
 @click.command(name="generate")
 @project_option
 @click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
-@click.option("--no-cache", is_flag=True, help="Neither use nor keep earlier results.")
 @format_option
-def command(project: str | None, force: bool, no_cache: bool, format_: str) -> None:
+def command(project: str | None, force: bool, format_: str) -> None:
     """Cast the specs into their outputs.
 
     With an error in a spec nothing is written. Files that were edited by hand, and files in
     the output folder that are not the generator's, are named and left alone; --force
     overwrites the edited ones and those in the way, and leaves other files where they are.
-
-    A run without changes looks at the files from outside and ends at once; what helps it
-    to is in .toolcast/cache, which may be deleted at any time.
     """
-    cast(project_root(project), force=force, no_cache=no_cache, format_=format_)
+    cast(project_root(project), force=force, format_=format_)

@@ -12,36 +12,24 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
-from .kept import Kept, Output
 
-__all__ = ["Look", "create", "look_of", "remove_unfinished", "write_fresh"]
-
-Look = tuple[int, int, int]
-"""Size, time of change and time of the inode's change."""
+__all__ = ["create", "remove_unfinished", "write_fresh"]
 
 _UNFINISHED = re.compile(r"output-[0-9a-f]{12}\.tmp")
 
 
-def look_of(seen: os.stat_result) -> Look:
-    """How a file looks."""
-    return seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
-
-
-def create(path: str, data: Output) -> Look:
-    """Makes a file with the mode that the umask leaves; how it looks then.
+def create(path: str, data: bytes) -> None:
+    """Makes a file with the mode that the umask leaves.
 
     Raises:
         OSError: it cannot be written, or is there; what is written of it stays.
     """
-    if isinstance(data, Kept):
-        raise ValueError(f"{path} is to be written, and its bytes are not known")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
     try:
         written = os.write(descriptor, data)
         while written < len(data):
             written += os.write(descriptor, memoryview(data)[written:])
-        return look_of(os.fstat(descriptor))
     finally:
         os.close(descriptor)
 
@@ -49,9 +37,9 @@ def create(path: str, data: Output) -> Look:
 def write_fresh(
     own: str,
     folder: str,
-    files: Mapping[str, Output],
+    files: Mapping[str, bytes],
     step: Callable[[], object],
-) -> dict[str, Look] | None:
+) -> bool:
     """Writes all files of a folder that does not exist.
 
     Args:
@@ -61,15 +49,14 @@ def write_fresh(
         step: is called after each file.
 
     Returns:
-        How each file looks; None where that cannot be done in one move, and nothing was.
+        False where that cannot be done in one move, and nothing was.
 
     Raises:
         OSError: a file cannot be written; there is no output folder then.
     """
     if not _can_be_moved(own, folder):
-        return None
+        return False
     unfinished = f"{own}/output-{os.urandom(6).hex()}.tmp"
-    looks: dict[str, Look] = {}
     there: set[str] = set()
     try:
         os.mkdir(unfinished)
@@ -78,13 +65,13 @@ def write_fresh(
             if parent not in there:
                 os.makedirs(f"{unfinished}/{parent}", exist_ok=True)
                 there.add(parent)
-            looks[path] = create(f"{unfinished}/{path}", files[path])
+            create(f"{unfinished}/{path}", files[path])
             step()
         os.rename(unfinished, folder)
     except BaseException:
         _remove(unfinished)
         raise
-    return looks
+    return True
 
 
 def _can_be_moved(own: str, folder: str) -> bool:

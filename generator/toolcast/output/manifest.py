@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..runtime.surface_digest import digest_of
-from ..spec.model import Toolset, ToolSpec, Workspace
-from ..text.json_text import indented
-from .kept import Output, digests_of
+from ..spec.model import ToolSpec, Workspace
+from ..spec.mcp_definition import mcp_definition
+from ..text.json_text import pretty
 
 __all__ = [
-    "BETWEEN",
     "MANIFEST",
-    "entry_text",
+    "digest",
     "manifest",
     "read_digests",
     "surface",
 ]
 
 MANIFEST = "MANIFEST.json"
-BETWEEN = b",\n"
-"""What stands between the entries of two tools."""
 
 
 def surface(tool: ToolSpec) -> dict[str, Any]:
@@ -57,62 +55,30 @@ def surface(tool: ToolSpec) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value is not None}
 
 
-def manifest(
-    workspace: Workspace,
-    files: Mapping[str, Output],
-    entries: Callable[[Toolset], Sequence[bytes | memoryview]],
-) -> bytes:
-    """The manifest of generated files; the same specs give the same bytes.
-
-    Args:
-        entries: gives the entries of a toolset's tools, which `entry_text` makes, with
-            `BETWEEN` between them, in parts.
-    """
-    digests = digests_of(files)
-    parts: list[bytes | memoryview] = [
-        b'{\n  "format": 1,\n  "files": ',
-        *_table({path: digests[path] for path in sorted(digests)}),
-        b',\n  "toolsets": ',
-    ]
-    before = "{\n"
-    for toolset in workspace.toolsets:
-        parts.append(f"{before}    {_text(toolset.name)}: ".encode())
-        if toolset.tools:
-            parts += [b"{\n", *entries(toolset), b"\n    }"]
-        else:
-            parts.append(b"{}")
-        before = ",\n"
-    parts.append(b"\n  }\n}\n" if workspace.toolsets else b"{}\n}\n")
-    # At once: it is the largest of all files.
-    return b"".join(parts)
+def manifest(workspace: Workspace, files: Mapping[str, bytes]) -> bytes:
+    """The manifest of generated files; the same specs give the same bytes."""
+    toolsets = {
+        toolset.name: {tool.name: _entry(tool) for tool in toolset.tools}
+        for toolset in workspace.toolsets
+    }
+    digests = {path: digest(files[path]) for path in sorted(files)}
+    value = {"format": 1, "files": digests, "toolsets": toolsets}
+    return pretty(value).encode("utf-8")
 
 
-def _table(digests: Mapping[str, str]) -> list[bytes | memoryview]:
-    """What `indented` makes of such a table, in one call and in parts."""
-    if not digests:
-        return [b"{}"]
-    separators = (",\n    ", ": ")
-    text = json.dumps(digests, ensure_ascii=False, separators=separators).encode()
-    return [b"{\n    ", memoryview(text)[1:-1], b"\n  }"]
-
-
-def entry_text(tool: ToolSpec, definition: Mapping[str, Any]) -> str:
-    """A tool's entry in the manifest, name and all, as it stands there.
-
-    Args:
-        definition: the tool as MCP's `tools/list` shows it.
-    """
+def _entry(tool: ToolSpec) -> dict[str, Any]:
     shown = surface(tool)
-    entry = {
+    definition = mcp_definition(tool)
+    return {
         "digest": digest_of(shown),
         "definition": digest_of(definition),
         "surface": shown,
     }
-    return f"      {_text(tool.name)}: {indented(entry, 6)}"
 
 
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def digest(data: bytes) -> str:
+    """`sha256:` and the hexadecimal digest."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def read_digests(data: bytes) -> dict[str, str]:

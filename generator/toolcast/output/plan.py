@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from ..findings import Finding, Place, Severity
 from .disk import JOURNAL, OnDisk, link_above, read_file, scan
-from .kept import Output, digest, digests_of
-from .manifest import MANIFEST, read_digests
+from .manifest import MANIFEST, digest, read_digests
 
 __all__ = ["Plan", "make_plan"]
 
@@ -38,7 +37,6 @@ class Plan(NamedTuple):
         leftovers: what a run that was killed left behind.
         interrupted: an earlier run did not come to its end.
         has_manifest: the manifest is there, so that own files can be told from others.
-        is_settled: it names every file that is unchanged or orphaned.
         earlier: the digests that interrupted runs gave each path.
     """
 
@@ -54,18 +52,12 @@ class Plan(NamedTuple):
     leftovers: tuple[str, ...] = ()
     interrupted: bool = False
     has_manifest: bool = True
-    is_settled: bool = False
     earlier: Mapping[str, frozenset[str]] = MappingProxyType({})
 
     @property
     def is_clean(self) -> bool:
         """Whether the disk is exactly what the specs give."""
         return next(self.findings(""), None) is None
-
-    @property
-    def leaves_foreign(self) -> bool:
-        """Whether files that are not the generator's stay in the output folder."""
-        return not set(self.foreign) <= set(self.blocking)
 
     def findings(self, output: str) -> Iterator[Finding]:
         """A finding for each difference, at its file."""
@@ -147,7 +139,7 @@ def _each(
 
 
 def make_plan(
-    folder: str, files: Mapping[str, Output], root: str | None = None
+    folder: str, files: Mapping[str, bytes], root: str | None = None
 ) -> Plan:
     """The plan for an output folder, which need not exist.
 
@@ -163,11 +155,10 @@ def make_plan(
         return Plan(links=("",))
     known, earlier = _known_digests(folder)
     disk = scan(folder)
-    digests = digests_of(files)
     groups: dict[str, list[str]] = {}
     for path in sorted(files):
         groups.setdefault(
-            _group(folder, path, files[path], digests[path], disk, known), []
+            _group(folder, path, files[path], disk, known), []
         ).append(path)
     # The link is named; that the files behind it are missing says nothing more.
     groups.pop("behind a link", None)
@@ -189,7 +180,6 @@ def make_plan(
         leftovers=tuple(sorted(disk.leftovers)),
         interrupted=JOURNAL in disk.leftovers,
         has_manifest=MANIFEST in disk.files,
-        is_settled=False,
         earlier=earlier,
     )
 
@@ -197,8 +187,7 @@ def make_plan(
 def _group(
     folder: str,
     path: str,
-    given: Output,
-    named: str,
+    given: bytes,
     disk: OnDisk,
     known: Mapping[str, set[str]],
 ) -> str:
@@ -209,15 +198,13 @@ def _group(
     if data == given:
         return "unchanged"
     found = digest(data)
-    if found == named:
-        return "unchanged"
     if path == MANIFEST or found in known.get(path, ()):
         return "stale"
     return "hand_edited" if path in known else "foreign"
 
 
 def _in_the_way(
-    files: Mapping[str, Output], disk: OnDisk, groups: Mapping[str, list[str]]
+    files: Mapping[str, bytes], disk: OnDisk, groups: Mapping[str, list[str]]
 ) -> Iterator[str]:
     """Folders and special files at an output's path, files where its folder goes."""
     removed = frozenset(groups.get("orphaned", ()))

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
-from .fresh import Look, create, look_of, remove_unfinished, write_fresh
-from .kept import Output, digests_of
-from .manifest import MANIFEST
+from .fresh import create, remove_unfinished, write_fresh
+from .manifest import MANIFEST, digest
 from .plan import Plan
 
 __all__ = ["AnotherRun", "Written", "exclusive", "write"]
@@ -26,18 +25,11 @@ class AnotherRun(Exception):
 
 class Written(NamedTuple):
     """How many files a run wrote, left as they were, and removed.
-
-    Attributes:
-        looks: size, time of change and time of the inode's change of each file right after
-            it was written.
-        gone: what is no longer there, temporary files of earlier runs included.
     """
 
     written: int
     unchanged: int
     removed: int
-    looks: Mapping[str, Look] = {}
-    gone: Sequence[str] = ()
 
 
 @contextlib.contextmanager
@@ -79,7 +71,7 @@ def _lock(descriptor: int) -> None:
 
 def write(
     folder: str,
-    files: Mapping[str, Output],
+    files: Mapping[str, bytes],
     plan: Plan,
     step: Callable[[], object] = bool,
     root: str | None = None,
@@ -101,15 +93,14 @@ def write(
         OSError: a file cannot be written; what was not reached stays as it was.
     """
     if root is not None and len(plan.missing) == len(files):
-        looks = write_fresh(os.path.join(root, _LOCK_FOLDER), folder, files, step)
-        if looks is not None:
-            return Written(len(files), 0, 0, looks)
+        if write_fresh(os.path.join(root, _LOCK_FOLDER), folder, files, step):
+            return Written(len(files), 0, 0)
     unchanged = frozenset(plan.unchanged)
     changed = sorted(files.keys() - unchanged)
     removed = [*plan.orphaned, *(p for p in plan.hand_edited if p not in files)]
     below = _Folder(folder, frozenset(plan.missing))
     if changed or removed:
-        below.replace(JOURNAL, _journal(files, plan, changed))
+        below.replace(JOURNAL, _journal(files, plan))
         # First, because a folder can come where a file of an earlier run was.
         for path in removed:
             os.unlink(os.path.join(folder, path))
@@ -125,19 +116,16 @@ def write(
             os.unlink(os.path.join(folder, path))
     if changed or removed or plan.interrupted:
         os.unlink(os.path.join(folder, JOURNAL))
-    below.looks.pop(JOURNAL, None)
-    gone = (*removed, *plan.leftovers)
-    return Written(len(changed), len(unchanged), len(removed), below.looks, gone)
+    return Written(len(changed), len(unchanged), len(removed))
 
 
-def _journal(files: Mapping[str, Output], plan: Plan, changed: Sequence[str]) -> bytes:
+def _journal(files: Mapping[str, bytes], plan: Plan) -> bytes:
     """The digests of this run, and those of runs that came to no end before it.
 
     What the manifest on disk says already need not be said again.
     """
     earlier = {path: sorted(plan.earlier[path]) for path in sorted(plan.earlier)}
-    digests = digests_of(files)
-    named = {path: digests[path] for path in (changed if plan.is_settled else files)}
+    named = {path: digest(files[path]) for path in files}
     return json.dumps({"files": named, "earlier": earlier}).encode("utf-8")
 
 
@@ -148,18 +136,15 @@ class _Folder:
         folder: the output folder.
         missing: the paths at which nothing stands.
 
-    Attributes:
-        looks: how each looked right after it was written.
     """
 
     def __init__(self, folder: str, missing: frozenset[str]) -> None:
         self._folder = folder
         self._missing = missing
         self._made: set[str] = set()
-        self.looks: dict[str, Look] = {}
         self._temporary = f"{LEFTOVER}{os.urandom(6).hex()}{TEMPORARY}"
 
-    def replace(self, path: str, data: Output) -> None:
+    def replace(self, path: str, data: bytes) -> None:
         """Writes a file to a temporary one beside it, then moves that into its place."""
         target = f"{self._folder}/{path}"
         parent = target[: target.rindex("/")]
@@ -180,7 +165,6 @@ class _Folder:
                 # The plan lets only an empty folder through.
                 os.rmdir(target)
                 os.replace(temporary, target)
-            self.looks[path] = look_of(os.lstat(target))
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)

@@ -119,6 +119,4 @@ actions:
     delete: {requires: [note_id]}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["actions", "parameters"]),
 )

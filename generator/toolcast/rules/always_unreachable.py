@@ -46,6 +46,4 @@ clients: {external: {allow: "*"}}
 targets: {registry: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["always", "clients"]),
 )

@@ -40,6 +40,4 @@ letta: {attached: true, calls_agent_loop: true}
 letta: {attached: false, calls_agent_loop: true}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["letta"]),
 )

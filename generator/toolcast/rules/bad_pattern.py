@@ -48,6 +48,4 @@ parameters:
     code: {type: string, pattern: "a\\\\(b"}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

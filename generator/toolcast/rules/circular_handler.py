@@ -62,7 +62,4 @@ def read(label): return client().agents.blocks.retrieve(label, agent_id="agent-1
 # handlers/__init__.py
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["handler", "letta"]),
-    reads_code=True,
 )

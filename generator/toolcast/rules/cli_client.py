@@ -56,5 +56,4 @@ targets: {cli: {client: internal}}
 cli: {keyword: note}
 """,
     check=check,
-    reads=frozenset(),
 )

@@ -56,6 +56,4 @@ cli: {keyword: peers}
 targets: {cli: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["cli"]),
 )

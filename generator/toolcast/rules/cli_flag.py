@@ -62,7 +62,4 @@ cli: {keyword: ask --later}
 targets: {cli: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["actions", "cli", "parameters"]),
-    reads=frozenset(["cli", "actions"]),
 )

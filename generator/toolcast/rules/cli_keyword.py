@@ -77,5 +77,4 @@ cli: {keyword: note --write}
 targets: {cli: {}}
 """,
     check=check,
-    reads=frozenset(["name", "cli", "actions"]),
 )

@@ -69,6 +69,4 @@ cli: {keyword: ask, usage: "<peer> <task...>"}
 targets: {cli: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["actions", "cli", "parameters"]),
 )

@@ -86,5 +86,4 @@ clients: {external: {allow: [note]}}
 targets: {registry: {}}
 """,
     check=check,
-    reads=frozenset(["name", "clients"]),
 )

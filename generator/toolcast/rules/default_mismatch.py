@@ -54,6 +54,4 @@ parameters:
     limit: {type: integer, minimum: 1, default: 10}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

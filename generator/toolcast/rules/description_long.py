@@ -46,6 +46,4 @@ guidance: Write a note as one sentence that stands alone.
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["description", "summary"]),
 )

@@ -46,6 +46,4 @@ description: null
 description: Stores a note. Gives its identifier.
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["description", "fields", "mcp"]),
 )

@@ -48,6 +48,4 @@ parameters:
     code: {type: string, pattern: "^\\\\w+$"}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

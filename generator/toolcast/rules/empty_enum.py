@@ -44,6 +44,4 @@ parameters:
     mode: {type: string, enum: [fast, safe]}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

@@ -74,5 +74,4 @@ targets: {mcp: {client: inner}}
 cli: {keyword: note}
 """,
     check=check,
-    reads=frozenset(),
 )

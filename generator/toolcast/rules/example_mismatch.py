@@ -81,6 +81,4 @@ examples:
   - arguments: {task: Water the plants}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["actions", "examples", "parameters", "returns"]),
 )

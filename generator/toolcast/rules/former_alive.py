@@ -95,7 +95,4 @@ guidance: Call recall first.
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["renamed_from"]) | PROSE_FIELDS,
-    reads=frozenset(["name", "renamed_from"]),
 )

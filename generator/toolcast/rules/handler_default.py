@@ -72,7 +72,4 @@ handlers: handlers
 def note(limit=10): ...
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["handler", "parameters"]),
-    reads_code=True,
 )

@@ -48,6 +48,4 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["handler"]),
 )

@@ -72,7 +72,4 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["handler"]),
-    reads_code=True,
 )

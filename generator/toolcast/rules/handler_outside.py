@@ -51,6 +51,4 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["handler"]),
 )

@@ -115,7 +115,4 @@ handlers: handlers
 def note(text, tag=None): ...
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["actions", "handler", "parameters", "returns"]),
-    reads_code=True,
 )

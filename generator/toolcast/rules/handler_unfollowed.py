@@ -64,7 +64,4 @@ def work(): return query("SELECT * FROM notes")
 def query(text): ...
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["data", "handler", "letta"]),
-    reads_code=True,
 )

@@ -55,6 +55,4 @@ parameters:
   properties: {settings: {type: object}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters"]),
 )

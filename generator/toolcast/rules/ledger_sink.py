@@ -82,6 +82,4 @@ targets: {registry: {}}
 def record(entry): ...
 """,
     check=check,
-    reads=frozenset(),
-    reads_code=True,
 )

@@ -48,5 +48,4 @@ letta: {attached: true}
 letta: {attached: true}
 """,
     check=check,
-    reads=frozenset(["name", "letta", "clients"]),
 )

@@ -67,5 +67,4 @@ letta: {server: {url: "http://tools.test/mcp"}, agents: {}}
 targets: {mcp: {}, letta: {}}
 """,
     check=check,
-    reads=frozenset(["name", "letta", "clients"]),
 )

@@ -44,6 +44,4 @@ letta: {attached: true}
 letta: {attached: true}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["letta"]),
 )

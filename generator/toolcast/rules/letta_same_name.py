@@ -64,5 +64,4 @@ letta: {attached: true}
 letta: {attached: true}
 """,
     check=check,
-    reads=frozenset(["name", "letta", "clients"]),
 )

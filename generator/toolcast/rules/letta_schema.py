@@ -48,6 +48,4 @@ parameters:
   properties: {tags: {type: array, items: {type: string}}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["letta", "parameters"]),
 )

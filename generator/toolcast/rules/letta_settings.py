@@ -103,5 +103,4 @@ letta: {server: {url: "http://tools.test/mcp"}, agents: {ren: {id: agent-1}}}
 targets: {mcp: {}, letta: {}}
 """,
     check=check,
-    reads=frozenset(["name", "letta"]),
 )

@@ -47,6 +47,4 @@ letta: {attached: true}
 timeout: 60
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["letta", "timeout"]),
 )

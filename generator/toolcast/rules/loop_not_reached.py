@@ -48,7 +48,4 @@ handler: handlers.work:work
 def work(): return client.agents.messages.create("agent-1", input="What now?")
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["handler", "letta"]),
-    reads_code=True,
 )

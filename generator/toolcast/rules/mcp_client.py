@@ -56,5 +56,4 @@ targets: {mcp: {client: internal}}
 cli: {keyword: note}
 """,
     check=check,
-    reads=frozenset(),
 )

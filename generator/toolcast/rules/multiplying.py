@@ -63,6 +63,4 @@ parameters:
     a1: {type: string}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

@@ -91,5 +91,4 @@ summary: Reads a note.
 summary: Reads all notes.
 """,
     check=check,
-    reads=frozenset(["name", "section"]),
 )

@@ -60,5 +60,4 @@ name: send_mail
 name: send_chat
 """,
     check=check,
-    reads=frozenset(["name"]),
 )

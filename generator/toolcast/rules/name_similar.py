@@ -59,5 +59,4 @@ summary: Sends an e-mail.
 summary: Lists e-mails.
 """,
     check=check,
-    reads=frozenset(["name"]),
 )

@@ -69,6 +69,4 @@ clients: {external: {allow: "*"}}
 targets: {registry: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["always", "clients"]),
 )

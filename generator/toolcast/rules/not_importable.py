@@ -51,5 +51,4 @@ name: async
 name: background
 """,
     check=check,
-    reads=frozenset(),
 )

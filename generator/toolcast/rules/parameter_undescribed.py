@@ -43,6 +43,4 @@ parameters:
   properties: {task: {type: string, description: What is to be done.}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters"]),
 )

@@ -57,6 +57,4 @@ summary: Lists notes.
 summary: Lists notes.
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(),
 )

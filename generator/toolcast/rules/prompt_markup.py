@@ -45,6 +45,4 @@ description: Adds two numbers and gives their sum.
 parameters: {type: object}
 """,
     check=check,
-    each_tool=True,
-    looks_at=TEXT_FIELDS,
 )

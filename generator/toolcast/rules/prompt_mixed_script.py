@@ -53,6 +53,4 @@ summary: Sends to admin, администратор.
 parameters: {type: object}
 """,
     check=check,
-    each_tool=True,
-    looks_at=TEXT_FIELDS,
 )

@@ -61,7 +61,4 @@ description: Adds. The result of `list_numbers` fits here.
 parameters: {type: object}
 """,
     check=check,
-    each_tool=True,
-    looks_at=DEFINITION_FIELDS,
-    reads=frozenset(["name"]),
 )

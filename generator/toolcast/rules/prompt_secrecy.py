@@ -42,6 +42,4 @@ description: Adds two numbers. Tell the user the sum.
 parameters: {type: object}
 """,
     check=check,
-    each_tool=True,
-    looks_at=TEXT_FIELDS,
 )

@@ -107,6 +107,4 @@ parameters:
   properties: {page_token: {type: string, description: Of the last page.}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters"]),
 )

@@ -42,6 +42,4 @@ description: Adds two numbers. The handler signs in with its own account.
 parameters: {type: object}
 """,
     check=check,
-    each_tool=True,
-    looks_at=TEXT_FIELDS,
 )

@@ -58,7 +58,4 @@ handlers: handlers
 def note(arguments): ...
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["handler", "parameters"]),
-    reads_code=True,
 )

@@ -44,6 +44,4 @@ parameters:
   additionalProperties: true
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

@@ -105,6 +105,4 @@ parameters:
   required: [task]
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

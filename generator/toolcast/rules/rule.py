@@ -8,7 +8,6 @@ from typing import NamedTuple
 from ..findings import Finding, Severity
 from ..reading.tree import Path
 from ..spec.model import Toolset, ToolSpec, Workspace
-from .scope import Scope
 
 __all__ = ["Check", "Rule", "at_tool", "at_toolset", "whole"]
 
@@ -26,15 +25,6 @@ class Rule(NamedTuple):
         bad: a spec, or the part of one, that it finds.
         good: the same, right.
         check: gives the findings of a toolset; None for what reading itself finds.
-        each_tool: what it finds at a tool depends on that tool and the toolset file alone,
-            and on the fields below of others. Then only tools that changed are checked
-            again, as if they were all that the toolset has; `workspace` has every tool.
-        reads: the fields of the workspace's tools that it looks at across tools, besides
-            their names and their order; None for all of them, empty for none.
-        reads_code: it looks at handlers' source as well.
-        looks_at: the fields of the tool itself that an `each_tool` rule looks at, besides
-            its name, and `fields` for which ones it has; None for all of them. A changed
-            tool in which it found nothing is not checked again when these are the same.
     """
 
     id: str
@@ -44,18 +34,6 @@ class Rule(NamedTuple):
     bad: str
     good: str
     check: Check | None = None
-    each_tool: bool = False
-    reads: frozenset[str] | None = None
-    reads_code: bool = False
-    looks_at: frozenset[str] | None = None
-
-    @property
-    def scope(self) -> Scope:
-        """What its findings depend on."""
-        across = frozenset[str]() if self.each_tool else None
-        if self.reads is not None:
-            across = self.reads
-        return Scope(self.id, self.each_tool, across, self.looks_at, self.reads_code)
 
 
 def whole(toolset: Toolset, workspace: Workspace) -> Toolset:

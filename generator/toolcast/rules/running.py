@@ -3,89 +3,25 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Iterator
 
 from ..findings import Finding, Severity
 from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
 from ..spec.shape import did_you_mean
-from .scope import Scope
-from .table import known_ids, rule, rules
+from .table import known_ids, rules
 
-__all__ = ["Earlier", "Known", "check_workspace", "next_end", "without_suppressed"]
-
-
-class Known(NamedTuple):
-    """What earlier runs found that still holds, and what they cannot tell.
-
-    Attributes:
-        findings: those of the tools that need not be checked again, and of the toolset.
-        again: the tools that must be.
-    """
-
-    findings: list[Finding]
-    again: tuple[ToolSpec, ...] = ()
+__all__ = ["check_workspace", "without_suppressed"]
 
 
-class Earlier(Protocol):
-    """What earlier runs of rules found, where that still holds."""
-
-    @property
-    def scopes(self) -> Sequence[Scope] | None:
-        """The scopes of all rules that check anything; None when only they can tell."""
-
-    def learn_scopes(self, scopes: Sequence[Scope]) -> None:
-        """Keeps the scopes of all rules."""
-
-    def findings(
-        self, scope: Scope, toolset: Toolset, workspace: Workspace
-    ) -> Known | None:
-        """What is known of a rule's findings over a toolset; None when only a new run of
-        the rule over all its tools can tell.
-        """
-
-    def learn(self, rule: str, toolset: Toolset, findings: list[Finding]) -> None:
-        """Keeps what the rule of an id has found."""
-
-
-def check_workspace(
-    workspace: Workspace, earlier: Earlier | None = None
-) -> list[Finding]:
+def check_workspace(workspace: Workspace) -> list[Finding]:
     """The findings of every rule over every toolset, before suppression."""
-    scopes = earlier.scopes if earlier else None
-    if scopes is None:
-        scopes = [one.scope for one in rules().values() if one.check is not None]
-    if earlier is not None:
-        earlier.learn_scopes(scopes)
-    found: list[Finding] = []
-    for toolset in workspace.toolsets:
-        for scope in scopes:
-            known = earlier.findings(scope, toolset, workspace) if earlier else None
-            findings = _findings(scope.rule, toolset, workspace, known)
-            if earlier is not None:
-                earlier.learn(scope.rule, toolset, findings)
-            found += findings
-        for tool in toolset.tools:
-            # What rules computed of it and kept, such as its texts: nobody asks again.
-            tool.__dict__.pop("kept", None)
-    return found
-
-
-def _findings(
-    id: str, toolset: Toolset, workspace: Workspace, known: Known | None
-) -> list[Finding]:
-    if known is not None and not known.again:
-        return known.findings
-    check = rule(id).check
-    if check is None:
-        return []
-    if known is None:
-        return list(check(toolset, workspace))
-    new = check(replace(toolset, tools=known.again), workspace)
-    # What it says of the toolset itself is known.
-    header = f"{toolset.folder}/toolset.yaml"
-    return [*known.findings, *(one for one in new if one.place.file != header)]
+    checks = [one.check for one in rules().values() if one.check is not None]
+    return [
+        finding
+        for toolset in workspace.toolsets
+        for check in checks
+        for finding in check(toolset, workspace)
+    ]
 
 
 def without_suppressed(
@@ -117,17 +53,6 @@ def without_suppressed(
                     )
                 )
     return kept
-
-
-def next_end(workspace: Workspace, today: datetime.date) -> str | None:
-    """The next day on which a suppression ends, as ISO 8601; None when none will."""
-    days = [
-        entry.until
-        for _, (_, entries) in _suppressions(workspace)
-        for entry in entries
-        if entry.until is not None and entry.until > today.isoformat()
-    ]
-    return min(days, default=None)
 
 
 Entries = tuple[Toolset | ToolSpec, tuple[Suppression, ...]]

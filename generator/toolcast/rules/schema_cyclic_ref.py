@@ -55,6 +55,4 @@ parameters:
         all: {type: array, items: {$ref: "#/$defs/filter"}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

@@ -54,6 +54,4 @@ parameters:
     page: {type: integer, exclusiveMinimum: 0}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

@@ -61,6 +61,4 @@ parameters:
     user: {type: string}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

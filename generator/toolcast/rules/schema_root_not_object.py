@@ -44,6 +44,4 @@ parameters:
     words: {type: array, items: {type: string}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters"]),
 )

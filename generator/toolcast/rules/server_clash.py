@@ -64,5 +64,4 @@ summary: Stores a note.
 mcp_servers: {notes: {command: notes-server, allow: [note], prefix: their_}}
 """,
     check=check,
-    reads=frozenset(["name", "renamed_from"]),
 )

@@ -98,5 +98,4 @@ mcp_servers:
   mail: {url: "https://mail.example/mcp", headers: {Authorization: "Bearer ${MAIL}"}}
 """,
     check=check,
-    reads=frozenset(),
 )

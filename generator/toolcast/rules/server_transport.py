@@ -84,5 +84,4 @@ mcp_servers: {time: {command: mcp-server-time, headers: {X-Zone: UTC}}}
 mcp_servers: {time: {command: mcp-server-time, args: ["--local-timezone=UTC"]}}
 """,
     check=check,
-    reads=frozenset(),
 )

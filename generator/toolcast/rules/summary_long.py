@@ -37,6 +37,4 @@ RULE = Rule(
 summary: Stores a note.
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["summary"]),
 )

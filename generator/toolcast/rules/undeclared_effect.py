@@ -66,7 +66,4 @@ pools: {ledger: {tables: [notes]}}
 def work(): return connect().execute("DELETE FROM notes")
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["data", "handler"]),
-    reads_code=True,
 )

@@ -56,8 +56,4 @@ handler: handlers.work:work
 def work(): return letta.send_chat_message("What now?")
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["handler", "letta"]),
-    reads=frozenset(["letta"]),
-    reads_code=True,
 )

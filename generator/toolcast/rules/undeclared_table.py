@@ -66,7 +66,4 @@ QUERY = "SELECT * FROM notes"
 def work(): return connect().execute(QUERY)
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["data", "handler"]),
-    reads_code=True,
 )

@@ -72,6 +72,4 @@ def work(arguments): ...
 def ledger(): ...
 """,
     check=check,
-    reads=frozenset(),
-    reads_code=True,
 )

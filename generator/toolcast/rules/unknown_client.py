@@ -57,6 +57,4 @@ clients: {internal: {allow: "*"}}
 targets: {registry: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["clients"]),
 )

@@ -63,5 +63,4 @@ summary: Stores a note.
 exclusions: [{tool: store_note, target: mcp, reason: Not ready.}]
 """,
     check=check,
-    reads=frozenset(["name"]),
 )

@@ -101,6 +101,4 @@ parameters:
   properties: {task: {type: string}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["parameters", "returns"]),
 )

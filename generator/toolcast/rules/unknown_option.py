@@ -49,5 +49,4 @@ targets: {cli: {heading: Notes}}
 cli: {keyword: note}
 """,
     check=check,
-    reads=frozenset(),
 )

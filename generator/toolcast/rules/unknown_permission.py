@@ -42,6 +42,4 @@ permission: notes.write
 permissions: {notes.write: May change notes.}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["permission"]),
 )

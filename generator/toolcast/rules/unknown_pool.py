@@ -56,6 +56,4 @@ data: {pool: ledger, reads: [notes]}
 pools: {ledger: {tables: [notes]}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["data"]),
 )

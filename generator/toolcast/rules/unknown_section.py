@@ -46,6 +46,4 @@ sections:
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["section"]),
 )

@@ -51,6 +51,4 @@ data: {pool: ledger, destroys: [notes]}
 pools: {ledger: {tables: [notes]}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["data"]),
 )

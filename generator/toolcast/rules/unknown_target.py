@@ -47,5 +47,4 @@ targets: {mcpp: {}}
 targets: {mcp: {}}
 """,
     check=check,
-    reads=frozenset(),
 )

@@ -62,5 +62,4 @@ clients: {external: {allow: "*", restrict: [store_note]}}
 targets: {registry: {}}
 """,
     check=check,
-    reads=frozenset(["name", "renamed_from"]),
 )

@@ -62,6 +62,4 @@ guidance: Keep a note to one line.
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["fields"]),
 )

@@ -84,7 +84,4 @@ def work():
         return connection.execute("SELECT * FROM letters")
 """,
     check=check,
-    each_tool=True,
-    looks_at=frozenset(["data", "handler"]),
-    reads_code=True,
 )

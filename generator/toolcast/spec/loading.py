@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
@@ -19,7 +19,7 @@ from .model import Toolset, ToolSpec, Workspace
 from .reserved import reserved_names
 from .shape import check_shape, quoted_list
 
-__all__ = ["ChangedMeanwhile", "LoadedWorkspace", "Recall", "load_workspace"]
+__all__ = ["LoadedWorkspace", "load_workspace"]
 
 TOOLSET_FILE = "toolset.yaml"
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
@@ -32,30 +32,8 @@ class LoadedWorkspace(NamedTuple):
     findings: list[Finding]
 
 
-class ChangedMeanwhile(Exception):
-    """A file was changed while the run read it."""
-
-
-class Recall(Protocol):
-    """What earlier runs read, where the files have not changed."""
-
-    def tool(
-        self, file: str, load: Callable[[], ToolSpec]
-    ) -> tuple[ToolSpec, list[Finding]] | None:
-        """A tool and the findings of reading it; None when its file must be read.
-
-        Args:
-            file: path below the root.
-            load: reads it after all, when somebody asks for more than its outline.
-        """
-
-    def learn(self, file: str, tool: ToolSpec, findings: list[Finding]) -> None:
-        """Keeps what was read without an error."""
-
-
 def load_workspace(
     root: str,
-    recall: Recall | None = None,
     step: Callable[[], object] = bool,
 ) -> LoadedWorkspace:
     """Everything that the specs of a project say.
@@ -81,7 +59,7 @@ def load_workspace(
         return LoadedWorkspace(None, findings)
     toolsets = []
     for index, folder in enumerate(workspace.toolset_folders):
-        toolset, more = _load_toolset(workspace, folder, document, index, recall, step)
+        toolset, more = _load_toolset(workspace, folder, document, index, step)
         findings += more
         if toolset is not None:
             toolsets.append(toolset)
@@ -160,7 +138,6 @@ def _load_toolset(
     folder: str,
     listed_in: Document,
     index: int,
-    recall: Recall | None,
     step: Callable[[], object],
 ) -> tuple[Toolset | None, list[Finding]]:
     absolute = os.path.join(workspace.root, folder)
@@ -178,7 +155,7 @@ def _load_toolset(
     for name in sorted(os.listdir(absolute)):
         if name == TOOLSET_FILE or not name.endswith((".yaml", ".yml")):
             continue
-        tool, more = _tool(workspace.root, f"{folder}/{name}", recall)
+        tool, more = _load_tool(workspace.root, f"{folder}/{name}")
         findings += more
         if tool is not None:
             tools.append(tool)
@@ -187,27 +164,6 @@ def _load_toolset(
     if document is None or has_errors(findings):
         return None, findings
     return bind_toolset(document, tuple(tools), workspace.targets), findings
-
-
-def _tool(
-    root: str, file: str, recall: Recall | None
-) -> tuple[ToolSpec | None, list[Finding]]:
-    if recall is None:
-        return _load_tool(root, file)
-    known = recall.tool(file, lambda: _loaded_again(root, file))
-    if known is not None:
-        return known
-    tool, findings = _load_tool(root, file)
-    if tool is not None and not has_errors(findings):
-        recall.learn(file, tool, findings)
-    return tool, findings
-
-
-def _loaded_again(root: str, file: str) -> ToolSpec:
-    tool, _ = _load_tool(root, file)
-    if tool is None:
-        raise ChangedMeanwhile(file)
-    return tool
 
 
 def _load_tool(root: str, file: str) -> tuple[ToolSpec | None, list[Finding]]:

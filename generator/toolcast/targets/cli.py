@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
-from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
@@ -20,10 +18,10 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .cli_rows import CliRow, CliTool, cli_block_tools, cli_piece, cli_tools
+from .cli_commands import CliCommand, cli_commands
 from .target import Context, Target, header, package_of
 
-__all__ = ["TARGET", "program_of"]
+__all__ = ["TARGET", "block_tools", "program_of"]
 
 
 class CliView(NamedTuple):
@@ -53,31 +51,34 @@ class BlockView(NamedTuple):
     shape: MarkdownShape
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`cli.py` and `prompts/cli.md`."""
-    results, piece = context.results, cli_piece(toolset)
-    tools, shown = toolset.tools_in("cli"), cli_block_tools(toolset, context)
-    module = partial(_module, toolset, tools, context)
-    block_ = partial(_block_file, toolset, shown, context)
-    return {
-        **results.files("cli", tools, (piece,), module),
-        **results.files("cli block", shown, (piece,), block_),
-    }
+    return {**_module(toolset, context), **_block_file(toolset, context)}
 
 
-def _rows(tools: Sequence[CliTool]) -> list[CliRow]:
-    return [row for tool in tools for row in tool.rows]
+def block_tools(toolset: Toolset, context: Context) -> Sequence[ToolSpec]:
+    """What the CLI block shows: the tools that the command line's client may have."""
+    if "cli" not in context.targets:
+        return ()
+    name = toolset.targets.get("cli", {}).get("client")
+    client = toolset.client(name) if name is not None else None
+    tools = toolset.tools_in("cli")
+    if client is None:
+        return tools
+    return [tool for tool in tools if toolset.is_offered(tool, client)]
 
 
-def _module(
-    toolset: Toolset, listed: Sequence[ToolSpec], context: Context
-) -> Mapping[str, bytes]:
-    tools = cli_tools(toolset, listed, context.results)
-    commands = _rows(tools)
-    package = package_of(context.output, toolset)
+def _module(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    tools = toolset.tools_in("cli")
+    commands = list(cli_commands(toolset, tools))
+    decisions = {tool.name: tool.cli for tool in tools if tool.cli is not None}
     options = toolset.targets.get("cli", {})
-    keywords = {tool.name: tool.keyword for tool in tools}
-    reasons = {tool.name: tool.reason for tool in tools if tool.keyword is None}
+    keywords = {name: decision.keyword for name, decision in decisions.items()}
+    reasons = {
+        name: decision.reason
+        for name, decision in decisions.items()
+        if decision.keyword is None
+    }
     settings: list[Expression] = [
         Text("REGISTRY"),
         Text("COMMANDS"),
@@ -91,7 +92,7 @@ def _module(
     view = CliView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
-        Code(package),
+        Code(package_of(context.output, toolset)),
         Code(f"from .._runtime.command_line import {', '.join(names)}, command_line"),
         code_of(encode(keywords), 0, "KEYWORDS: dict[str, str | None] = "),
         code_of(encode(reasons), 0, "NOT_A_COMMAND: dict[str, str] = "),
@@ -102,11 +103,9 @@ def _module(
     return {"cli.py": context.render("cli/cli.py.jinja", view)}
 
 
-def _block_file(
-    toolset: Toolset, shown: Sequence[ToolSpec], context: Context
-) -> Mapping[str, bytes]:
-    rows = _rows(cli_tools(toolset, shown, context.results))
-    view = _block(toolset, rows, program_of(toolset, context))
+def _block_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    commands = list(cli_commands(toolset, block_tools(toolset, context)))
+    view = _block(toolset, commands, program_of(toolset, context))
     return {"prompts/cli.md": context.render("cli/cli_block.md.jinja", view)}
 
 
@@ -127,16 +126,16 @@ def _shape(*, has_commands: bool) -> PythonShape:
     )
 
 
-def _commands(commands: Sequence[CliRow]) -> Code:
+def _commands(commands: Sequence[CliCommand]) -> Code:
     elements = [_command(command) for command in commands]
     if not elements:
         return Code("COMMANDS: tuple[Command, ...] = ()")
     return code_of(tuple_of(elements), 0, "COMMANDS = ")
 
 
-def _command(command: CliRow) -> Group:
+def _command(command: CliCommand) -> Group:
     arguments: list[Expression] = [
-        Text(string(command.tool)),
+        Text(string(command.tool.name)),
         Text(string(command.keyword)),
     ]
     if command.flag is not None:
@@ -152,11 +151,11 @@ def _command(command: CliRow) -> Group:
             places.append(call("Positional", given))
         arguments.append(keyword_argument("positionals", tuple_of(places)))
     if command.action is not None:
-        arguments.append(keyword_argument("action", encode(command.action)))
+        arguments.append(keyword_argument("action", encode(command.action.name)))
     return call("Command", arguments)
 
 
-def _block(toolset: Toolset, commands: Sequence[CliRow], program: str) -> BlockView:
+def _block(toolset: Toolset, commands: Sequence[CliCommand], program: str) -> BlockView:
     options = toolset.targets.get("cli", {})
     typed = [f"{program} {command.line}" for command in commands]
     width = max((len(line) for line in typed), default=0)
@@ -182,7 +181,6 @@ TARGET = Target(
     name="cli",
     purpose="Commands of a shell, their keyword map, and the CLI block of the prompt.",
     cast=cast,
-    piecewise=True,
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
     runtime=("command_line",),

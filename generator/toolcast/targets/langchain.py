@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import NamedTuple
 
-from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..spec.model import Toolset
 from ..text.code import Code
@@ -35,13 +33,8 @@ class WrappersView(NamedTuple):
     )
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`langchain_tools.py`."""
-    make = partial(_wrappers, toolset, context)
-    return context.results.files("langchain", toolset.tools_in("langchain"), (), make)
-
-
-def _wrappers(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     names = tuple_of(Text(string(t.name)) for t in toolset.tools_in("langchain"))
     view = WrappersView(
         header(f"{toolset.folder}/toolset.yaml"),
@@ -56,7 +49,6 @@ TARGET = Target(
     name="langchain",
     purpose="A LangChain BaseTool a tool, sync and async.",
     cast=cast,
-    piecewise=True,
     reads=frozenset(["name", "summary", "description", "parameters"]),
     needs=("registry",),
     runtime=("langchain_wrapping",),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..spec.letta import LettaAgent, LettaServer, LettaSettings
 from ..spec.model import Toolset, ToolSpec
-from .mcp_definition import mcp_definition
+from ..spec.mcp_definition import mcp_definition
 
 __all__ = [
     "DEFAULT_REASON",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
-from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..spec.endpoints import endpoints, variable
 from ..spec.model import Toolset
@@ -39,13 +37,8 @@ class ServerView(NamedTuple):
     shape: PythonShape
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`mcp_server.py`."""
-    make = partial(_server, toolset, context)
-    return context.results.files("mcp", toolset.tools_in("mcp"), (), make)
-
-
-def _server(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     tools = toolset.tools_in("mcp")
     names = tuple_of(Text(string(tool.name)) for tool in tools)
     optional: dict[str, Any] = {
@@ -140,7 +133,6 @@ TARGET = Target(
     name="mcp",
     purpose="An MCP server over stdio and streamable HTTP.",
     cast=cast,
-    piecewise=True,
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..output.results import Piece, Results
 from ..spec.model import ToolSpec
 from ..text.json_text import compact
-from .mcp_definition import mcp_definition
+from ..spec.mcp_definition import mcp_definition
 
-__all__ = ["DEFINITION", "PREPARED_LINE", "prepared_tools"]
+__all__ = ["prepared_tools"]
 
 
-def prepared_tools(tools: Sequence[ToolSpec], results: Results) -> bytes:
+def prepared_tools(tools: Sequence[ToolSpec]) -> bytes:
     """`definitions.jsonl`; `runtime/prepared_tools.py` says what a line holds."""
-    lines = results.parts(PREPARED_LINE, tools)
-    return b"".join([*lines, b"\n"]) if tools else b""
+    return "".join(f"{_line(tool)}\n" for tool in tools).encode("utf-8")
 
 
 def _line(tool: ToolSpec) -> str:
@@ -31,12 +29,3 @@ def _line(tool: ToolSpec) -> str:
     # Last, so that its bytes can be taken out without the line being read as JSON.
     values["definition"] = definition
     return compact(values)
-
-
-def _definition(tool: ToolSpec) -> str:
-    return compact(mcp_definition(tool))
-
-
-PREPARED_LINE = Piece("prepared line", _line, b"\n")
-DEFINITION = Piece("definition", _definition)
-"""A tool as MCP's `tools/list` shows it, on one line."""

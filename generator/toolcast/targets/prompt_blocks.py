@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..output.results import Piece, Results, values_of
 from ..rendering.shape import MarkdownShape
 from ..spec.model import Actions, Section, Toolset, ToolSpec
 from ..text.code import Code
 from ..text.markdown import block, inline, span
-from .across import sections_of_tools
 
 __all__ = [
-    "PROMPT_DOCS",
     "SectionView",
     "ToolDocsView",
     "section_view",
@@ -75,43 +71,28 @@ def _actions(actions: Actions) -> Code:
     return Code("\n".join([f"What {span(actions.parameter)} can be:", "", *rows]))
 
 
-def _text(tool: ToolSpec) -> str:
-    docs = tool_docs(tool)
-    return json.dumps([docs.name, docs.bullet, docs.has_body, docs.body])
-
-
-PROMPT_DOCS = Piece("prompt docs", _text)
-"""The docs of a tool, as JSON."""
-
-
 def sections_of(
-    toolset: Toolset, tools: Sequence[ToolSpec], results: Results
+    toolset: Toolset, tools: Sequence[ToolSpec]
 ) -> list[tuple[Section, list[ToolSpec]]]:
     """The sections that have tools, in declared order; last, tools without a section."""
     grouped: dict[str, list[ToolSpec]] = {s.name: [] for s in toolset.sections}
     rest: list[ToolSpec] = []
-    for tool, name in zip(tools, sections_of_tools(tools, results), strict=True):
-        grouped.get(name or "", rest).append(tool)
+    for tool in tools:
+        grouped.get(tool.section or "", rest).append(tool)
     sections = [(section, grouped[section.name]) for section in toolset.sections]
     sections.append((Section("tools", toolset.title, "Tools"), rest))
     return [(section, members) for section, members in sections if members]
 
 
-def section_view(
-    section: Section, tools: Sequence[ToolSpec], results: Results
-) -> SectionView:
+def section_view(section: Section, tools: Sequence[ToolSpec]) -> SectionView:
     """A section with the docs of its tools."""
-    docs = values_of(results, PROMPT_DOCS, tools)
     return SectionView(
         section.name,
         inline(section.heading),
         inline(section.label),
         bool(section.intro),
         block(section.intro),
-        [
-            ToolDocsView(Code(name), Code(bullet), has_body, Code(body))
-            for name, bullet, has_body, body in docs
-        ],
+        [tool_docs(tool) for tool in tools],
         bool(section.footer),
         block(section.footer),
         MarkdownShape(

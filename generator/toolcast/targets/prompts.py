@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
-from ..output.kept import Output
 from ..rendering.shape import MarkdownShape, PythonShape
-from ..spec.model import Section, Toolset, ToolSpec
+from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.layout import Entry, Expression, Group, Text
 from ..text.markdown import block, inline
@@ -21,14 +19,14 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .across import ACCESS, SECTION
-from .cli_rows import CliTool, cli_block_tools, cli_piece, cli_tools
-from .prompt_blocks import PROMPT_DOCS, SectionView, section_view, sections_of
+from .cli import block_tools
+from .cli_commands import cli_commands
+from .prompt_blocks import SectionView, section_view, sections_of
 from .target import Context, Target, header
 
 __all__ = ["TARGET", "section_file"]
 
-Sections = Sequence[tuple[Section, Sequence[ToolSpec]]]
+Views = Sequence[SectionView]
 
 
 class PreambleView(NamedTuple):
@@ -78,77 +76,47 @@ def section_file(section: str) -> str:
     return f"section_{module_name(section)}.md"
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`prompts/`: the Markdown blocks and the module that hands them out."""
-    results, tools = context.results, toolset.tools_in("prompts")
-    sections = sections_of(toolset, tools, results)
-    files: dict[str, Output] = {}
-    for section, members in sections:
-        path = f"prompts/{section_file(section.name)}"
-        draw = partial(_block, path, section, members, context)
-        files |= results.files(path, members, (PROMPT_DOCS,), draw)
-    preamble = partial(_preamble, toolset, sections, context)
-    files |= results.files("preamble", tools, (PROMPT_DOCS, SECTION), preamble)
-    if toolset.clients:
-        pieces = (PROMPT_DOCS, SECTION, ACCESS, cli_piece(toolset))
-        module = partial(_module_by_client, toolset, sections, context)
-        files |= results.files("prompts", toolset.tools, pieces, module)
-    else:
-        module = partial(_module, toolset, sections, context)
-        files |= results.files("prompts", tools, (SECTION,), module)
+    sections = sections_of(toolset, toolset.tools_in("prompts"))
+    views = [section_view(*section) for section in sections]
+    template = "prompts/section.md.jinja"
+    files = {
+        f"prompts/{section_file(view.name)}": context.render(template, view)
+        for view in views
+    }
+    files["prompts/preamble.md"] = _preamble(toolset, views, context)
+    files["prompts/__init__.py"] = _module(toolset, views, context)
     return files
 
 
-def _block(
-    path: str, section: Section, tools: Sequence[ToolSpec], context: Context
-) -> Mapping[str, bytes]:
-    view = section_view(section, tools, context.results)
-    return {path: context.render("prompts/section.md.jinja", view)}
-
-
-def _preamble(
-    toolset: Toolset, sections: Sections, context: Context
-) -> Mapping[str, bytes]:
-    preamble = PreambleView(
+def _preamble(toolset: Toolset, sections: Views, context: Context) -> bytes:
+    view = PreambleView(
         inline(toolset.preamble_heading),
         bool(toolset.preamble_intro),
         block(toolset.preamble_intro),
-        _views(sections, context),
+        sections,
         MarkdownShape((f"## {inline(toolset.preamble_heading)}",)),
     )
-    text = context.render("prompts/preamble.md.jinja", preamble)
-    return {"prompts/preamble.md": text}
+    return context.render("prompts/preamble.md.jinja", view)
 
 
-def _views(sections: Sections, context: Context) -> list[SectionView]:
-    return [section_view(*section, context.results) for section in sections]
-
-
-def _module(
-    toolset: Toolset, sections: Sections, context: Context
-) -> Mapping[str, bytes]:
-    view = PromptsView(*_about(toolset, sections))
-    return {"prompts/__init__.py": context.render("prompts/prompts.py.jinja", view)}
-
-
-def _module_by_client(
-    toolset: Toolset, sections: Sections, context: Context
-) -> Mapping[str, bytes]:
-    shown = cli_block_tools(toolset, context)
-    rows = cli_tools(toolset, shown, context.results)
-    docs = _docs(toolset, _views(sections, context), rows, context)
-    view = ClientPromptsView(*_about(toolset, sections), code_of(docs, 0, "DOCS = "))
+def _module(toolset: Toolset, sections: Views, context: Context) -> bytes:
+    about = _about(toolset, sections)
+    if not toolset.clients:
+        return context.render("prompts/prompts.py.jinja", PromptsView(*about))
+    docs = code_of(_docs(toolset, sections, context), 0, "DOCS = ")
     template = "prompts/prompts_by_client.py.jinja"
-    return {"prompts/__init__.py": context.render(template, view)}
+    return context.render(template, ClientPromptsView(*about, docs))
 
 
-def _about(toolset: Toolset, sections: Sections) -> tuple[Code, Code, Code]:
+def _about(toolset: Toolset, sections: Views) -> tuple[Code, Code, Code]:
     """What both modules begin with."""
     table = Group(
         "{",
         [
             Entry(f"{string(s.name)}: ", Text(string(section_file(s.name))))
-            for s, _ in sections
+            for s in sections
         ],
         "}",
     )
@@ -161,8 +129,7 @@ def _about(toolset: Toolset, sections: Sections) -> tuple[Code, Code, Code]:
 
 def _docs(
     toolset: Toolset,
-    sections: Sequence[SectionView],
-    rows: Sequence[CliTool],
+    sections: Views,
     context: Context,
 ) -> Expression:
     given: list[Expression] = [
@@ -180,7 +147,11 @@ def _docs(
     if "cli" in context.targets:
         client = toolset.targets.get("cli", {}).get("client")
         given.append(keyword_argument("cli_client", encode(client)))
-        lines = {tool.name: [row.line for row in tool.rows] for tool in rows}
+        lines = {
+            tool.name: [command.line for command in cli_commands(toolset, [tool])]
+            for tool in block_tools(toolset, context)
+            if tool.cli is not None
+        }
         given.append(keyword_argument("cli_lines", encode(lines)))
     return call("PromptDocs", given)
 
@@ -220,7 +191,6 @@ TARGET = Target(
     runtime=("prompt_docs",),
     purpose="The docs of the system prompt: a block a section, and the preamble.",
     cast=cast,
-    piecewise=True,
     reads=frozenset(
         [
             *("name", "summary", "when_to_use", "guidance", "section", "order"),

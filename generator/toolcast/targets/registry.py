@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
-from ..output.kept import Output
 from ..rendering.shape import PythonShape
 from ..runtime.prepared_tools import FILE, checksum
 from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
@@ -23,11 +21,10 @@ from ..text.python import (
     string,
     tuple_of,
 )
-from .across import ACCESS
 from .argument_types import ArgumentTypes, argument_types
 from .external import external_view
-from .mcp_definition import mcp_definition
-from .prepared_lines import PREPARED_LINE, prepared_tools
+from ..spec.mcp_definition import mcp_definition
+from .prepared_lines import prepared_tools
 from .registry_module import registry_view
 from .target import Context, Target, header
 
@@ -66,23 +63,14 @@ class PreparedView(NamedTuple):
     shape: PythonShape = PythonShape(("docstring", "CHECKSUM ="))
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
-    results, tools = context.results, toolset.tools_in("registry")
+    tools = toolset.tools_in("registry")
     return {
-        **results.files("packages", (), (), partial(_packages, toolset, context)),
-        **results.files(
-            "prepared",
-            tools,
-            (PREPARED_LINE,),
-            partial(_prepared, toolset, tools, context),
-        ),
-        **results.files(
-            "registry", tools, (ACCESS,), partial(_registry, toolset, tools, context)
-        ),
-        **results.tool_files(
-            "registry", tools, _path, lambda tool: _tool(toolset, tool, context)
-        ),
+        **_packages(toolset, context),
+        **_prepared(toolset, tools, context),
+        **_registry(toolset, tools, context),
+        **{_path(tool): _tool(toolset, tool, context) for tool in tools},
     }
 
 
@@ -98,7 +86,7 @@ def _prepared(
     toolset: Toolset, tools: Sequence[ToolSpec], context: Context
 ) -> Mapping[str, bytes]:
     """The file of prepared answers, and the module that knows its checksum."""
-    prepared = prepared_tools(tools, context.results)
+    prepared = prepared_tools(tools)
     sum_ = literal(checksum(prepared), 0, "CHECKSUM = ")
     view = PreparedView(_source(toolset), Code(toolset.name), sum_)
     module = context.render("registry/prepared.py.jinja", view)
@@ -251,7 +239,6 @@ TARGET = Target(
     runtime=("registry", "tool"),
     purpose="A typed module a tool, look-up by client, and calls with validation.",
     cast=cast,
-    piecewise=True,
     reads=frozenset(
         [
             *("name", "title", "summary", "description", "parameters", "returns"),

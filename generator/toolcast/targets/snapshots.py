@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..output.kept import Output
-from ..output.results import Results
 from ..rendering.shape import PythonShape
 from ..spec.model import Toolset, ToolSpec
 from ..text.code import Code
-from ..text.json_text import pretty
+from ..text.json_text import compact, pretty
 from ..text.layout import Expression, Text
 from ..text.names import module_name
 from ..text.python import code_of, encode, literal, string, tuple_of
 from . import cli, prompts
-from .across import ACCESS, SECTION, offered
 from .cli_commands import cli_commands
-from .mcp_definition import mcp_definition
-from .prepared_lines import DEFINITION
+from ..spec.mcp_definition import mcp_definition
 from .prompt_blocks import tool_docs
 from .target import Context, Target, header
 
@@ -61,10 +57,9 @@ class TestsView(NamedTuple):
     )
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
+def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`snapshots/` and `test_snapshots.py`."""
-    results = context.results
-    files: dict[str, Output] = {}
+    files: dict[str, bytes] = {}
     program = cli.program_of(toolset, context)
     for target, folder, ending, draw in (
         ("registry", "openai", "json", _openai),
@@ -74,29 +69,22 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, Output]:
         ("prompts", "prompts", "md", _prompts),
     ):
         if target in context.targets:
-            files |= results.tool_files(
-                f"snapshots/{folder}",
-                toolset.tools_in(target),
-                partial(_path, folder, ending),
-                partial(_encoded, draw),
-            )
+            files |= {
+                _path(folder, ending, tool): draw(tool).encode("utf-8")
+                for tool in toolset.tools_in(target)
+            }
     if "mcp" in context.targets:
-        files |= _tools_lists(toolset, results)
+        files |= _tools_lists(toolset)
     for blocks in (prompts.TARGET, cli.TARGET):
         if blocks.name in context.targets:
             for path, data in blocks.cast(toolset, context).items():
                 if path.endswith(".md"):
                     files[path.replace("prompts/", "snapshots/blocks/", 1)] = data
-    tests = partial(_tests, toolset, context)
-    return {**files, **results.files("tests", toolset.tools, (ACCESS, SECTION), tests)}
+    return {**files, **_tests(toolset, context)}
 
 
 def _path(folder: str, ending: str, tool: ToolSpec) -> str:
     return f"snapshots/{folder}/{module_name(tool.name)}.{ending}"
-
-
-def _encoded(draw: Callable[[ToolSpec], str], tool: ToolSpec) -> bytes:
-    return draw(tool).encode("utf-8")
 
 
 def _tests(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -164,25 +152,22 @@ def _mcp(tool: ToolSpec) -> str:
     return pretty(mcp_definition(tool))
 
 
-def _tools_lists(toolset: Toolset, results: Results) -> Mapping[str, Output]:
+def _tools_lists(toolset: Toolset) -> Mapping[str, bytes]:
     """Each client's `tools/list`."""
     tools = toolset.tools_in("mcp")
     shown: dict[str, Sequence[ToolSpec]] = {
-        module_name(client.name): offered(tools, client, results)
+        module_name(client.name): [t for t in tools if toolset.is_offered(t, client)]
         for client in toolset.clients
     }
-    files: dict[str, Output] = {}
-    for name, listed in (shown or {"everyone": tools}).items():
-        path = f"snapshots/tools_list/{name}.json"
-        make = partial(_tools_list, path, listed, results)
-        files |= results.files(path, listed, (DEFINITION,), make)
-    return files
+    return {
+        f"snapshots/tools_list/{name}.json": _tools_list(listed)
+        for name, listed in (shown or {"everyone": tools}).items()
+    }
 
 
-def _tools_list(
-    path: str, tools: Sequence[ToolSpec], results: Results
-) -> Mapping[str, bytes]:
-    return {path: b"".join([b"[", *results.parts(DEFINITION, tools), b"]\n"])}
+def _tools_list(tools: Sequence[ToolSpec]) -> bytes:
+    listed = ",".join(compact(mcp_definition(tool)) for tool in tools)
+    return f"[{listed}]\n".encode()
 
 
 def _openai(tool: ToolSpec) -> str:
@@ -231,7 +216,6 @@ TARGET = Target(
     name="snapshots",
     purpose="A fixture a tool a surface, and the tests that hold live outputs to them.",
     cast=cast,
-    piecewise=True,
     reads=frozenset(["name", "summary", "description", "parameters", "cli"]),
     needs=("registry",),
     runtime=("snapshot_checks",),

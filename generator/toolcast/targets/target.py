@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..output.kept import Output
-from ..output.results import AllNew, Results
 from ..spec.model import Toolset
 from ..text.code import Code
 from ..text.python import comment
@@ -31,13 +29,11 @@ class Context:
         render: draws a view with a template of the target's folder.
         output: the folder that the generator owns, for what a person has to type.
         targets: the names of all targets of this toolset, in order.
-        results: spares what an earlier run made already.
     """
 
     render: RenderTemplate
     output: str
     targets: tuple[str, ...]
-    results: Results = field(default_factory=AllNew)
 
 
 @dataclass(frozen=True)
@@ -47,27 +43,24 @@ class Target:
     Attributes:
         name: the word in `toolset.yaml`; also the folder of its templates.
         purpose: one sentence for docs and `--help`.
-        cast: `(toolset, context) -> {path below the toolset's package: Output}`.
+        cast: `(toolset, context) -> {path below the toolset's package: bytes}`.
         reads: the fields of a tool spec that change its output.
         needs: targets that it cannot stand without.
         runtime: the modules of the runtime that its output imports, or its users do;
             what they import themselves comes with them.
         templates: the absolute path of the folder of a third-party target's templates;
             None for the built-in ones.
-        piecewise: it makes its files with the context's `results`, and so only those that
-            a change concerns; without, all of them when any tool changes.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
     """
 
     name: str
     purpose: str
-    cast: Callable[[Toolset, Context], Mapping[str, Output]]
+    cast: Callable[[Toolset, Context], Mapping[str, bytes]]
     reads: frozenset[str]
     needs: tuple[str, ...] = ()
     runtime: tuple[str, ...] = ()
     templates: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
-    piecewise: bool = False
 
 
 def header(source: str) -> Code:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..spec.model import ToolSpec
+from .model import ToolSpec
 
 __all__ = ["mcp_definition"]
 

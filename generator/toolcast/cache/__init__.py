@@ -1,1 +1,0 @@
-"""What earlier runs found out, kept in `.toolcast/cache/`; it may vanish at any time."""
