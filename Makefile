@@ -67,10 +67,10 @@ format: $(STAMP) ## Format the hand-written code
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .toolcast .pytest_cache .mypy_cache .ruff_cache
 
-$(STAMP): pyproject.toml generator/toolcast/__init__.py
+$(STAMP): pyproject.toml runtime/pyproject.toml letta/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
 	@echo "Setting up $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e './runtime[mcp,router,langchain,cli,testing]' -e '.[dev]' -e ./letta
 	@touch $@

@@ -17,10 +17,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from generated._runtime.external_server import ExternalServer
-from generated._runtime.external_tools import ExternalTools
-from generated._runtime.registry import Registry
 from generated.kirishima import registry as kirishima
+from toolcast_runtime.external.external_tools import ExternalTools
+from toolcast_runtime.external.server_settings import ExternalServer
+from toolcast_runtime.registry.registry import Registry
 
 MODES = tuple(sys.argv[1:]) or ("stderr", "chatty", "garbage", "silent", "thousand")
 CALLS = 300

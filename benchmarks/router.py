@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.router.catalogues import catalogues, figures, messages
-from toolcast.runtime.lexical_ranking import ranking
+from toolcast_runtime.router.lexical_ranking import ranking
 
 
 def main() -> None:

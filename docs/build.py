@@ -14,12 +14,12 @@ import click
 import yaml
 
 from toolcast.commands.entry import main as toolcast
+from toolcast.encoders.markdown import fenced
+from toolcast.model.language import schema
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in
-from toolcast.spec.language import schema
 from toolcast.targets.table import BUILT_IN, targets
 from toolcast.targets.target import Target
-from toolcast.text.markdown import fenced
 
 FOLDER = Path(__file__).parent
 TARGETS = [targets()[name] for name in BUILT_IN]

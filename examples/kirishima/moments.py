@@ -21,7 +21,7 @@ from whenever import (
     ZonedDateTime,
 )
 
-from generated._runtime.tool_response import ToolError
+from toolcast_runtime.calls.tool_response import ToolError
 
 __all__ = [
     "Moment",

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from generated._runtime.tool_response import ToolError
+from toolcast_runtime.calls.tool_response import ToolError
 
 __all__ = ["geometry", "missing", "require", "screenshot", "size_of_png", "xdotool"]
 

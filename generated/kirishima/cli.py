@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._runtime.command_line import Command, Positional, command_line
+from toolcast_runtime.cli.command_line import Command, Positional, command_line
 from .registry import REGISTRY
 
 # The subcommand of each tool; None: it has none, and NOT_A_COMMAND says why.

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from .._runtime.external_server import ExternalServer
-from .._runtime.external_tools import ExternalTools
-from .._runtime.routing import Router
-from .._runtime.routing_model import ChatModel
+from toolcast_runtime.external.server_settings import ExternalServer
+from toolcast_runtime.external.external_tools import ExternalTools
+from toolcast_runtime.router.router import Router
+from toolcast_runtime.router.chat_model import ChatModel
 
 # Each server and what is taken from it. Connected when a tool of theirs is asked for.
 SERVERS = (

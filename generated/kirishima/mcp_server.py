@@ -7,9 +7,9 @@ Serves stdio, or streamable HTTP with `--http`, to clients of every protocol rev
 
 from __future__ import annotations
 
-from .._runtime.http_settings import Endpoint, HttpSettings
-from .._runtime.mcp_command import main
-from .._runtime.mcp_serving import McpServer
+from toolcast_runtime.http.settings import Endpoint, HttpSettings
+from toolcast_runtime.mcp.command import main
+from toolcast_runtime.mcp.server import McpServer
 from .registry import REGISTRY
 
 TOOLS = (

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from .._runtime.access import Client
-from .._runtime.access_override import OverrideFile
-from .._runtime.ledger_settings import LedgerSettings
-from .._runtime.registry import Registry
+from toolcast_runtime.access.clients import Client
+from toolcast_runtime.access.override_file import OverrideFile
+from toolcast_runtime.ledger.ledger_settings import LedgerSettings
+from toolcast_runtime.registry.registry import Registry
 from .external import EXTERNAL_TOOLS, ROUTER
 from .prepared import CHECKSUM
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from .._runtime.snapshot_checks import SnapshotChecks
+from toolcast_runtime.testing.snapshots import SnapshotChecks
 
 # The fixture of each tool that the specs define.
 FIXTURES: dict[str, str] = {

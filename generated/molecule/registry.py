@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._runtime.registry import Registry
+from toolcast_runtime.registry.registry import Registry
 from .prepared import CHECKSUM
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.

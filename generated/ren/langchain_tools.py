@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._runtime.langchain_wrapping import SpecTool, wrap
+from toolcast_runtime.langchain.wrappers import SpecTool, wrap
 from .registry import REGISTRY
 
 TOOLS: tuple[str, ...] = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._runtime.letta_toolset import LettaToolset
+from toolcast_letta.server.toolset import LettaToolset
 from .registry import REGISTRY
 
 # The tools of this toolset that each of its agents gets, sorted.

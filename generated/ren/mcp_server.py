@@ -7,11 +7,11 @@ Serves stdio, or streamable HTTP with `--http`, to clients of every protocol rev
 
 from __future__ import annotations
 
-from .._runtime.http_settings import Endpoint, HttpSettings
-from .._runtime.letta_circular import circular_guard
-from .._runtime.letta_sync import sync_route
-from .._runtime.mcp_command import main
-from .._runtime.mcp_serving import McpServer
+from toolcast_runtime.http.settings import Endpoint, HttpSettings
+from toolcast_letta.server.guard import circular_guard
+from toolcast_letta.server.sync import sync_route
+from toolcast_runtime.mcp.command import main
+from toolcast_runtime.mcp.server import McpServer
 from .letta import LETTA
 from .registry import REGISTRY
 

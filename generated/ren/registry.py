@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from .._runtime.access import Client
-from .._runtime.access_override import OverrideFile
-from .._runtime.registry import Registry
+from toolcast_runtime.access.clients import Client
+from toolcast_runtime.access.override_file import OverrideFile
+from toolcast_runtime.registry.registry import Registry
 from .prepared import CHECKSUM
 
 # Each tool and its module in `tools/`, in the declared order. Imported on first use.

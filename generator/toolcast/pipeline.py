@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from .findings import Finding, Place, Severity, has_errors, in_order
+from .model.loading import load_workspace
+from .model.model import Workspace
 from .project import WORKSPACE_FILE
 from .rules.running import check_workspace, without_suppressed
-from .spec.loading import load_workspace
-from .spec.model import Workspace
 
 __all__ = ["Generated", "generate"]
 
@@ -70,8 +70,8 @@ def generate(
         return Generated(workspace, {}, findings)
     # Templates are needed only from here on, so that a check that fails stays quick.
     from .rendering.environment import TemplateFailure
-    from .rendering.shape import ShapeViolation
-    from .targets.casting import cast_workspace
+    from .rendering.output_guard import ShapeViolation
+    from .targets.render_workspace import cast_workspace
 
     tell("casting")
     try:

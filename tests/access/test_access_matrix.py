@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.access import UnknownClientError
-from generated._runtime.registry import UnknownToolError
 from generated.kirishima import cli, langchain_tools, prompts, registry
 from generated.kirishima.mcp_server import SERVER
 from tests.access.matrix import (
@@ -25,6 +23,8 @@ from tests.access.matrix import (
     own_cells,
 )
 from tests.http.serving import ROOT
+from toolcast_runtime.access.clients import UnknownClientError
+from toolcast_runtime.registry.registry import UnknownToolError
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("personal")]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from toolcast.spec.loading import load_workspace
+from toolcast.model.loading import load_workspace
 
 ROOT = Path(__file__).parents[2]
 
@@ -235,7 +235,7 @@ def test_an_example_in_the_help_gives_its_arguments(
     got: list[Any] = []
 
     def call(name: str, arguments: Any, client: Any) -> Any:
-        from generated._runtime.tool_response import ToolResponse
+        from toolcast_runtime.calls.tool_response import ToolResponse
 
         got.append((name, arguments))
         return ToolResponse("")

@@ -24,7 +24,7 @@ LIBRARIES = {
 }
 STAGES = {
     *("toolcast.extensions", "toolcast.pipeline", "toolcast.rendering.environment"),
-    *("toolcast.rules.table", "toolcast.spec.loading", "toolcast.targets.table"),
+    *("toolcast.rules.table", "toolcast.model.loading", "toolcast.targets.table"),
 }
 PROGRAM = """
 import atexit, json, sys
@@ -99,13 +99,13 @@ def test_a_registry_loads_next_to_nothing() -> None:
     own = {name for name in found if name.startswith("generated.")}
     assert own == {
         "generated._runtime",
-        "generated._runtime.access",
-        "generated._runtime.own_tools",
-        "generated._runtime.prepared_tools",
-        "generated._runtime.registry",
-        "generated._runtime.source_tools",
-        "generated._runtime.sync_twins",
-        "generated._runtime.tool_routing",
+        "toolcast_runtime.access.clients",
+        "toolcast_runtime.registry.local_tools",
+        "toolcast_runtime.registry.tool_list",
+        "toolcast_runtime.registry.registry",
+        "toolcast_runtime.registry.remote_tools",
+        "toolcast_runtime.calls.sync_wrapper",
+        "toolcast_runtime.registry.tool_routing",
         "generated.molecule",
         "generated.molecule.prepared",
         "generated.molecule.registry",

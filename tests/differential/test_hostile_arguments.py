@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from toolcast.runtime.json_bounds import MOST_LEVELS, MOST_VALUES, measure
-from toolcast.runtime.tool import Tool
-from toolcast.runtime.validation import Validators
+from toolcast_runtime.registry.tool import Tool
+from toolcast_runtime.validation.json_bounds import MOST_LEVELS, MOST_VALUES, measure
+from toolcast_runtime.validation.validators import Validators
 
 TREE = {
     "type": "object",

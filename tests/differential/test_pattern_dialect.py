@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from toolcast.runtime.tool import Tool
-from toolcast.runtime.validation import Validators
+from toolcast_runtime.registry.tool import Tool
+from toolcast_runtime.validation.validators import Validators
 
 AS_ECMA_UNLIKE_PYTHON = [
     (r"^a$", "a\n", False),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolcast.spec.loading import load_workspace
+from toolcast.model.loading import load_workspace
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.spec.loading import load_workspace
+from toolcast.model.loading import load_workspace
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,7 @@ def tools() -> Iterator[Any]:
 def test_every_advertised_parameter_reaches_the_handler(
     toolset: str, tool: Any, client: Any
 ) -> None:
-    from generated._runtime.handlers import bind_handler
+    from toolcast_runtime.calls.handlers import bind_handler
 
     handler = bind_handler(str(tool.handler), frozenset(tool.properties))
     assert handler.not_taken(tool.properties) == []

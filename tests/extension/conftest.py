@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from toolcast.rules.rule import Rule, at_tool
 from toolcast.findings import Severity
 from toolcast.targets.target import Target
-from toolcast.text.python import literal
+from toolcast.encoders.python import literal
 
 
 def cast(toolset, context):

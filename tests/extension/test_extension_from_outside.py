@@ -63,7 +63,7 @@ def test_a_target_and_a_rule_of_another_package(
         ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError: No"),
         ("TARGET = RULE = 3", "is not a toolcast "),
         (
-            "from toolcast.rules.required_unknown import RULE\n"
+            "from toolcast.rules.schema.required_unknown import RULE\n"
             "from toolcast.targets.prompts import TARGET",
             "is there already",
         ),

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.call_context import CallContext
-from generated._runtime.external_server import ExternalServer
-from generated._runtime.external_tools import ExternalTools
-from generated._runtime.tool_response import ToolResponse
 from tests.external.servers.running import HttpServer
+from toolcast_runtime.calls.call_context import CallContext
+from toolcast_runtime.calls.tool_response import ToolResponse
+from toolcast_runtime.external.external_tools import ExternalTools
+from toolcast_runtime.external.server_settings import ExternalServer
 
 SERVERS = Path(__file__).parent / "servers"
 LOST = "the connection to the tool's server was lost"

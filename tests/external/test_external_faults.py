@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from generated._runtime.external_server import ExternalServer
 from tests.external.conftest import (
     LOST,
     Open,
@@ -19,6 +18,7 @@ from tests.external.conftest import (
     processes,
     until,
 )
+from toolcast_runtime.external.server_settings import ExternalServer
 
 
 async def test_a_server_that_dies_in_mid_call_comes_back(
@@ -136,7 +136,7 @@ async def test_after_its_end_it_can_be_used_again(opened: Open) -> None:
 def test_several_loops_and_a_caller_without_one_share_a_connection(
     tmp_path: Path,
 ) -> None:
-    from generated._runtime.external_tools import ExternalTools
+    from toolcast_runtime.external.external_tools import ExternalTools
 
     mark = str(tmp_path / "mark")
     tools = ExternalTools((odd("well", mark),))

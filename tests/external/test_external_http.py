@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.external_server import ExternalServer
-from generated._runtime.sdk_logging import quieten_thread
 from generated.kirishima import registry
 from tests.external.conftest import Open, call, until
 from tests.external.servers.running import HttpServer
+from toolcast_runtime.external.sdk_logging import quieten_thread
+from toolcast_runtime.external.server_settings import ExternalServer
 
 TOKEN = "hunter2-hunter2"
 Personal = Callable[..., HttpServer]

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.call_context import CallContext
-from generated._runtime.external_server import ExternalServer
 from tests.external.conftest import (
     LOST,
     SERVERS,
@@ -20,6 +18,8 @@ from tests.external.conftest import (
     personal_stdio,
     until,
 )
+from toolcast_runtime.calls.call_context import CallContext
+from toolcast_runtime.external.server_settings import ExternalServer
 
 
 async def test_a_useful_server_over_stdio(opened: Open) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.external_server import ExternalServer
 from tests.external.conftest import Open, call
 from tests.external.third_party_setup import ThirdParty, installed
+from toolcast_runtime.external.server_settings import ExternalServer
 
 pytestmark = [
     pytest.mark.servers,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from toolcast.runtime import http_answers
-from toolcast.runtime.http_answers import ShortAnswers
+from toolcast_runtime.http import short_answers as http_answers
+from toolcast_runtime.http.short_answers import ShortAnswers
 
 BOTH = b"application/json, text/event-stream"
 CALL = b'{"method":"tools/call","params":{"name":"x"}}'

@@ -11,8 +11,8 @@ from langchain_core.tools import BaseTool
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
 
-from toolcast.spec.loading import load_workspace
-from toolcast.spec.model import Toolset, ToolSpec
+from toolcast.model.loading import load_workspace
+from toolcast.model.model import Toolset, ToolSpec
 
 ROOT = Path(__file__).parents[2]
 # Where the example would wait for somebody who never comes.

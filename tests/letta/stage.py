@@ -16,18 +16,18 @@ import pytest
 
 from tests.letta.changing_mcp import ChangingMcp, changing_mcp
 from tests.letta.toy import TOKEN, codes
-from toolcast.runtime.letta_api import LettaApi
-from toolcast.runtime.letta_applying import Applied, Refused, apply_plan
-from toolcast.runtime.letta_attachment import Attachment, attachment
-from toolcast.runtime.letta_baseline import Baselines
-from toolcast.runtime.letta_plan import Permits, Plan
-from toolcast.runtime.letta_planning import make_plan
-from toolcast.runtime.letta_reading import read_world
-from toolcast.runtime.letta_rollback import RolledBack, roll_back
-from toolcast.runtime.letta_verifying import Calls, Verification, verify
-from toolcast.spec.loading import load_workspace
-from toolcast.targets.letta_wishes import letta_data, letta_definitions
+from toolcast.model.loading import load_workspace
 from toolcast.targets.mcp_definition import mcp_definition
+from toolcast_letta.config import letta_data, letta_definitions
+from toolcast_letta.plan.plan import Permits, Plan
+from toolcast_letta.plan.planning import make_plan
+from toolcast_letta.server.api import LettaApi
+from toolcast_letta.server.applying import Applied, Refused, apply_plan
+from toolcast_letta.server.baseline import Baselines
+from toolcast_letta.server.desired_state import Attachment, attachment
+from toolcast_letta.server.reading import read_world
+from toolcast_letta.server.rollback import RolledBack, roll_back
+from toolcast_letta.server.verifying import Calls, Verification, verify
 
 __all__ = ["OURS", "THEIRS", "Stage", "actions", "stage_on"]
 

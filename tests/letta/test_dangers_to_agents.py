@@ -10,7 +10,7 @@ import pytest
 
 from tests.letta.changing_mcp import changing_mcp, tool
 from tests.letta.stage import OURS, THEIRS, Stage
-from toolcast.runtime.letta_applying import Refused
+from toolcast_letta.server.applying import Refused
 
 
 def test_tools_come_with_their_rules_and_nothing_is_lost(stage: Stage) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.letta.toy import TOOLSET
-from toolcast.runtime.letta_api import LettaError
-from toolcast.runtime.letta_plan import Permits
+from toolcast_letta.plan.plan import Permits
+from toolcast_letta.server.api import LettaError
 
 
 def test_a_tools_and_rules_go_together_and_nothing_else(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolcast.runtime.letta_applying import Refused
-from toolcast.runtime.letta_report import plan_text
+from toolcast_letta.plan.report import plan_text
+from toolcast_letta.server.applying import Refused
 
 THEIRS = {
     *("their_tool", "archival_memory_search", "conversation_search"),
@@ -104,7 +104,7 @@ def test_an_agent_of_another_type_is_refused(make_toy: Callable[..., Any]) -> No
 
 
 def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
-    from toolcast.runtime.letta_plan import Plan, PlanFileError
+    from toolcast_letta.plan.plan import Plan, PlanFileError
 
     file = tmp_path / "plan.json"
     plan = toy.plan()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.letta.toy import TOOLS
-from toolcast.runtime.letta_report import plan_text
-from toolcast.runtime.letta_verifying import verification_text
+from toolcast_letta.plan.report import plan_text
+from toolcast_letta.server.verifying import verification_text
 
 
 def shown(plan: Any, *layers: str) -> list[str]:

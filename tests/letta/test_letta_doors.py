@@ -8,9 +8,9 @@ import pytest
 
 from tests.letta.fake_letta import Fault
 from tests.letta.toy import MCP, TOKEN, TOOLSET, codes
-from toolcast.runtime.letta_api import LettaApi, LettaError, Unsure
-from toolcast.runtime.letta_applying import Refused
-from toolcast.runtime.letta_attachment import MissingSetting
+from toolcast_letta.server.api import LettaApi, LettaError, Unsure
+from toolcast_letta.server.applying import Refused
+from toolcast_letta.server.desired_state import MissingSetting
 
 
 @pytest.mark.parametrize("version", ["0.12.9", "0.17.0", "1.0.0", "nightly"])
@@ -30,8 +30,8 @@ def test_a_newer_server_refuses_private_addresses(make_toy: Any) -> None:
 def test_the_cloud_is_never_changed(toy: Any) -> None:
     plan = toy.plan()
     api = LettaApi("https://api.letta.com")
-    from toolcast.runtime.letta_applying import apply_plan
-    from toolcast.runtime.letta_baseline import Baselines
+    from toolcast_letta.server.applying import apply_plan
+    from toolcast_letta.server.baseline import Baselines
 
     with pytest.raises(Refused, match="Letta's cloud"):
         apply_plan(plan, api, toy.wish(), Baselines(toy.state))

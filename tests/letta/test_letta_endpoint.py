@@ -122,8 +122,8 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
         assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
         assert server.sync().json()["changed"] is False
 
-        from toolcast.runtime.letta_baseline import Baselines
-        from toolcast.runtime.letta_verifying import verify
+        from toolcast_letta.server.baseline import Baselines
+        from toolcast_letta.server.verifying import verify
 
         wish = toy.wish()
         found = verify(toy.api(), wish, Baselines(toy.state))

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.letta.fake_letta import Fault
-from toolcast.runtime.letta_api import LettaError
-from toolcast.runtime.letta_applying import Refused
-from toolcast.runtime.letta_baseline import Baselines
+from toolcast_letta.server.api import LettaError
+from toolcast_letta.server.applying import Refused
+from toolcast_letta.server.baseline import Baselines
 
 
 @pytest.fixture(autouse=True)

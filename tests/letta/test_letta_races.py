@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from toolcast.runtime.letta_applying import Refused, apply_plan
-from toolcast.runtime.letta_baseline import AnotherRun, Baselines
+from toolcast_letta.server.applying import Refused, apply_plan
+from toolcast_letta.server.baseline import AnotherRun, Baselines
 
 
 def stopped(toy: Any, plan: Any, *lines: str) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.letta.toy import TOOLS, TOOLSET
-from toolcast.runtime.letta_api import LettaError
-from toolcast.runtime.letta_applying import Refused
-from toolcast.runtime.letta_plan import Permits
+from toolcast_letta.plan.plan import Permits
+from toolcast_letta.server.api import LettaError
+from toolcast_letta.server.applying import Refused
 
 
 def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -> None:

@@ -69,16 +69,16 @@ def test_the_module_says_who_is_attached_and_why_not(cast: Any) -> None:
 def test_the_module_wishes_what_the_command_derives(cast: Any) -> None:
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from generated._runtime.letta_planning import wish_digest\n"
+        "from toolcast_letta.plan.planning import wish_digest\n"
         "print(wish_digest(LETTA.wish({'TOY_AGENT_ID': 'agent-1',"
         " 'TOY_MCP_TOKEN': 't'})))"
     )
     ran = cast.run("-c", program)
     assert ran.returncode == 0, ran.stderr
-    from toolcast.runtime.letta_attachment import attachment
-    from toolcast.runtime.letta_planning import wish_digest
-    from toolcast.spec.loading import load_workspace
-    from toolcast.targets.letta_wishes import letta_data, letta_definitions
+    from toolcast.model.loading import load_workspace
+    from toolcast_letta.config import letta_data, letta_definitions
+    from toolcast_letta.plan.planning import wish_digest
+    from toolcast_letta.server.desired_state import attachment
 
     workspace = load_workspace(str(cast.root)).workspace
     assert workspace is not None
@@ -158,8 +158,8 @@ def test_a_server_leaves_letta_code_to_the_command(
     project.generate()
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from generated._runtime.letta_attachment import MissingSetting\n"
-        "from generated._runtime.letta_sync import sync\n"
+        "from toolcast_letta.server.desired_state import MissingSetting\n"
+        "from toolcast_letta.server.sync import sync\n"
         "try:\n"
         "    sync(LETTA, {'LETTA_BASE_URL': 'http://letta.test'})\n"
         "except MissingSetting as error:\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolcast.findings import has_errors
-from toolcast.spec.loading import load_workspace
-from toolcast.targets.casting import cast_workspace
+from toolcast.model.loading import load_workspace
+from toolcast.targets.render_workspace import cast_workspace
 
 __all__ = ["cast_project"]
 

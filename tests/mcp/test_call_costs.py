@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.registry import Registry
 from generated.kirishima.mcp_server import SERVER
+from toolcast_runtime.registry.registry import Registry
 
 
 @pytest.mark.parametrize("tool", [*SERVER.tools, "no_such_tool"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from generated._runtime.mcp_command import main
 from generated.molecule.mcp_server import SERVER
+from toolcast_runtime.mcp.command import main
 
 
 @pytest.mark.parametrize(

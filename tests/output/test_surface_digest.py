@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
+from toolcast.model.loading import load_workspace
 from toolcast.output.manifest import BETWEEN, entry_text, manifest, surface
-from toolcast.runtime.mcp_wire import raw_tools_list
-from toolcast.runtime.surface_digest import (
+from toolcast.targets.mcp_definition import mcp_definition
+from toolcast_runtime.registry.surface_digest import (
     canonical_json,
     compare_with_manifest,
     digest_of,
 )
-from toolcast.spec.loading import load_workspace
-from toolcast.targets.mcp_definition import mcp_definition
+from toolcast_runtime.testing.mcp_wire import raw_tools_list
 
 ROOT = Path(__file__).parents[2]
 REVISIONS = ["2025-11-25", "2026-07-28"]

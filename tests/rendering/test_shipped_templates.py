@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from jinja2 import meta
 
+from toolcast.encoders.code import Code
 from toolcast.rendering.environment import TemplateFailure, environment, render
 from toolcast.rendering.template_lint import lint_template
-from toolcast.text.code import Code
 
 FOLDER = Path(__file__).parents[2] / "templates"
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.jinja"))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import toolcast.rendering.shape
+import toolcast.rendering.output_guard
 from toolcast.pipeline import generate
-from toolcast.rendering.shape import PythonShape, ShapeViolation, verify_shape
+from toolcast.rendering.output_guard import PythonShape, ShapeViolation, verify_shape
 from toolcast.rendering.skeleton import OWN_NAME, can_give_way, skeleton
 
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -42,8 +42,8 @@ PIECES = [
 
 def judged(text: str, *, quickly: bool) -> str:
     """What is said of a text, by its skeleton first or by itself alone."""
-    problem_in = toolcast.rendering.shape._python_problem
-    return (problem_in if quickly else toolcast.rendering.shape._problem_in)(
+    problem_in = toolcast.rendering.output_guard._python_problem
+    return (problem_in if quickly else toolcast.rendering.output_guard._problem_in)(
         text, SHAPE
     )
 
@@ -87,7 +87,7 @@ def test_what_the_skeleton_passes_the_text_passes(tail: str) -> None:
     )
 )
 def test_data_leaves_one_skeleton(value: object) -> None:
-    from toolcast.text.python import literal
+    from toolcast.encoders.python import literal
 
     text = f'"""d"""\n{literal(value, 0, "X = ")}\n'
     short = skeleton(text)
@@ -148,16 +148,16 @@ def test_files_of_one_template_are_judged_once(
             f"name: tool_{number}\nsummary: Does {number}.\nparameters: {{type: object}}\n"
         )
     parsed: list[str] = []
-    real = toolcast.rendering.shape._problem_in
+    real = toolcast.rendering.output_guard._problem_in
 
     def counted(text: str, shape: PythonShape) -> str:
         parsed.append(text)
         return real(text, shape)
 
-    toolcast.rendering.shape._is_of_shape.cache_clear()
+    toolcast.rendering.output_guard._is_of_shape.cache_clear()
     # As if a run had judged its first few files already, which it does one by one.
-    monkeypatch.setattr(toolcast.rendering.shape._FEW, "_left", 0)
-    monkeypatch.setattr(toolcast.rendering.shape, "_problem_in", counted)
+    monkeypatch.setattr(toolcast.rendering.output_guard._FEW, "_left", 0)
+    monkeypatch.setattr(toolcast.rendering.output_guard, "_problem_in", counted)
     assert len(generate(str(tmp_path)).files) > 20
     # The tools' modules, the registry, its checksum, and the packages with their docstrings.
     assert len(parsed) == 4

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from toolcast.findings import Finding, has_errors, in_order
+from toolcast.model.loading import load_workspace
 from toolcast.rules.running import check_workspace, without_suppressed
-from toolcast.spec.loading import load_workspace
 
 __all__ = ["TODAY", "findings_of", "lay_out"]
 

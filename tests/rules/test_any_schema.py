@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.rules.layout import findings_of, lay_out
+from toolcast.json_schema.graph import JsonSchema
+from toolcast.json_schema.metaschema import _is_plainly_valid, problems_with_schema
+from toolcast.json_schema.patterns import pattern
 from toolcast.reading.scalars import AmbiguousScalar, resolve_plain
-from toolcast.rules.unknown_keyword import KEYWORDS
-from toolcast.spec.json_schema import JsonSchema
-from toolcast.spec.metaschema import _is_plainly_valid, problems_with_schema
-from toolcast.spec.patterns import pattern
+from toolcast.rules.schema.unknown_keyword import KEYWORDS
 
 WORDS = st.sampled_from(
     [

@@ -8,10 +8,10 @@ import pytest
 
 from tests.rules.layout import findings_of, lay_out
 from toolcast.findings import Severity
+from toolcast.model.loading import load_workspace
+from toolcast.model.model import Workspace
 from toolcast.reading.yaml_reader import MAX_BYTES, MAX_DEPTH, MAX_NODES
-from toolcast.rules import unknown_option
-from toolcast.spec.loading import load_workspace
-from toolcast.spec.model import Workspace
+from toolcast.rules.target import unknown_option
 
 
 def rules_found(root: Path) -> set[str]:

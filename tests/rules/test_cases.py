@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.rules.layout import findings_of
-from toolcast.reports.formats import FORMATS, summary
+from toolcast.reports import FORMATS, summary
 from toolcast.rules.table import built_in
 
 HERE = Path(__file__).parent

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.rules.attacks import check
-from toolcast.text.look_alikes import look_alike
-from toolcast.text.similar_names import similar_pairs
+from toolcast.detectors.confusables import look_alike
+from toolcast.facts.similar_names import similar_pairs
 
 
 @pytest.mark.parametrize(

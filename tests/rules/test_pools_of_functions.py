@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.spec.handler_names import HandlerPackage, Known
-from toolcast.spec.handler_pools import Pools
-from toolcast.spec.handler_units import Unit, read_unit
+from toolcast.handler_code.functions import Unit, read_unit
+from toolcast.handler_code.package_names import HandlerPackage, Known
+from toolcast.handler_code.pools import Pools
 
 ACCESSORS = {f"handlers.work:pool{n}": f"p{n}" for n in range(3)}
 Calls = dict[str, list[str]]

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from tests.rules.attacks import RULES, TESTED, check
-from toolcast.pipeline import generate
-from toolcast.rules.prompt_secret_parameter import SECRET_PARAMETERS
-from toolcast.text.attack_phrases import (
+from toolcast.detectors.confusables import look_alike
+from toolcast.detectors.cross_tool import steering
+from toolcast.detectors.injection_patterns import (
     MARKUP,
     OTHER_TOOLS,
     SECRECY,
@@ -25,8 +25,8 @@ from toolcast.text.attack_phrases import (
     Phrase,
     first_phrase,
 )
-from toolcast.text.look_alikes import look_alike
-from toolcast.text.steering import steering
+from toolcast.pipeline import generate
+from toolcast.rules.prompt.secret_parameter import SECRET_PARAMETERS
 
 ALL = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
 

@@ -11,10 +11,10 @@ import pytest
 from tests.rules.layout import lay_out
 from tests.rules.watched import WatchedTool
 from toolcast.findings import Finding, has_errors
+from toolcast.model.loading import load_workspace
+from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in
-from toolcast.spec.loading import load_workspace
-from toolcast.spec.model import Toolset, Workspace
 
 ROOT = Path(__file__).parents[2]
 CASES = sorted(file.parent for file in Path(__file__).parent.glob("*/*/toolcast.yaml"))

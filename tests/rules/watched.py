@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
+from toolcast.model.model import ToolSpec
 from toolcast.reading.tree import Document
-from toolcast.spec.model import ToolSpec
 
 __all__ = ["WatchedTool"]
 

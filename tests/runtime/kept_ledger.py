@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.call_context import CallContext
-from generated._runtime.ledger_settings import LedgerSettings
-from generated._runtime.own_tools import OwnTools
-from generated._runtime.tool import Tool
-from generated._runtime.tool_calls import ToolCalls
-from generated._runtime.tool_response import ToolResponse
+from toolcast_runtime.calls.call_context import CallContext
+from toolcast_runtime.calls.tool_calls import ToolCalls
+from toolcast_runtime.calls.tool_response import ToolResponse
+from toolcast_runtime.ledger.ledger_settings import LedgerSettings
+from toolcast_runtime.registry.local_tools import OwnTools
+from toolcast_runtime.registry.tool import Tool
 
 HANDLERS = "tests.runtime.ledger_handlers"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from generated._runtime import sqlite_ledger
-from generated._runtime.ledger import Record
-from generated._runtime.sqlite_ledger import SqliteLedger
+from toolcast_runtime.ledger import sqlite_ledger
 from tests.runtime.kept_ledger import Kept
+from toolcast_runtime.ledger.ledger import Record
+from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger
 
 
 @pytest.fixture(autouse=True)

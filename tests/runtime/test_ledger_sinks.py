@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.ledger import Record
 from tests.runtime.kept_ledger import HANDLERS, Kept
+from toolcast_runtime.ledger.ledger import Record
 
 Sink = Callable[[Any, list[Record]], Any]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.access import AccessError, Client
-from generated._runtime.access_override import OverrideFile
-from generated._runtime.registry import Registry
 from generated.kirishima.registry import MODULES, REGISTRY, TOOL_CLIENTS
+from toolcast_runtime.access.clients import AccessError, Client
+from toolcast_runtime.access.override_file import OverrideFile
+from toolcast_runtime.registry.registry import Registry
 
 CLIENTS = {
     "internal": Client(allow="*"),

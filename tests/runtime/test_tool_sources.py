@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.access import Client
-from generated._runtime.call_context import CallContext, current_call
-from generated._runtime.registry import Registry, UnknownClientError, UnknownToolError
-from generated._runtime.tool import Tool
-from generated._runtime.tool_response import ToolError, ToolResponse
 from generated.kirishima.registry import REGISTRY as KIRISHIMA
+from toolcast_runtime.access.clients import Client
+from toolcast_runtime.calls.call_context import CallContext, current_call
+from toolcast_runtime.calls.tool_response import ToolError, ToolResponse
+from toolcast_runtime.registry.registry import (
+    Registry,
+    UnknownClientError,
+    UnknownToolError,
+)
+from toolcast_runtime.registry.tool import Tool
 
 
 def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:

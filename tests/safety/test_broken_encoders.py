@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
+import toolcast.encoders.json_text
+import toolcast.encoders.markdown
+import toolcast.encoders.names
+import toolcast.encoders.python
+import toolcast.encoders.python_data
 import toolcast.targets.target
-import toolcast.text.json_text
-import toolcast.text.markdown
-import toolcast.text.names
-import toolcast.text.python
-import toolcast.text.python_data
 from tests.safety.round_trip import assert_round_trip
+from toolcast.encoders.code import Code
+from toolcast.encoders.layout import Text
 from toolcast.pipeline import generate
-from toolcast.text.code import Code
-from toolcast.text.layout import Text
 
 TEXT = 'says "x\\"\n\n## Not a heading\n\n~~~\nclosed\n~~~'
 
@@ -61,7 +61,7 @@ def naive(text: str) -> str:
     return '"' + text.replace('"', '\\"') + '"'
 
 
-real_encode = toolcast.text.python.encode
+real_encode = toolcast.encoders.python.encode
 
 
 def encode_raw(value: Any) -> Any:
@@ -69,7 +69,7 @@ def encode_raw(value: Any) -> Any:
     return Text(f'"{value}"') if isinstance(value, str) else real_encode(value)
 
 
-real_word = toolcast.text.python_data._word
+real_word = toolcast.encoders.python_data._word
 
 
 def bools_as_numbers(value: Any) -> str:
@@ -82,7 +82,7 @@ def sorted_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-text, names = toolcast.text, toolcast.text.names
+text, names = toolcast.text, toolcast.encoders.names
 BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     "python.string": (text.python, "string", naive, "shape"),
     "python.encode, text": (text.python, "encode", encode_raw, "shape"),
@@ -145,9 +145,9 @@ def everything_is_imported(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
     """No encoder finds, or leaves, what another one made of a key."""
-    toolcast.text.python_data._known_lead.cache_clear()
+    toolcast.encoders.python_data._known_lead.cache_clear()
     yield
-    toolcast.text.python_data._known_lead.cache_clear()
+    toolcast.encoders.python_data._known_lead.cache_clear()
 
 
 def test_nothing_fails_with_the_real_encoders(tmp_path: Path) -> None:
@@ -186,7 +186,9 @@ def test_the_benign_twin_sees_it_too(
     for key, user in list(sys.modules.items()):
         if key.startswith("toolcast.") and getattr(user, name, None) is real:
             monkeypatch.setattr(user, name, broken)
-    monkeypatch.setattr("toolcast.targets.casting.verify_shape", lambda *_: None)
+    monkeypatch.setattr(
+        "toolcast.targets.render_workspace.verify_shape", lambda *_: None
+    )
     with pytest.raises((AssertionError, SyntaxError)):
         for toolset in hostile_toolsets:
             twin_of(toolset)

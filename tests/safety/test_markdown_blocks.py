@@ -6,7 +6,7 @@ import markdown_it
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcast.text.markdown import block, span
+from toolcast.encoders.markdown import block, span
 
 PIECES = st.lists(
     st.sampled_from(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import toolcast.encoders.python
 import toolcast.targets.registry
-import toolcast.text.python
 from toolcast.pipeline import generate
-from toolcast.rendering.shape import (
+from toolcast.rendering.output_guard import (
     MarkdownShape,
     PythonShape,
     ShapeViolation,
@@ -33,7 +33,7 @@ def test_a_hole_in_an_encoder_writes_nothing(
     (folder / "toolset.yaml").write_text(f"name: x\ntitle: X\n{targets}")
     (folder / "tool.yaml").write_text(SPEC)
     assert generate(str(tmp_path)).files
-    monkeypatch.setattr(toolcast.text.python, "string", lambda text: f'"{text}"')
+    monkeypatch.setattr(toolcast.encoders.python, "string", lambda text: f'"{text}"')
     broken = generate(str(tmp_path))
     assert not broken.files
     assert [f.rule for f in broken.findings if f.rule == "target/shape"]

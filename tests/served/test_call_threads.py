@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolcast.runtime import threads
-from toolcast.runtime.threads import MOST_THREADS, in_thread
+from toolcast_runtime.calls import threads
+from toolcast_runtime.calls.threads import MOST_THREADS, in_thread
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name")
 

@@ -15,10 +15,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import JSONRPCRequest
 
 from tests.mcp.servers import LEGACY
-from toolcast.runtime.mcp_session import serve_session
-from toolcast.runtime.stdio_calls import DirectCalls
-from toolcast.runtime.stdio_reading import Incoming
-from toolcast.runtime.stdio_writing import Outgoing
+from toolcast_runtime.mcp.session import serve_session
+from toolcast_runtime.mcp.stdio_calls import DirectCalls
+from toolcast_runtime.mcp.stdio_reading import Incoming
+from toolcast_runtime.mcp.stdio_writing import Outgoing
 
 HELLO = {
     "protocolVersion": LEGACY,
@@ -194,7 +194,7 @@ async def test_a_cancelled_call_ends_and_is_not_answered(
 async def test_a_client_that_leaves_is_told_of_calls_that_it_gave_up(
     is_direct: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast.runtime.stdio_reading._PATIENCE", 0.05)
+    monkeypatch.setattr("toolcast_runtime.mcp.stdio_reading._PATIENCE", 0.05)
     tools = Tools()
 
     def talk(client: Client) -> bytes:
@@ -225,7 +225,7 @@ async def test_another_handshake_gives_all_calls_back_to_the_sdk(
 async def test_a_traced_call_is_the_sdks(
     begun: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast.runtime.stdio_calls.is_traced", lambda: True)
+    monkeypatch.setattr("toolcast_runtime.mcp.stdio_calls.is_traced", lambda: True)
 
     def talk(client: Client) -> None:
         client.ask("tools/call", {"name": "model"}, 1)

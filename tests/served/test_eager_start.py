@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from toolcast.runtime.eager_start import start
+from toolcast_runtime.calls.eager_task import start
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobody")
 seen: list[str] = []

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from toolcast.runtime import prepared_tools
-from toolcast.runtime.prepared_tools import PreparedTools, PreparedToolsError, checksum
+from toolcast_runtime.registry import tool_list as prepared_tools
+from toolcast_runtime.registry.tool_list import (
+    PreparedTools,
+    PreparedToolsError,
+    checksum,
+)
 
 LINES = (
     b'{"name":"a","summary":"S\\",\\"definition\\":1","definition":'

@@ -13,10 +13,10 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapt
 
 from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import LEGACY, MODERN, meta
-from toolcast.runtime import mcp_session
-from toolcast.runtime.mcp_session import is_direct, serve_session
-from toolcast.runtime.stdio_reading import Incoming, _message
-from toolcast.runtime.stdio_writing import Outgoing
+from toolcast_runtime.mcp import session as mcp_session
+from toolcast_runtime.mcp.session import is_direct, serve_session
+from toolcast_runtime.mcp.stdio_reading import Incoming, _message
+from toolcast_runtime.mcp.stdio_writing import Outgoing
 
 PERSONALITY = {"name": "get_personality", "arguments": {}}
 HELLO = {
@@ -137,7 +137,7 @@ async def test_the_first_request_is_shown_and_still_given() -> None:
 async def test_spans_are_made_where_somebody_takes_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from generated._runtime import tracing
+    from toolcast_runtime.calls import tracing
 
     made: list[str] = []
 

@@ -15,9 +15,9 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from toolcast.runtime.mcp_lines import LineSplitter, RawJson, line_of
-from toolcast.runtime.stdio_reading import Incoming
-from toolcast.runtime.stdio_writing import _MOST_UNSENT, _SOME_UNSENT, Outgoing
+from toolcast_runtime.mcp.json_lines import LineSplitter, RawJson, line_of
+from toolcast_runtime.mcp.stdio_reading import Incoming
+from toolcast_runtime.mcp.stdio_writing import _MOST_UNSENT, _SOME_UNSENT, Outgoing
 
 Ends = tuple[int, int]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from generated._runtime import validation
-from generated._runtime.access import Access
-from generated._runtime.lasting import lasting
-from generated._runtime.own_tools import OwnTools
+from toolcast_runtime.validation import validators as validation
 from generated.kirishima.mcp_server import SERVER
+from toolcast_runtime.access.clients import Access
+from toolcast_runtime.mcp.gc_freeze import lasting
+from toolcast_runtime.registry.local_tools import OwnTools
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcast.text.attack_phrases import MARKUP, OTHER_TOOLS, SECRECY, SECRETS, Phrase
-from toolcast.text.clues import Clues, folded
-from toolcast.text.steering import _pattern, steering
+from toolcast.detectors.cross_tool import _pattern, steering
+from toolcast.detectors.injection_patterns import (
+    MARKUP,
+    OTHER_TOOLS,
+    SECRECY,
+    SECRETS,
+    Phrase,
+)
+from toolcast.detectors.prefilter import Clues, folded
 
 ALL = [*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS]
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]

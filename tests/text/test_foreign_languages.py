@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcast.text.html_text import text as html_text
-from toolcast.text.markdown import fenced
-from toolcast.text.python import comment
-from toolcast.text.shell import typed_word, word
+from toolcast.encoders.html_text import text as html_text
+from toolcast.encoders.markdown import fenced
+from toolcast.encoders.python import comment
+from toolcast.encoders.shell import typed_word, word
 
 visible = st.text(st.characters(exclude_categories=["Cc", "Cs"]))
 anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

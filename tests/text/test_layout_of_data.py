@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolcast.text.layout import WIDTH, Entry, Expression, Group, text_width
-from toolcast.text.python import encode, string
-from toolcast.text.python_strings import _escaped, _pieces
+from toolcast.encoders.layout import WIDTH, Entry, Expression, Group, text_width
+from toolcast.encoders.python import encode, string
+from toolcast.encoders.python_strings import _escaped, _pieces
 
 WORDS = st.lists(
     st.sampled_from(

@@ -11,9 +11,8 @@ from black.strings import str_width
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolcast.text.characters import is_plain
-from toolcast.text.layout import Text, text_width
-from toolcast.text.python import (
+from toolcast.encoders.layout import Text, text_width
+from toolcast.encoders.python import (
     call,
     code_of,
     encode,
@@ -22,6 +21,7 @@ from toolcast.text.python import (
     literal,
     string,
 )
+from toolcast.reading.characters import is_plain
 
 MODE = black.Mode(target_versions={black.TargetVersion.PY311})
 # Words and line breaks make long prose; `text()` makes everything else.

@@ -12,16 +12,16 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcast.reading.yaml_reader import read_yaml
-from toolcast.text.json_text import compact, pretty
-from toolcast.text.markdown import block, inline
-from toolcast.text.names import (
+from toolcast.encoders.json_text import compact, pretty
+from toolcast.encoders.markdown import block, inline
+from toolcast.encoders.names import (
     class_name,
     is_keyword_argument,
     module_name,
     option_name,
 )
-from toolcast.text.yaml_text import scalar
+from toolcast.encoders.yaml_text import scalar
+from toolcast.reading.yaml_reader import read_yaml
 
 JSON = st.recursive(
     st.one_of(

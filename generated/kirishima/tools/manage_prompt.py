@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
 
-from ..._runtime.tool import Action, Tool
+from toolcast_runtime.registry.tool import Action, Tool
 
 
 class ManagePromptArguments(TypedDict):

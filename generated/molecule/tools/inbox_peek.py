@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
 
-from ..._runtime.tool import Tool
+from toolcast_runtime.registry.tool import Tool
 
 
 class InboxPeekArguments(TypedDict):

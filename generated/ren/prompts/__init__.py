@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..._runtime.prompt_docs import PromptDocs, PromptSection, PromptTool
+from toolcast_runtime.prompts.blocks import PromptDocs, PromptSection, PromptTool
 from ..registry import REGISTRY
 
 # The file of each section's whole block, in the declared order.

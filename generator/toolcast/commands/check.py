@@ -8,8 +8,8 @@ import sys
 import click
 
 from ..findings import Severity
-from .batch import with_rare_collections
-from .manners import USAGE, counted, fail, print_findings, project_root
+from .exit_codes import USAGE, counted, fail, print_findings, project_root
+from .gc_freeze import with_rare_collections
 from .options import format_option, project_option
 from .progress import progress
 

@@ -32,7 +32,7 @@ class _Lazy(click.Group):
             # Who has not looked for extensions cannot have failed with one.
             extensions = sys.modules.get("toolcast.extensions")
             if extensions and isinstance(error, extensions.ExtensionFailure):
-                from .manners import fail
+                from .exit_codes import fail
 
                 fail(str(error))
             raise
@@ -43,7 +43,8 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"toolcast.commands.{cmd_name}")
+        package = "toolcast_letta" if cmd_name == "letta" else "toolcast"
+        module = importlib.import_module(f"{package}.commands.{cmd_name}")
         command: click.Command = module.command
         return command
 

@@ -6,7 +6,7 @@ import textwrap
 
 import click
 
-from .manners import fail
+from .exit_codes import fail
 
 __all__ = ["command"]
 
@@ -15,8 +15,8 @@ __all__ = ["command"]
 @click.argument("rule", required=False)
 def command(rule: str | None) -> None:
     """Tell what a rule checks, why, and how to mend it; without a rule, list them."""
+    from ..model.spec_schema import did_you_mean
     from ..rules.table import rules
-    from ..spec.shape import did_you_mean
 
     known = rules()
     if rule is None:

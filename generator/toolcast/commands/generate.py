@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from .casting import cast
-from .manners import project_root
+from .exit_codes import project_root
+from .generating import cast
 from .options import format_option, project_option
 
 __all__ = ["command"]

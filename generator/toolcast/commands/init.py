@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import click
 
 from .. import __version__
-from ..text.code import Code
-from ..text.shell import word
-from .manners import fail
+from ..encoders.code import Code
+from ..encoders.shell import word
+from .exit_codes import fail
 
 __all__ = ["command", "installed_from"]
 
@@ -66,9 +66,9 @@ def command(folder: str, name: str | None) -> None:
     FOLDER is created when it is not there. A file that is in the way is named, and then
     nothing is written; other files in the folder do not matter.
     """
+    from ..model.language import KINDS, schema_text
     from ..rendering.environment import render
-    from ..spec.language import KINDS, schema_text
-    from .laying_out import write_new
+    from .scaffold import write_new
 
     root = os.path.abspath(folder)
     toolset = _toolset_name(root, name)
@@ -139,7 +139,7 @@ def _toolset_name(root: str, given: str | None) -> str:
 
 
 def _view(toolset: str) -> ProjectView:
-    from ..text.yaml_text import scalar
+    from ..encoders.yaml_text import scalar
 
     # The name has been checked: lower-case letters, digits and underscores.
     title = toolset.replace("_", " ").strip().capitalize()

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from .manners import FINDINGS, USAGE, fail, print_findings, project_root
+from .exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
 from .options import project_option
 
 __all__ = ["command"]
@@ -26,8 +26,8 @@ def command(
     written.
     """
     from ..findings import has_errors, in_order
-    from ..spec.loading import load_workspace
-    from .laying_out import write_new
+    from ..model.loading import load_workspace
+    from .scaffold import write_new
     from .tool_draft import Refusal, draft_tool
 
     root = project_root(project)

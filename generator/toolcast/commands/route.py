@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .manners import USAGE, counted, fail, print_findings, project_root
+from .exit_codes import USAGE, counted, fail, print_findings, project_root
 from .options import project_option
 
 if TYPE_CHECKING:
-    from ..runtime.routing import Route, RoutedTool
-    from ..spec.external import ToolRouter
-    from ..spec.model import Toolset, Workspace
+    from toolcast_runtime.router.router import Route, RoutedTool
+
+    from ..model.mcp_servers import ToolRouter
+    from ..model.model import Toolset, Workspace
 
 __all__ = ["command"]
 
@@ -58,9 +59,10 @@ def command(
     """
     import asyncio
 
+    from toolcast_runtime.router.router import Router
+
     from ..findings import has_errors, in_order
-    from ..runtime.routing import Router
-    from ..spec.loading import load_workspace
+    from ..model.loading import load_workspace
 
     loaded = load_workspace(project_root(project))
     if loaded.workspace is None or has_errors(loaded.findings):
@@ -90,7 +92,7 @@ def _toolset(workspace: Workspace, name: str | None) -> Toolset:
 
 def _routed_tools(toolset: Toolset, client: str | None) -> list[RoutedTool]:
     """What a client's catalogue has of the toolset's own tools."""
-    from ..runtime.routing import RoutedTool
+    from toolcast_runtime.router.router import RoutedTool
 
     who = None if client is None else toolset.client(client)
     if who is None and (toolset.clients or client is not None):
@@ -111,7 +113,7 @@ def _routed_tools(toolset: Toolset, client: str | None) -> list[RoutedTool]:
 
 
 def _model(router: ToolRouter) -> Any:
-    from ..runtime.routing_model import ChatModel
+    from toolcast_runtime.router.chat_model import ChatModel
 
     return ChatModel(
         router.base_url, router.model, router.api_key, router.timeout, router.history

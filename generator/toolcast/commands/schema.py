@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..spec.language import KINDS, schema_text
+from ..model.language import KINDS, schema_text
 
 __all__ = ["command"]
 

@@ -8,15 +8,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..encoders.code import Code
+from ..encoders.layout import Group, Text
+from ..encoders.names import module_name
+from ..encoders.python import code_of, identifier, string
+from ..encoders.yaml_text import scalar
+from ..model.model import Toolset, Workspace
+from ..model.spec_schema import did_you_mean, quoted_list
 from ..rendering.environment import render
-from ..spec.model import Toolset, Workspace
-from ..spec.shape import did_you_mean, quoted_list
 from ..targets.table import enabled
-from ..text.code import Code
-from ..text.layout import Group, Text
-from ..text.names import module_name
-from ..text.python import code_of, identifier, string
-from ..text.yaml_text import scalar
 
 __all__ = ["Draft", "Refusal", "draft_tool"]
 

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
-
 __all__ = ["create", "remove_unfinished", "write_fresh"]
 
 _UNFINISHED = re.compile(r"output-[0-9a-f]{12}\.tmp")

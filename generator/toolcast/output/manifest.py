@@ -7,10 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..runtime.surface_digest import digest_of
-from ..spec.model import ToolSpec, Workspace
-from ..spec.mcp_definition import mcp_definition
-from ..text.json_text import pretty
+from toolcast_runtime.registry.surface_digest import digest_of
+
+from ..encoders.json_text import pretty
+from ..facts.mcp_definition import mcp_definition
+from ..model.model import ToolSpec, Workspace
 
 __all__ = [
     "MANIFEST",

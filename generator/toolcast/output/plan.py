@@ -138,9 +138,7 @@ def _each(
         yield Finding(f"output/{word}", Severity.ERROR, place, message, help_)
 
 
-def make_plan(
-    folder: str, files: Mapping[str, bytes], root: str | None = None
-) -> Plan:
+def make_plan(folder: str, files: Mapping[str, bytes], root: str | None = None) -> Plan:
     """The plan for an output folder, which need not exist.
 
     Args:
@@ -157,9 +155,9 @@ def make_plan(
     disk = scan(folder)
     groups: dict[str, list[str]] = {}
     for path in sorted(files):
-        groups.setdefault(
-            _group(folder, path, files[path], disk, known), []
-        ).append(path)
+        groups.setdefault(_group(folder, path, files[path], disk, known), []).append(
+            path
+        )
     # The link is named; that the files behind it are missing says nothing more.
     groups.pop("behind a link", None)
     blocking = tuple(groups.get("foreign", ()))

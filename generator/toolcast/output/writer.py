@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from .disk import JOURNAL, LEFTOVER, TEMPORARY
@@ -24,8 +24,7 @@ class AnotherRun(Exception):
 
 
 class Written(NamedTuple):
-    """How many files a run wrote, left as they were, and removed.
-    """
+    """How many files a run wrote, left as they were, and removed."""
 
     written: int
     unchanged: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..findings import Finding, Place, Severity
-from ..text.characters import describe, forbidden
+from .characters import describe, forbidden
 
 __all__ = ["decode", "whole_file"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from ..text.characters import forbidden, invisible
+from .characters import forbidden, invisible
 from .scalars import resolve_plain
 
 __all__ = ["MAX_DEPTH", "MAX_NODES", "Loader", "NotPlain", "read_plain"]

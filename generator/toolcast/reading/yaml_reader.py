@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from ..findings import Finding, Place, Severity
-from ..text.characters import describe, forbidden, invisible
+from .characters import describe, forbidden, invisible
 from .decoding import decode, whole_file
 from .plain_yaml import MAX_DEPTH, MAX_NODES, Loader, NotPlain, read_plain
 from .scalars import AmbiguousScalar, resolve_plain

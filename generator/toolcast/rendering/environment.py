@@ -27,7 +27,7 @@ from jinja2 import (
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from ..text.code import Code
+from ..encoders.code import Code
 
 __all__ = ["TemplateFailure", "environment", "is_built_in", "render"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..findings import Finding, Severity
+from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
-from ..spec.model import Toolset, ToolSpec, Workspace
 
 __all__ = ["Check", "Rule", "at_tool", "at_toolset", "whole"]
 

@@ -6,9 +6,9 @@ import datetime
 from collections.abc import Iterable, Iterator
 
 from ..findings import Finding, Severity
-from ..spec.model import Suppression, Toolset, ToolSpec, Workspace
-from ..spec.shape import did_you_mean
-from .table import known_ids, rules
+from ..model.model import Suppression, Toolset, ToolSpec, Workspace
+from ..model.spec_schema import did_you_mean
+from .table import rules
 
 __all__ = ["check_workspace", "without_suppressed"]
 
@@ -85,7 +85,7 @@ def _is_over(entry: Suppression, today: datetime.date) -> bool:
 def _problem(
     entry: Suppression, is_used: bool, today: datetime.date
 ) -> tuple[str, Severity, str, str] | None:
-    ids = known_ids()
+    ids = list(rules())
     if entry.rule not in ids:
         return (
             "spec/unknown-rule",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..spec.model import ToolSpec
-from ..text.code import Code
-from ..text.layout import WIDTH, Entry, Expression, Group, Text, text_width
-from ..text.names import class_name, is_keyword_argument
-from ..text.python import call, code_of, encode, string, subscript
+from ..encoders.code import Code
+from ..encoders.layout import WIDTH, Entry, Expression, Group, Text, text_width
+from ..encoders.names import class_name, is_keyword_argument
+from ..encoders.python import call, code_of, encode, string, subscript
+from ..model.model import ToolSpec
 
 __all__ = ["ArgumentTypes", "argument_types"]
 

@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..rendering.shape import MarkdownShape, PythonShape
-from ..spec.model import Toolset, ToolSpec
-from ..text.code import Code
-from ..text.layout import Expression, Group, Text
-from ..text.markdown import block, inline
-from ..text.python import (
-    call,
-    code_of,
-    encode,
-    keyword_argument,
-    string,
-    tuple_of,
-)
-from .cli_commands import CliCommand, cli_commands
+from ..encoders.code import Code
+from ..encoders.layout import Expression, Group, Text
+from ..encoders.markdown import block, inline
+from ..encoders.python import call, code_of, encode, keyword_argument, string, tuple_of
+from ..facts.cli_commands import CliCommand, cli_commands
+from ..model.model import Toolset, ToolSpec
+from ..rendering.output_guard import MarkdownShape, PythonShape
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET", "block_tools", "program_of"]
@@ -93,7 +86,9 @@ def _module(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
         Code(package_of(context.output, toolset)),
-        Code(f"from .._runtime.command_line import {', '.join(names)}, command_line"),
+        Code(
+            f"from toolcast_runtime.cli.command_line import {', '.join(names)}, command_line"
+        ),
         code_of(encode(keywords), 0, "KEYWORDS: dict[str, str | None] = "),
         code_of(encode(reasons), 0, "NOT_A_COMMAND: dict[str, str] = "),
         _commands(commands),
@@ -118,7 +113,7 @@ def program_of(toolset: Toolset, context: Context) -> str:
 def _shape(*, has_commands: bool) -> PythonShape:
     return PythonShape(
         (
-            *("docstring", "from __future__", "from .._runtime.command_line"),
+            *("docstring", "from __future__", "from toolcast_runtime.cli.command_line"),
             *("from .registry", "KEYWORDS:", "NOT_A_COMMAND:"),
             *("COMMANDS =" if has_commands else "COMMANDS:", "main =", "if __name__"),
         ),
@@ -183,7 +178,6 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
-    runtime=("command_line",),
     options={
         "program": "How the CLI block calls the program.",
         "client": "The client that the command acts as.",

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..rendering.shape import PythonShape
-from ..spec.external import McpServer, ToolRouter
-from ..spec.model import Toolset, ToolSpec
-from ..text.code import Code
-from ..text.layout import Expression, Group
-from ..text.python import call, code_of, encode, keyword_argument, tuple_of
+from ..encoders.code import Code
+from ..encoders.layout import Expression, Group
+from ..encoders.python import call, code_of, encode, keyword_argument, tuple_of
+from ..model.mcp_servers import McpServer, ToolRouter
+from ..model.model import Toolset, ToolSpec
+from ..rendering.output_guard import PythonShape
 
 __all__ = ["ExternalView", "external_view"]
 
@@ -70,10 +70,14 @@ def _shape(has_servers: bool, has_router: bool) -> PythonShape:
     return PythonShape(
         (
             *("docstring", "from __future__"),
-            *(["from .._runtime.external_server"] if has_servers else []),
-            *(["from .._runtime.external_tools"] if has_servers else []),
-            *(["from .._runtime.routing"] if has_router else []),
-            *(["from .._runtime.routing_model"] if has_router else []),
+            *(
+                ["from toolcast_runtime.external.server_settings"]
+                if has_servers
+                else []
+            ),
+            *(["from toolcast_runtime.external.external_tools"] if has_servers else []),
+            *(["from toolcast_runtime.router.router"] if has_router else []),
+            *(["from toolcast_runtime.router.chat_model"] if has_router else []),
             *(["SERVERS =", "TAKEN_NAMES:", *servers] if has_servers else []),
             *(["MODEL =", *router] if has_router else []),
         ),

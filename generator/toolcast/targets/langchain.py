@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..rendering.shape import PythonShape
-from ..spec.model import Toolset
-from ..text.code import Code
-from ..text.layout import Text
-from ..text.python import code_of, string, tuple_of
+from ..encoders.code import Code
+from ..encoders.layout import Text
+from ..encoders.python import code_of, string, tuple_of
+from ..model.model import Toolset
+from ..rendering.output_guard import PythonShape
 from .target import Context, Target, header
 
 __all__ = ["TARGET"]
@@ -23,7 +23,11 @@ class WrappersView(NamedTuple):
     tools: Code
     shape: PythonShape = PythonShape(
         (
-            *("docstring", "from __future__", "from .._runtime.langchain_wrapping"),
+            *(
+                "docstring",
+                "from __future__",
+                "from toolcast_runtime.langchain.wrappers",
+            ),
             *("from .registry", "TOOLS:"),
             *("def get_langchain_tool", "def get_langchain_tools"),
         ),
@@ -51,5 +55,4 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "description", "parameters"]),
     needs=("registry",),
-    runtime=("langchain_wrapping",),
 )

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..rendering.shape import PythonShape
-from ..spec.endpoints import endpoints, variable
-from ..spec.model import Toolset
-from ..text.code import Code
-from ..text.layout import Expression, Text
-from ..text.python import (
-    call,
-    code_of,
-    encode,
-    keyword_argument,
-    string,
-    tuple_of,
-)
+from ..encoders.code import Code
+from ..encoders.layout import Expression, Text
+from ..encoders.python import call, code_of, encode, keyword_argument, string, tuple_of
+from ..model.endpoints import endpoints, variable
+from ..model.model import Toolset
+from ..rendering.output_guard import PythonShape
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET"]
@@ -78,20 +71,21 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         code_of(_http(toolset), 0, "HTTP = "),
         code_of(call("McpServer", arguments), 0, "SERVER = "),
         has_letta,
-        Code(f"from .._runtime.letta_sync import {letta_names}"),
+        Code(f"from toolcast_letta.server.sync import {letta_names}"),
         _shape(has_letta=has_letta),
     )
     return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
 
 
 def _shape(*, has_letta: bool) -> PythonShape:
-    runtime = ["http_settings", "mcp_command", "mcp_serving"]
-    if has_letta:
-        runtime[1:1] = ["letta_circular", "letta_sync"]
     return PythonShape(
         (
             *("docstring", "from __future__"),
-            *(f"from .._runtime.{module}" for module in runtime),
+            "from toolcast_runtime.http.settings",
+            *("from toolcast_letta.server.guard",) * has_letta,
+            *("from toolcast_letta.server.sync",) * has_letta,
+            "from toolcast_runtime.mcp.command",
+            "from toolcast_runtime.mcp.server",
             *(("from .letta",) if has_letta else ()),
             *("from .registry", "TOOLS =", "HTTP =", "SERVER =", "if __name__"),
         ),
@@ -140,7 +134,6 @@ TARGET = Target(
         ]
     ),
     needs=("registry",),
-    runtime=("mcp_command", "mcp_serving", "surface_digest"),
     options={
         "client": "The client that stdio and the default HTTP path serve.",
         "external": "Shows and calls the tools of external servers, too.",

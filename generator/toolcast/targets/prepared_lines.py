@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..spec.model import ToolSpec
-from ..text.json_text import compact
-from ..spec.mcp_definition import mcp_definition
+from ..encoders.json_text import compact
+from ..facts.mcp_definition import mcp_definition
+from ..model.model import ToolSpec
 
 __all__ = ["prepared_tools"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..rendering.shape import MarkdownShape
-from ..spec.model import Actions, Section, Toolset, ToolSpec
-from ..text.code import Code
-from ..text.markdown import block, inline, span
+from ..encoders.code import Code
+from ..encoders.markdown import block, inline, span
+from ..model.model import Actions, Section, Toolset, ToolSpec
+from ..rendering.output_guard import MarkdownShape
 
 __all__ = [
     "SectionView",

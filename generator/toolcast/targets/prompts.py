@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..rendering.shape import MarkdownShape, PythonShape
-from ..spec.model import Toolset
-from ..text.code import Code
-from ..text.layout import Entry, Expression, Group, Text
-from ..text.markdown import block, inline
-from ..text.names import module_name
-from ..text.python import (
-    call,
-    code_of,
-    encode,
-    keyword_argument,
-    string,
-    tuple_of,
-)
+from ..encoders.code import Code
+from ..encoders.layout import Entry, Expression, Group, Text
+from ..encoders.markdown import block, inline
+from ..encoders.names import module_name
+from ..encoders.python import call, code_of, encode, keyword_argument, string, tuple_of
+from ..facts.cli_commands import cli_commands
+from ..model.model import Toolset
+from ..rendering.output_guard import MarkdownShape, PythonShape
 from .cli import block_tools
-from .cli_commands import cli_commands
 from .prompt_blocks import SectionView, section_view, sections_of
 from .target import Context, Target, header
 
@@ -63,7 +56,7 @@ class ClientPromptsView(NamedTuple):
     docs: Code
     shape: PythonShape = PythonShape(
         (
-            *("docstring", "from __future__", "from ..._runtime.prompt_docs"),
+            *("docstring", "from __future__", "from toolcast_runtime.prompts.blocks"),
             *("from ..registry", "SECTIONS:", "DOCS ="),
             *("section =", "preamble =", "cli_block ="),
         ),
@@ -188,7 +181,6 @@ def _text(markdown: Code) -> Expression:
 TARGET = Target(
     name="prompts",
     needs=("registry",),
-    runtime=("prompt_docs",),
     purpose="The docs of the system prompt: a block a section, and the preamble.",
     cast=cast,
     reads=frozenset(

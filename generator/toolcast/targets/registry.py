@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..rendering.shape import PythonShape
-from ..runtime.prepared_tools import FILE, checksum
-from ..spec.model import Actions, HandlerReference, Toolset, ToolSpec
-from ..text.code import Code
-from ..text.layout import Entry, Expression, Group, Text
-from ..text.names import class_name, module_name
-from ..text.python import (
+from toolcast_runtime.registry.tool_list import FILE, checksum
+
+from ..encoders.code import Code
+from ..encoders.layout import Entry, Expression, Group, Text
+from ..encoders.names import class_name, module_name
+from ..encoders.python import (
     call,
     code_of,
     encode,
@@ -21,9 +20,11 @@ from ..text.python import (
     string,
     tuple_of,
 )
+from ..facts.mcp_definition import mcp_definition
+from ..model.model import Actions, HandlerReference, Toolset, ToolSpec
+from ..rendering.output_guard import PythonShape
 from .argument_types import ArgumentTypes, argument_types
 from .external import external_view
-from ..spec.mcp_definition import mcp_definition
 from .prepared_lines import prepared_tools
 from .registry_module import registry_view
 from .target import Context, Target, header
@@ -131,7 +132,7 @@ def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
         header(f"{toolset.folder}/{tool.name}.yaml"),
         Code(tool.name),
         _import("typing", typing_names),
-        _import("..._runtime.tool", runtime_names),
+        _import("toolcast_runtime.registry.tool", runtime_names),
         types,
         handler is not None,
         _handler_import(handler) if handler else Code(""),
@@ -155,7 +156,12 @@ def _tool_shape(tool: ToolSpec, types: ArgumentTypes, has_handler: bool) -> Pyth
     arguments = [f"class {name}"] if types.is_class else [f"{name} =", "docstring"]
     return PythonShape(
         (
-            *("docstring", "from __future__", "from typing", "from ..._runtime.tool"),
+            *(
+                "docstring",
+                "from __future__",
+                "from typing",
+                "from toolcast_runtime.registry.tool",
+            ),
             *(*arguments, f"class {name}Handler"),
             *([f"class {types.handler}"] if types.has_keywords else []),
             *("TOOL =", *(["if TYPE_CHECKING"] if has_handler else [])),
@@ -236,7 +242,6 @@ def _action_arguments(actions: Actions) -> list[Expression]:
 
 TARGET = Target(
     name="registry",
-    runtime=("registry", "tool"),
     purpose="A typed module a tool, look-up by client, and calls with validation.",
     cast=cast,
     reads=frozenset(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..rendering.shape import PythonShape
-from ..spec.endpoints import variable
-from ..spec.model import Client, Toolset, ToolSpec
-from ..text.code import Code
-from ..text.layout import Entry, Expression, Group, Text
-from ..text.names import module_name
-from ..text.python import call, code_of, encode, keyword_argument, string, tuple_of
+from ..encoders.code import Code
+from ..encoders.layout import Entry, Expression, Group, Text
+from ..encoders.names import module_name
+from ..encoders.python import call, code_of, encode, keyword_argument, string, tuple_of
+from ..model.endpoints import variable
+from ..model.model import Client, Toolset, ToolSpec
+from ..rendering.output_guard import PythonShape
 from .external import outside_import
 
 __all__ = ["RegistryView", "registry_view"]
@@ -140,13 +140,16 @@ def _names(names: Sequence[str]) -> Expression:
 def _registry_shape(toolset: Toolset, has_ledger: bool) -> PythonShape:
     has_clients = bool(toolset.clients)
     has_outside = bool(toolset.mcp_servers) or toolset.router is not None
-    access = ["from .._runtime.access", "from .._runtime.access_override"]
+    access = [
+        "from toolcast_runtime.access.clients",
+        "from toolcast_runtime.access.override_file",
+    ]
     return PythonShape(
         (
             *("docstring", "from __future__"),
             *(access if has_clients else []),
-            *(["from .._runtime.ledger_settings"] if has_ledger else []),
-            "from .._runtime.registry",
+            *(["from toolcast_runtime.ledger.ledger_settings"] if has_ledger else []),
+            "from toolcast_runtime.registry.registry",
             *(["from .external"] if has_outside else []),
             *("from .prepared", "MODULES:"),
             *(["CLIENTS =", "TOOL_CLIENTS:", "OVERRIDE ="] if has_clients else []),

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..rendering.shape import PythonShape
-from ..spec.model import Toolset, ToolSpec
-from ..text.code import Code
-from ..text.json_text import compact, pretty
-from ..text.layout import Expression, Text
-from ..text.names import module_name
-from ..text.python import code_of, encode, literal, string, tuple_of
+from ..encoders.code import Code
+from ..encoders.json_text import compact, pretty
+from ..encoders.layout import Expression, Text
+from ..encoders.names import module_name
+from ..encoders.python import code_of, encode, literal, string, tuple_of
+from ..facts.cli_commands import cli_commands
+from ..facts.mcp_definition import mcp_definition
+from ..model.model import Toolset, ToolSpec
+from ..rendering.output_guard import PythonShape
 from . import cli, prompts
-from .cli_commands import cli_commands
-from ..spec.mcp_definition import mcp_definition
 from .prompt_blocks import tool_docs
 from .target import Context, Target, header
 
@@ -40,7 +40,7 @@ class TestsView(NamedTuple):
                 "docstring",
                 "from __future__",
                 "Import",
-                "from .._runtime.snapshot_checks",
+                "from toolcast_runtime.testing.snapshots",
                 "FIXTURES:",
                 "CLIENTS:",
             ),
@@ -218,5 +218,4 @@ TARGET = Target(
     cast=cast,
     reads=frozenset(["name", "summary", "description", "parameters", "cli"]),
     needs=("registry",),
-    runtime=("snapshot_checks",),
 )

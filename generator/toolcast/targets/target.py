@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..spec.model import Toolset
-from ..text.code import Code
-from ..text.python import comment
+from ..encoders.code import Code
+from ..encoders.python import comment
+from ..model.model import Toolset
 
 __all__ = [
     "Context",
@@ -46,8 +46,6 @@ class Target:
         cast: `(toolset, context) -> {path below the toolset's package: bytes}`.
         reads: the fields of a tool spec that change its output.
         needs: targets that it cannot stand without.
-        runtime: the modules of the runtime that its output imports, or its users do;
-            what they import themselves comes with them.
         templates: the absolute path of the folder of a third-party target's templates;
             None for the built-in ones.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
@@ -58,7 +56,6 @@ class Target:
     cast: Callable[[Toolset, Context], Mapping[str, bytes]]
     reads: frozenset[str]
     needs: tuple[str, ...] = ()
-    runtime: tuple[str, ...] = ()
     templates: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.tool_response import ToolError
 from tests.examples.kirishima.github_server import TOKEN
+from toolcast_runtime.calls.tool_response import ToolError
 
 Call = Callable[..., Any]
 

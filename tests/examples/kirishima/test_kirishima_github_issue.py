@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from generated._runtime.tool_response import ToolError
 from tests.examples.kirishima.github_server import REPOSITORY, TOKEN, FakeGitHub
+from toolcast_runtime.calls.tool_response import ToolError
 
 Call = Callable[..., Any]
 

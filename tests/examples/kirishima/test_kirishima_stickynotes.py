@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from whenever import Instant, TimePatch, patch_current_time
 
-from generated._runtime.tool_response import ToolError
+from toolcast_runtime.calls.tool_response import ToolError
 
 Call = Callable[..., Any]
 

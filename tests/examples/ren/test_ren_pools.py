@@ -14,11 +14,11 @@ from sqlalchemy import Engine, event, inspect
 from examples.ren.index_code import index_folder
 from examples.ren.main_tables import chat_transcripts
 from examples.ren.pools import main_pool, memory_pool
-from generated._runtime.call_context import current_call
 from tests.examples.ren.conftest import Call
 from tests.examples.ren.story import tell
 from tests.letta.fake_letta import FakeLetta
-from toolcast.text.sql_tables import tables_in_sql
+from toolcast.handler_code.sql_tables import tables_in_sql
+from toolcast_runtime.calls.call_context import current_call
 
 SPECS = Path(__file__).parents[3] / "specs" / "ren"
 POOLS = yaml.safe_load((SPECS / "toolset.yaml").read_text("utf-8"))["pools"]

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from tests.letta.changing_mcp import ChangingMcp, changing_mcp
 from tests.letta.toy import HANDLERS, TOKEN
 from tests.letta.toy import TOOLS as EVERY
-from toolcast.commands.letta import command
-from toolcast.spec.loading import load_workspace
+from toolcast.model.loading import load_workspace
 from toolcast.targets.mcp_definition import mcp_definition
+from toolcast_letta.commands.letta import command
 
 AGENT = "agent-local-7"
 TOOLS = {name: EVERY[name] for name in ("search_notes", "delete_note", "wake_agent")}

@@ -12,13 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcast.runtime.json_text_edits import NotJson, appended, loaded, with_member
-from toolcast.runtime.letta_code_settings import (
-    Settings,
-    SettingsError,
-    alias,
-    backend_of,
-)
+from toolcast_letta.code.json_text_edits import NotJson, appended, loaded, with_member
+from toolcast_letta.code.settings import Settings, SettingsError, alias, backend_of
 
 AGENT = "agent-local-1"
 SERVER = {"name": "ren", "transport": "http", "url": "http://127.0.0.1:1/mcp"}

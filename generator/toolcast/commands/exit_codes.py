@@ -1,0 +1,117 @@
+"""What all commands share: the project's folder, printing findings, exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ..findings import Finding, Severity, to_show
+from ..project import WORKSPACE_FILE, find_root
+from ..reports import FORMATS, printable, summary
+
+__all__ = [
+    "CLEAN",
+    "FINDINGS",
+    "USAGE",
+    "counted",
+    "fail",
+    "print_findings",
+    "project_root",
+    "report",
+    "say",
+]
+
+CLEAN = 0
+FINDINGS = 1
+USAGE = 2
+
+
+def project_root(given: str | None) -> str:
+    """The folder of toolcast.yaml: the given one, or the nearest at or above the current.
+
+    The file itself may be given, too.
+
+    Ends the program with exit code 2 when there is none.
+    """
+    if given is not None:
+        if os.path.basename(given) == WORKSPACE_FILE and os.path.isfile(given):
+            return os.path.dirname(os.path.abspath(given))
+        if os.path.isfile(os.path.join(given, WORKSPACE_FILE)):
+            return os.path.abspath(given)
+        fail(f"{given} has no {WORKSPACE_FILE}")
+    root = find_root(os.getcwd())
+    if root is None:
+        fail(
+            f"no {WORKSPACE_FILE} here or above\n"
+            "  help: `toolcast init` lays out a project"
+        )
+    return root
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def say(
+    text: str, *, nl: bool = True, err: bool = False, colour: bool | None = None
+) -> None:
+    """Prints a text, as `click.echo` does.
+
+    What every stream takes as it is goes there directly: click takes as long to import as a
+    run that has one spec to cast.
+    """
+    if text.isascii() and "\x1b" not in text:
+        stream = sys.stderr if err else sys.stdout
+        stream.write(f"{text}\n" if nl else text)
+        stream.flush()
+        return
+    import click
+
+    click.echo(text, nl=nl, err=err, color=colour)
+
+
+def fail(message: str) -> NoReturn:
+    """Ends the program with a message and exit code 2."""
+    lines = "\n".join(printable(line) for line in message.split("\n"))
+    say(f"error: {lines}", err=True)
+    sys.exit(USAGE)
+
+
+def print_findings(
+    findings: Sequence[Finding],
+    format_: str,
+    *,
+    fail_on: Severity = Severity.ERROR,
+    with_notes: bool = True,
+) -> int:
+    """Prints findings and gives the exit code that they ask for.
+
+    Text goes to stderr, so that stdout stays for results; the formats for machines go to
+    stdout. Without notes the text only counts them.
+    """
+    to_stderr = format_ == "text"
+    stream = sys.stderr if to_stderr else sys.stdout
+    colour = to_stderr and stream.isatty() and not os.environ.get("NO_COLOR")
+    text = report(findings, format_, with_notes=with_notes, colour=colour)
+    if text:
+        say(text, nl=False, err=to_stderr, colour=colour)
+    worst = max((finding.severity for finding in findings), default=Severity.NOTE)
+    return FINDINGS if findings and worst >= fail_on else CLEAN
+
+
+def report(
+    findings: Sequence[Finding], format_: str, *, with_notes: bool, colour: bool
+) -> str:
+    """What is printed of findings; as text with their number as last line."""
+    is_text = format_ == "text"
+    shown = findings
+    if is_text and not with_notes:
+        shown = [f for f in findings if f.severity > Severity.NOTE]
+    text = FORMATS[format_](to_show(shown), colour=colour)
+    if is_text and findings:
+        hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
+        text += f"{summary(findings)}{hidden}\n"
+    return text

@@ -1,0 +1,54 @@
+"""Writes new files of a project, all or none, never over something that is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from .exit_codes import fail
+
+__all__ = ["in_the_way", "refuse", "write_new"]
+
+
+def in_the_way(root: str, paths: Iterable[str]) -> list[str]:
+    """The paths below `root` at which something is, or that lead through a file."""
+    found: dict[str, None] = {}
+    for path in paths:
+        steps = path.split("/")
+        for length in range(1, len(steps) + 1):
+            part = "/".join(steps[:length])
+            absolute = os.path.join(root, part)
+            is_last = length == len(steps)
+            if os.path.lexists(absolute) and (is_last or not os.path.isdir(absolute)):
+                found[part] = None
+                break
+    return list(found)
+
+
+def refuse(paths: list[str]) -> None:
+    """Ends the program with exit code 2 when one of the paths is in the way."""
+    if paths:
+        rows = "".join(f"\n  {path}" for path in paths)
+        what = "this is" if len(paths) == 1 else "these are"
+        fail(f"{what} in the way, nothing was written:{rows}")
+
+
+def write_new(root: str, files: Mapping[str, bytes]) -> None:
+    """Writes the files below `root`; takes back what it wrote when one cannot be written.
+
+    Ends the program with exit code 2 when a file is in the way or cannot be written.
+    """
+    refuse(in_the_way(root, files))
+    written: list[str] = []
+    try:
+        for path, data in files.items():
+            absolute = os.path.join(root, path)
+            os.makedirs(os.path.dirname(absolute), exist_ok=True)
+            with open(absolute, "xb") as stream:
+                written.append(absolute)
+                stream.write(data)
+    except OSError as error:
+        for absolute in written:
+            os.unlink(absolute)
+        name = os.path.relpath(str(error.filename or root), root)
+        fail(f"{name}: {error.strerror or error}; nothing was written")

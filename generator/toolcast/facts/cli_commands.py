@@ -1,0 +1,107 @@
+"""What the command line has: a command a keyword, a flag or an action."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..encoders.names import option_name
+from ..encoders.shell import typed_word
+from ..model.model import Action, Toolset, ToolSpec
+
+__all__ = ["CliCommand", "CliPositional", "cli_commands", "parse_usage"]
+
+_PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
+
+
+class CliPositional(NamedTuple):
+    """A parameter given by place."""
+
+    parameter: str
+    optional: bool
+    rest: bool
+
+
+class CliCommand(NamedTuple):
+    """One command.
+
+    Attributes:
+        tool: the tool.
+        keyword: its subcommand.
+        flag: the flag that selects the tool within the subcommand.
+        positionals: the parameters given by place.
+        action: the action, a subcommand of its own below the keyword.
+    """
+
+    tool: ToolSpec
+    keyword: str
+    flag: str | None
+    positionals: tuple[CliPositional, ...]
+    action: Action | None
+
+    # The two texts are made when somebody asks: what only tells commands apart needs no
+    # schema and no summary.
+
+    @property
+    def line(self) -> str:
+        """What a person types after the program's name."""
+        if self.action is not None:
+            least = _needed(self.tool, _least(self.tool, self.action))
+            return " ".join([self.keyword, typed_word(self.action.name), *least])
+        decision = self.tool.cli
+        if decision is None:
+            return self.words
+        placed = {positional.parameter for positional in self.positionals}
+        needed = [name for name in self.tool.required if name not in placed]
+        words = [decision.keyword, decision.usage, *_needed(self.tool, needed)]
+        return " ".join(word for word in words if word)
+
+    @property
+    def comment(self) -> str:
+        """What the CLI block says about it."""
+        told = self.tool.cli.comment if self.tool.cli else None
+        about = self.action.summary if self.action else None
+        return about or told or self.tool.summary
+
+    @property
+    def words(self) -> str:
+        """What selects the command."""
+        action = self.action.name if self.action else None
+        return " ".join(w for w in (self.keyword, self.flag, action) if w)
+
+
+def parse_usage(usage: str) -> tuple[CliPositional, ...]:
+    """The positionals of a well-formed usage line."""
+    return tuple(
+        CliPositional(m["name"], bool(m["open"]), bool(m["rest"]))
+        for m in _PLACE.finditer(usage)
+    )
+
+
+def cli_commands(toolset: Toolset, tools: Sequence[ToolSpec]) -> Iterator[CliCommand]:
+    """The commands of the tools that have a keyword, in order."""
+    for tool in tools:
+        if tool.cli is None or tool.cli.keyword is None:
+            continue
+        keyword, _, flag = tool.cli.keyword.partition(" ")
+        if tool.actions:
+            for action in tool.actions.values:
+                yield CliCommand(tool, keyword, None, (), action)
+            continue
+        positionals = parse_usage(tool.cli.usage or "")
+        yield CliCommand(tool, keyword, flag or None, positionals, None)
+
+
+def _least(tool: ToolSpec, action: Action) -> list[str]:
+    """The parameters with which a call is complete: of `requires_any` the first."""
+    names = {*tool.required, *action.requires}
+    if action.requires_any and not names & {*action.requires_any}:
+        names.add(action.requires_any[0])
+    named = [*action.requires, *action.requires_any, *tool.required]
+    taken = {tool.actions.parameter} if tool.actions else set()
+    return [name for name in dict.fromkeys(named) if name in names - taken]
+
+
+def _needed(tool: ToolSpec, names: Sequence[str]) -> list[str]:
+    return [f"{option_name(name)} <{' '.join(name.split())}>" for name in names]

@@ -1,0 +1,41 @@
+"""A tool as MCP's `tools/list` shows it, key for key in the order of its spec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.model import ToolSpec
+
+__all__ = ["mcp_definition"]
+
+
+def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
+    """The MCP tool object.
+
+    Source: MCP 2026-07-28, server/tools. Keys stand in the order of the spec's fields; the
+    description stands where the spec's `description` does, else where its `summary` does.
+    A field that the spec does not have is absent, one that it sets to null is null.
+    """
+    has_description = "description" in tool.fields
+    values: dict[str, tuple[str, Any]] = {
+        "name": ("name", tool.name),
+        "title": ("title", tool.title),
+        "parameters": ("inputSchema", tool.parameters),
+        "returns": ("outputSchema", tool.returns),
+        "annotations": ("annotations", tool.annotations),
+        "icons": ("icons", None if tool.icons is None else list(tool.icons)),
+        "meta": ("_meta", tool.meta),
+        "execution": ("execution", tool.execution),
+    }
+    if "description" not in tool.mcp_omit:
+        key = "description" if has_description else "summary"
+        value = tool.description if has_description else tool.summary
+        values[key] = ("description", value)
+    definition: dict[str, Any] = {}
+    for name in tool.fields:
+        if name == "mcp":
+            definition.update(tool.mcp_extra)
+        elif name in values:
+            key, value = values[name]
+            definition[key] = value
+    return definition

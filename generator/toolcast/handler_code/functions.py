@@ -1,0 +1,247 @@
+"""One function of a package of handlers: what it refers to, queries and sends."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .local_names import NESTED, Locals, last_name
+from .package_names import HandlerPackage, Known
+from .python_module import FunctionDefinition
+from .sinks import Sending, Sendings, arguments_of
+from .sql_tables import is_surely_sql, looks_like_sql, tables_in_sql
+
+__all__ = ["Context", "Mention", "Reference", "Unit", "read_unit"]
+
+Context = tuple[tuple[Known, ...], ...]
+"""What stands around a place, from within to without: what a connection was made with, what
+a call calls, what a `with` enters."""
+
+_KINDS = {"insert": "writes", "update": "writes", "delete": "destroys"}
+
+
+class Reference(NamedTuple):
+    """A place that names something of the package."""
+
+    target: Known
+    line: int
+    context: Context
+
+
+class Mention(NamedTuple):
+    """A place that names a table.
+
+    Attributes:
+        kind: `reads`, `writes` or `destroys`.
+        is_certain: it is one, though no pool has it: SQL that no prose looks like.
+    """
+
+    table: str
+    kind: str
+    line: int
+    context: Context
+    is_certain: bool = True
+
+
+@dataclass
+class Unit:
+    """What one function, or one assigned value, does itself."""
+
+    known: Known
+    references: list[Reference] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    sendings: list[Sending] = field(default_factory=list)
+    is_too_deep: bool = False
+
+
+def read_unit(package: HandlerPackage, known: Known) -> Unit:
+    """Reads a function, a class or an assigned value."""
+    reading = _Reading(package, Unit(known))
+    try:
+        reading.read()
+    except RecursionError:
+        reading.unit.is_too_deep = True
+    return reading.unit
+
+
+class _Reading:
+    def __init__(self, package: HandlerPackage, unit: Unit) -> None:
+        self.unit = unit
+        self.local = Locals(package, unit.known)
+        self.sendings = Sendings()
+        self.is_prose = False
+
+    def read(self) -> None:
+        known = self.unit.known
+        if known.function is not None:
+            self._function(known.function, known)
+        elif known.kind == "class" and known.class_ is not None:
+            # Making an instance runs its initializer; leaving and entering run theirs.
+            for name, function in known.class_.functions.items():
+                if name.startswith("__") and name.endswith("__"):
+                    full = f"{known.class_.name}.{name}"
+                    target = Known(
+                        "function", known.scope, full, function, known.class_
+                    )
+                    self.unit.references.append(Reference(target, function.lineno, ()))
+            for base in known.class_.bases:
+                self._visit(base, ())
+        elif known.value is not None:
+            self._visit(known.value, ())
+        self.unit.sendings += self.sendings.found
+
+    def _function(self, function: FunctionDefinition, known: Known) -> None:
+        self.local.take_parameters(function, known)
+        given = function.args
+        for default in [*given.defaults, *given.kw_defaults, *function.decorator_list]:
+            if default is not None:
+                self._visit(default, ())
+        for statement in function.body:
+            self._visit(statement, ())
+
+    def _visit(self, node: ast.AST, context: Context) -> None:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            self.local.take_import(node)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            self._with(node, context)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+            self._assignment(node, context)
+        elif isinstance(node, ast.Call):
+            self._call(node, context)
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            self.sendings.look_at_chain(node, self.local)
+            self._refer(node, context)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return  # A docstring.
+        elif isinstance(node, NESTED):
+            self._nested(node, context)
+        elif isinstance(node, ast.Raise):
+            # What an error says is read by people.
+            self.is_prose = True
+            self._other(node, context)
+            self.is_prose = False
+        else:
+            self._other(node, context)
+
+    def _other(self, node: ast.AST, context: Context) -> None:
+        if isinstance(node, ast.expr):
+            self._text(node, context)
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            for inner in ast.walk(node.target):
+                if isinstance(inner, ast.Name):
+                    self.local.assign(inner.id)
+        elif isinstance(node, ast.Return) and node.value is not None:
+            self.sendings.look_at_return(node.value, self.local)
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, context)
+
+    def _nested(self, node: ast.AST, context: Context) -> None:
+        """A function within the function: it is taken to be called where it stands."""
+        outer, self.local = self.local, self.local.copy()
+        self.local.take_parameters(node)
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, context)
+        self.local = outer
+        if isinstance(node, FunctionDefinition):
+            self.local.assign(node.name)
+
+    def _with(self, node: ast.With | ast.AsyncWith, context: Context) -> None:
+        for item in node.items:
+            self._visit(item.context_expr, context)
+            makers = tuple(self.local.all_followed(item.context_expr))
+            if isinstance(item.optional_vars, ast.Name):
+                name = item.optional_vars.id
+                self.local.assign(name, item.context_expr)
+                self.local.made_with[name] = makers
+            if makers:
+                context = (makers, *context)
+        for statement in node.body:
+            self._visit(statement, context)
+
+    def _assignment(
+        self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr, context: Context
+    ) -> None:
+        if node.value is None:
+            return
+        self._visit(node.value, context)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Name):
+                self.sendings.take_assignment(target.id, node.value, self.local)
+                makers = tuple(self.local.all_followed(node.value))
+                self.local.assign(target.id, node.value)
+                self.local.made_with[target.id] = makers
+            else:
+                self._visit(target, context)
+
+    def _call(self, node: ast.Call, context: Context) -> None:
+        around = self._around(node)
+        context = (*around, *context)
+        self._visit(node.func, context)
+        self.sendings.calls.append(node)
+        self.sendings.look_at_call(node, self.local)
+        self._text(node, context)
+        name = last_name(node.func)
+        if name == "Table" and node.args:
+            self._mention(self.local.text(node.args[0]), node, context)
+        for index, place in enumerate(arguments_of(node)):
+            table = self.local.table(place)
+            if index == 0 and name in _KINDS and table:
+                self._mention(table, place, context, _KINDS[name])
+            else:
+                self._visit(place, context)
+        self.sendings.calls.pop()
+
+    def _around(self, node: ast.Call) -> Context:
+        """What the connections in a call were made with, then what it calls or is given."""
+        called = self.local.of(node.func)
+        makers = [called] if called and called.kind == "function" else []
+        connections: list[Known] = []
+        for place in [*arguments_of(node), node.func]:
+            root = place
+            while isinstance(root, (ast.Attribute, ast.Call, ast.Await)):
+                root = root.func if isinstance(root, ast.Call) else root.value
+            if isinstance(root, ast.Name):
+                connections += self.local.made_with.get(root.id, ())
+            known = self.local.followed(place)
+            if known is not None and place is not node.func:
+                makers.append(known)
+        return tuple(tuple(group) for group in (connections, makers) if group)
+
+    def _refer(self, node: ast.expr, context: Context) -> None:
+        """The references and tables of a chain of attributes."""
+        table = self.local.table(node)
+        if table:
+            self._mention(table, node, context)
+            return
+        known = self.local.followed(node)
+        if known is not None:
+            self.unit.references.append(Reference(known, node.lineno, context))
+        if isinstance(node, ast.Attribute):
+            table = self.local.table(node.value)
+            if table and node.attr in _KINDS:
+                self._mention(table, node, context, _KINDS[node.attr])
+            elif isinstance(node.value, (ast.Name, ast.Attribute)):
+                self._refer(node.value, context)
+            else:
+                self._visit(node.value, context)
+
+    def _mention(
+        self, name: str | None, node: ast.expr, context: Context, kind: str = "reads"
+    ) -> None:
+        if name:
+            self.unit.mentions.append(Mention(name, kind, node.lineno, context))
+
+    def _text(self, node: ast.expr, context: Context) -> None:
+        text = None if self.is_prose else self.local.text(node)
+        if not text:
+            return
+        self.sendings.look_at_text(node, text)
+        if looks_like_sql(text):
+            for table in tables_in_sql(text):
+                line = node.lineno + text.count("\n", 0, table.start)
+                line = min(line, node.end_lineno or line)
+                mention = Mention(
+                    table.name, table.kind, line, context, is_surely_sql(text)
+                )
+                self.unit.mentions.append(mention)

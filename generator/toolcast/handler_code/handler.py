@@ -1,0 +1,132 @@
+"""A tool's handler as its source text says it is, found without importing anything."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from .python_module import FunctionDefinition, PythonModule, read_module
+
+__all__ = ["HandlerCode", "Signature", "handler_code", "handler_module", "is_below"]
+
+
+class Signature(NamedTuple):
+    """What a function takes.
+
+    Attributes:
+        names: the parameters that can be given by name.
+        positional_only: those that cannot.
+        optional: the parameters with a default, with the default's expression.
+        takes_any: it has `**arguments`.
+        has_star: it has `*arguments`.
+        keyword_only: the parameters behind a `*`.
+    """
+
+    names: tuple[str, ...]
+    positional_only: tuple[str, ...]
+    optional: Mapping[str, ast.expr]
+    takes_any: bool
+    has_star: bool
+    keyword_only: frozenset[str]
+
+
+class HandlerCode(NamedTuple):
+    """Where a handler is, and what it takes.
+
+    Attributes:
+        module: the module.
+        is_found: the module has the name.
+        line: the line of the function; 0 when it is not the module's own.
+        signature: what it takes; None when only running it could tell: it is decorated,
+            imported, assigned, or a class.
+    """
+
+    module: PythonModule
+    is_found: bool
+    line: int = 0
+    signature: Signature | None = None
+
+    @property
+    def place(self) -> str:
+        """`file:line`."""
+        return f"{self.module.file}:{self.line}"
+
+    def takes_mapping(self, tool: ToolSpec) -> bool:
+        """Whether it is handed all arguments as one mapping.
+
+        The same decision as `BoundHandler` of the runtime makes of the live function.
+        """
+        if self.signature is None:
+            return False
+        s = self.signature
+        count = len(s.names) + len(s.positional_only) + s.takes_any + s.has_star
+        if count != 1 or s.takes_any or s.keyword_only:
+            return False
+        return not s.names or s.names[0] not in tool.properties
+
+
+def is_below(module: str, package: str) -> bool:
+    """Whether a module is a package or in it."""
+    return module == package or module.startswith(f"{package}.")
+
+
+def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
+    """The module of a dotted name as it is in this run; None when no source has it."""
+    modules = workspace.kept.setdefault("handler modules", {})
+    if name not in modules:
+        modules[name] = read_module(workspace.root, workspace.sources, name)
+    found: PythonModule | None = modules[name]
+    return found
+
+
+def handler_code(
+    workspace: Workspace, toolset: Toolset, tool: ToolSpec
+) -> HandlerCode | None:
+    """The handler of a tool; None when it has none, or none that may be read."""
+    reference = tool.handler
+    if reference is None or toolset.handlers is None:
+        return None
+    if not is_below(reference.module, toolset.handlers):
+        return None
+    codes = workspace.kept.setdefault("handler code", {})
+    if reference not in codes:
+        codes[reference] = _handler_code(workspace, reference)
+    found: HandlerCode | None = codes[reference]
+    return found
+
+
+def _handler_code(
+    workspace: Workspace, reference: HandlerReference
+) -> HandlerCode | None:
+    module = handler_module(workspace, reference.module)
+    if module is None:
+        return None
+    function = module.functions.get(reference.function)
+    is_elsewhere = reference.function in module.other_names or module.has_any_name
+    if function is None or is_elsewhere:
+        found = function is not None or is_elsewhere
+        return HandlerCode(module, found, function.lineno if function else 0)
+    signature = None if function.decorator_list else _signature(function)
+    return HandlerCode(module, True, function.lineno, signature)
+
+
+def _signature(function: FunctionDefinition) -> Signature:
+    given = function.args
+    placed = [*given.posonlyargs, *given.args]
+    defaults: dict[str, ast.expr] = {}
+    if given.defaults:
+        late = placed[-len(given.defaults) :]
+        defaults = {a.arg: d for a, d in zip(late, given.defaults, strict=True)}
+    for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        if default is not None:
+            defaults[argument.arg] = default
+    return Signature(
+        tuple(a.arg for a in [*given.args, *given.kwonlyargs]),
+        tuple(a.arg for a in given.posonlyargs),
+        defaults,
+        given.kwarg is not None,
+        given.vararg is not None,
+        frozenset(a.arg for a in given.kwonlyargs),
+    )

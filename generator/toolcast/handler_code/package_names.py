@@ -1,0 +1,237 @@
+"""What the names in the text of a package of handlers stand for; nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .module_scope import ClassText, Imported, ModuleScope, scope_of
+from .python_module import FunctionDefinition, read_module
+
+__all__ = ["HandlerPackage", "Known", "Names"]
+
+# Assignments and imports that lead to one another, one after the other.
+_STEPS = 20
+# Context managers and generators: what is entered or iterated is the argument.
+_HOLDERS = frozenset(
+    [
+        *("Iterator", "AsyncIterator", "Generator", "AsyncGenerator", "Iterable"),
+        *("ContextManager", "AbstractContextManager", "AbstractAsyncContextManager"),
+        *("Optional", "Annotated", "Awaitable", "Coroutine", "Type", "type"),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a name stands for.
+
+    Attributes:
+        kind: `function`, `class`, `instance` of a class, `value` that is assigned, `module`,
+            or `external`: something that is not the package's own.
+        scope: the module that defines it; of an external one, the module that names it.
+        name: its name in that module, `Class.method` for a method; the dotted name of an
+            external one or a module.
+        function: the function.
+        class_: the class, or that of the instance or method.
+        value: the expression that is assigned.
+    """
+
+    kind: str
+    scope: ModuleScope
+    name: str
+    function: FunctionDefinition | None = field(default=None, compare=False)
+    class_: ClassText | None = field(default=None, compare=False)
+    value: ast.expr | None = field(default=None, compare=False)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from others."""
+        return self.kind, self.scope.name, self.name
+
+    @property
+    def reference(self) -> str:
+        """`module:name`, as specs name handlers."""
+        return f"{self.scope.name}:{self.name}"
+
+
+Names = Mapping[str, Known]
+"""The names of a function's own scope."""
+
+
+class HandlerPackage:
+    """The modules of a package, read as they are needed.
+
+    Args:
+        root: the workspace's root.
+        sources: the folders below it in which modules are.
+        package: the package; what lies outside of it is external.
+    """
+
+    def __init__(self, root: str, sources: tuple[str, ...], package: str) -> None:
+        self._root = root
+        self._sources = sources
+        self._package = package
+        self._scopes: dict[str, ModuleScope | None] = {}
+        self._named: dict[tuple[str, str], Known | None] = {}
+        self.unread: dict[str, str] = {}
+        """The files that cannot be read, each with the reason."""
+
+    def scope(self, module: str) -> ModuleScope | None:
+        """A module of the package; None when it has none of that name."""
+        if module != self._package and not module.startswith(f"{self._package}."):
+            return None
+        if module not in self._scopes:
+            found = read_module(self._root, self._sources, module)
+            if found is not None and found.problem:
+                self.unread[found.file] = found.problem
+            self._scopes[module] = None if found is None else scope_of(module, found)
+        return self._scopes[module]
+
+    def named(self, scope: ModuleScope, name: str, steps: int = _STEPS) -> Known | None:
+        """What a name of a module's scope stands for; None when the module lacks it."""
+        key = (scope.name, name)
+        if key not in self._named:
+            found = self._found(scope, name, steps)
+            if steps < _STEPS and found is None:
+                return None  # Others may have more steps left.
+            self._named[key] = found
+        return self._named[key]
+
+    def _found(self, scope: ModuleScope, name: str, steps: int) -> Known | None:
+        if steps <= 0:
+            return None
+        if name in scope.functions:
+            return Known("function", scope, name, scope.functions[name])
+        if name in scope.classes:
+            return Known("class", scope, name, class_=scope.classes[name])
+        if name in scope.values:
+            return Known("value", scope, name, value=scope.values[name])
+        if name in scope.imports:
+            return self.imported(scope, scope.imports[name], steps - 1)
+        for module in scope.stars:
+            source = self.scope(module)
+            found = source and self.named(source, name, steps - 1)
+            if found:
+                return found
+        return None
+
+    def imported(
+        self, scope: ModuleScope, source: Imported, steps: int = _STEPS
+    ) -> Known:
+        """What an import brings."""
+        dotted = (
+            source.module if source.name is None else f"{source.module}.{source.name}"
+        )
+        if source.name is not None:
+            module = self.scope(source.module)
+            found = module and self.named(module, source.name, steps - 1)
+            if found:
+                return found
+        module = self.scope(dotted)
+        if module is not None:
+            return Known("module", module, dotted)
+        return Known("external", scope, dotted)
+
+    def of(
+        self,
+        expression: ast.expr,
+        scope: ModuleScope,
+        names: Names,
+        steps: int = _STEPS,
+    ) -> Known | None:
+        """What an expression stands for, as far as the text tells."""
+        if steps <= 0:
+            return None
+        if isinstance(expression, ast.Name):
+            if expression.id in names:
+                return names[expression.id]
+            return self.named(scope, expression.id, steps - 1)
+        if isinstance(expression, ast.Attribute):
+            owner = self.of(expression.value, scope, names, steps - 1)
+            return owner and self.attribute(owner, expression.attr, steps - 1)
+        if isinstance(expression, ast.Await):
+            return self.of(expression.value, scope, names, steps - 1)
+        if isinstance(expression, ast.Call):
+            called = self.of(expression.func, scope, names, steps - 1)
+            return called and self.result(called, steps - 1)
+        return None
+
+    def attribute(self, owner: Known, name: str, steps: int = _STEPS) -> Known | None:
+        """What an attribute of something stands for."""
+        if steps <= 0:
+            return None
+        if owner.kind == "module":
+            found = self.named(owner.scope, name, steps - 1)
+            return found or self.imported(
+                owner.scope, Imported(f"{owner.name}.{name}"), steps - 1
+            )
+        if owner.kind == "external":
+            # `import a.b` binds `a`, and `a.b` may be the package's own.
+            inner = self.scope(f"{owner.name}.{name}")
+            if inner is not None:
+                return Known("module", inner, f"{owner.name}.{name}")
+            return Known("external", owner.scope, f"{owner.name}.{name}")
+        if owner.kind == "value" and owner.value is not None:
+            held = self.of(owner.value, owner.scope, {}, steps - 1)
+            return held and self.attribute(held, name, steps - 1)
+        if owner.class_ is None or owner.kind == "function":
+            return None
+        return self._member(owner.scope, owner.class_, name, steps - 1)
+
+    def _member(
+        self, scope: ModuleScope, class_: ClassText, name: str, steps: int
+    ) -> Known | None:
+        full = f"{class_.name}.{name}"
+        if name in class_.functions:
+            return Known("function", scope, full, class_.functions[name], class_)
+        if name in class_.values:
+            return Known("value", scope, full, class_=class_, value=class_.values[name])
+        for expression in class_.bases:
+            parent = self.of(expression, scope, {}, steps)
+            if parent is not None and parent.class_ is not None and steps > 0:
+                found = self._member(parent.scope, parent.class_, name, steps - 1)
+                if found:
+                    return found
+        return None
+
+    def result(self, called: Known, steps: int = _STEPS) -> Known | None:
+        """What calling something gives: an instance, or what its annotation says."""
+        if steps <= 0:
+            return None
+        if called.kind == "class":
+            return Known("instance", called.scope, called.name, class_=called.class_)
+        if called.kind == "external":
+            return Known("external", called.scope, called.name)
+        if called.function is not None and called.function.returns is not None:
+            return self.annotated(called.function.returns, called.scope, steps - 1)
+        return None
+
+    def annotated(
+        self, annotation: ast.expr, scope: ModuleScope, steps: int = _STEPS
+    ) -> Known | None:
+        """An instance of what an annotation names."""
+        if steps <= 0:
+            return None
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            try:
+                annotation = ast.parse(annotation.value, mode="eval").body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return None
+        if isinstance(annotation, ast.BinOp):
+            left = self.annotated(annotation.left, scope, steps - 1)
+            return left or self.annotated(annotation.right, scope, steps - 1)
+        if isinstance(annotation, ast.Subscript):
+            holder = annotation.value
+            word = holder.attr if isinstance(holder, ast.Attribute) else ""
+            word = holder.id if isinstance(holder, ast.Name) else word
+            if word not in _HOLDERS:
+                return None
+            inner = annotation.slice
+            first = (
+                inner.elts[0] if isinstance(inner, ast.Tuple) and inner.elts else inner
+            )
+            return self.annotated(first, scope, steps - 1)
+        found = self.of(annotation, scope, {}, steps - 1)
+        return found and self.result(found, steps - 1)

@@ -1,0 +1,209 @@
+"""Documents of the right shape to the model."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolcast_letta.settings import bind_letta
+
+from ..reading.tree import Document
+from .mcp_servers import bind_mcp_servers, bind_router
+from .model import (
+    Action,
+    Actions,
+    CliDecision,
+    Client,
+    Example,
+    Exclusion,
+    HandlerReference,
+    Section,
+    Suppression,
+    Toolset,
+    ToolSpec,
+)
+
+__all__ = [
+    "BINDINGS",
+    "ORDERED_BY",
+    "bind_tool",
+    "bind_toolset",
+    "in_declared_order",
+]
+
+ORDERED_BY = frozenset(["section", "order"])
+"""The fields that decide, beside its name, where among the others a tool stands."""
+
+_VERBATIM = (
+    "name",
+    "summary",
+    "parameters",
+    "title",
+    "description",
+    "when_to_use",
+    "guidance",
+    "section",
+    "order",
+    "returns",
+    "annotations",
+    "meta",
+    "execution",
+    "always",
+    "persistent",
+    "service",
+    "permission",
+    "timeout",
+    "letta",
+    "data",
+    "skill",
+    "deprecated",
+    "since",
+)
+
+
+def bind_tool(document: Document) -> ToolSpec:
+    """The tool of a document that has the shape of a tool spec."""
+    value: Mapping[str, Any] = document.value
+    bound: dict[str, Any] = {key: value[key] for key in _VERBATIM if key in value}
+    for key, bind in BINDINGS.items():
+        if key in value:
+            bound[key] = bind(value[key])
+    mcp = value.get("mcp", {})
+    return ToolSpec(
+        **bound,
+        fields=tuple(value),
+        mcp_omit=tuple(mcp.get("omit", ())),
+        mcp_extra=mcp.get("extra", {}),
+        document=document,
+    )
+
+
+def _actions(value: Mapping[str, Any]) -> Actions:
+    return Actions(
+        value["parameter"],
+        tuple(
+            Action(
+                name,
+                body.get("summary", ""),
+                tuple(body.get("requires", ())),
+                tuple(body.get("requires_any", ())),
+                tuple(body["accepts"]) if "accepts" in body else None,
+            )
+            for name, body in value["values"].items()
+        ),
+    )
+
+
+def _example(value: Mapping[str, Any]) -> Example:
+    return Example(
+        value["arguments"],
+        value.get("title", ""),
+        "result" in value,
+        value.get("result"),
+        value.get("error"),
+    )
+
+
+def _suppressions(value: Mapping[str, Any]) -> tuple[Suppression, ...]:
+    return tuple(Suppression(**entry) for entry in value.get("suppress", ()))
+
+
+BINDINGS: Mapping[str, Callable[[Any], Any]] = {
+    "actions": _actions,
+    "icons": lambda icons: None if icons is None else tuple(icons),
+    "handler": HandlerReference.parse,
+    "clients": tuple,
+    "cli": lambda decision: CliDecision(**decision),
+    "renamed_from": tuple,
+    "examples": lambda examples: tuple(_example(example) for example in examples),
+    "suppress": lambda entries: tuple(Suppression(**entry) for entry in entries),
+}
+"""What a field of a tool spec becomes in the model, where it is not kept as it is."""
+
+
+def bind_toolset(
+    document: Document,
+    tools: tuple[ToolSpec, ...],
+    default_targets: tuple[str, ...],
+) -> Toolset:
+    """The toolset of a document that has the shape of a toolset file, with its tools."""
+    value: Mapping[str, Any] = document.value
+    sections = tuple(
+        Section(
+            name,
+            body["heading"],
+            body.get("label", body["heading"]),
+            body.get("intro", ""),
+            body.get("footer", ""),
+        )
+        for name, body in value.get("sections", {}).items()
+    )
+    targets = value.get("targets")
+    if targets is None:
+        targets = dict.fromkeys(default_targets)
+    preamble = value.get("preamble", {})
+    plain = (
+        *("version", "instructions", "handlers", "permissions"),
+        *("clients_override", "ledger"),
+    )
+    return Toolset(
+        **{key: value[key] for key in plain if key in value},
+        name=value["name"],
+        title=value["title"],
+        folder=posixpath.dirname(document.file),
+        tools=in_declared_order(tools, sections),
+        fields=tuple(value),
+        timeout=float(value.get("timeout", 60.0)),
+        preamble_heading=preamble.get("heading", "Platform Capabilities"),
+        preamble_intro=preamble.get("intro", ""),
+        sections=sections,
+        clients=tuple(
+            _client(name, body) for name, body in value.get("clients", {}).items()
+        ),
+        pools={
+            name: tuple(body["tables"]) for name, body in value.get("pools", {}).items()
+        },
+        pool_accessors={
+            name: tuple(body.get("accessors", ()))
+            for name, body in value.get("pools", {}).items()
+        },
+        mcp_servers=bind_mcp_servers(value),
+        router=bind_router(value),
+        reserved_names={
+            entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
+        },
+        letta=bind_letta(value["letta"], value["name"]) if "letta" in value else None,
+        targets={name: options or {} for name, options in targets.items()},
+        exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
+        suppress=_suppressions(value),
+        document=document,
+    )
+
+
+def _client(name: str, body: Mapping[str, Any]) -> Client:
+    allow = body.get("allow", ())
+    return Client(
+        name,
+        body.get("title", ""),
+        None if allow == "*" else tuple(allow),
+        tuple(body.get("restrict", ())),
+        body.get("path"),
+        body.get("token_variable"),
+    )
+
+
+def in_declared_order(
+    tools: tuple[ToolSpec, ...], sections: tuple[Section, ...]
+) -> tuple[ToolSpec, ...]:
+    """Tools by section, then `order`, then name; undeclared ones last.
+
+    The order never comes from the file system.
+    """
+    places = {section.name: index for index, section in enumerate(sections)}
+
+    def key(tool: ToolSpec) -> tuple[int, bool, int, str]:
+        section = places.get(tool.section or "", len(places))
+        return section, tool.order is None, tool.order or 0, tool.name
+
+    return tuple(sorted(tools, key=key))

@@ -1,0 +1,238 @@
+"""Finds, reads, checks and binds the files of a workspace."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
+from ..project import WORKSPACE_FILE
+from ..reading.first_bytes import first_bytes
+from ..reading.tree import Document, Path
+from ..reading.yaml_reader import MAX_BYTES, read_yaml
+from .binding import bind_tool, bind_toolset
+from .model import Toolset, ToolSpec, Workspace
+from .reserved import reserved_names
+from .spec_schema import check_shape, quoted_list
+
+__all__ = ["LoadedWorkspace", "load_workspace"]
+
+TOOLSET_FILE = "toolset.yaml"
+DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
+
+
+class LoadedWorkspace(NamedTuple):
+    """A workspace, or None when it could not be read, and the findings of reading it."""
+
+    workspace: Workspace | None
+    findings: list[Finding]
+
+
+def load_workspace(
+    root: str,
+    step: Callable[[], object] = bool,
+) -> LoadedWorkspace:
+    """Everything that the specs of a project say.
+
+    All problems of reading are found before it gives up; with an error among them the
+    toolsets are those that could be bound. `step` is called after each tool.
+    """
+    document, findings = _read(root, WORKSPACE_FILE, "workspace")
+    if document is None or has_errors(findings):
+        return LoadedWorkspace(None, findings)
+    value = document.value
+    workspace = Workspace(
+        root,
+        tuple(folder.strip("/") for folder in value["toolsets"]),
+        tuple(value.get("targets", DEFAULT_TARGETS)),
+        value.get("output", "generated"),
+        tuple(value.get("sources", (".",))),
+        value.get("templates"),
+        document=document,
+    )
+    findings += _outside(document, workspace)
+    if has_errors(findings):
+        return LoadedWorkspace(None, findings)
+    toolsets = []
+    for index, folder in enumerate(workspace.toolset_folders):
+        toolset, more = _load_toolset(workspace, folder, document, index, step)
+        findings += more
+        if toolset is not None:
+            toolsets.append(toolset)
+    findings += _same_names(toolsets)
+    findings += _handlers_in_output(workspace, toolsets)
+    return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
+
+
+def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
+    """Paths of the workspace file that lead out of the project."""
+    entries: list[tuple[Path, str]] = [
+        (("toolsets", i), f) for i, f in enumerate(workspace.toolset_folders)
+    ]
+    entries += [(("sources", i), f) for i, f in enumerate(workspace.sources)]
+    if workspace.templates is not None:
+        entries.append((("templates",), workspace.templates))
+    for path, folder in entries:
+        if not _is_below(workspace.root, os.path.join(workspace.root, folder)):
+            yield document.finding(
+                "spec/outside-project",
+                Severity.ERROR,
+                path,
+                f"`{folder}` is outside of the project",
+                "name a folder below the one of toolcast.yaml",
+            )
+
+
+def _read(root: str, file: str, kind: str) -> tuple[Document | None, list[Finding]]:
+    try:
+        data = _bytes(root, file)
+    except _NotASpec as problem:
+        return None, [problem.finding]
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        message = f"the file cannot be read: {reason}"
+        return None, [Finding("spec/unreadable", Severity.ERROR, Place(file), message)]
+    document, findings = read_yaml(file, data)
+    if document is not None:
+        findings += islice(check_shape(document, kind), MOST_SHOWN + 1)
+        if not has_errors(findings):
+            findings += reserved_names(document, kind)
+    return document, findings
+
+
+class _NotASpec(Exception):
+    def __init__(self, rule: str, file: str, message: str, help_: str) -> None:
+        super().__init__(message)
+        self.finding = Finding(rule, Severity.ERROR, Place(file), message, help_)
+
+
+def _bytes(root: str, file: str) -> bytes:
+    """The bytes of a regular file of the project, with one more than can be read at most."""
+    path = os.path.join(root, file)
+    mode = os.lstat(path).st_mode
+    if stat.S_ISLNK(mode):
+        if not _is_below(root, path):
+            raise _NotASpec(
+                "spec/outside-project",
+                file,
+                "the file is a link out of the project",
+                "put the file itself here",
+            )
+        mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
+    return first_bytes(path, MAX_BYTES + 1)
+
+
+def _is_below(root: str, path: str) -> bool:
+    real_root = os.path.realpath(root)
+    return os.path.commonpath([real_root, os.path.realpath(path)]) == real_root
+
+
+def _load_toolset(
+    workspace: Workspace,
+    folder: str,
+    listed_in: Document,
+    index: int,
+    step: Callable[[], object],
+) -> tuple[Toolset | None, list[Finding]]:
+    absolute = os.path.join(workspace.root, folder)
+    if not os.path.isfile(os.path.join(absolute, TOOLSET_FILE)):
+        finding = listed_in.finding(
+            "spec/unknown-toolset",
+            Severity.ERROR,
+            ("toolsets", index),
+            f"`{folder}` has no {TOOLSET_FILE}",
+            "a toolset is a folder of tool specs with a toolset.yaml",
+        )
+        return None, [finding]
+    document, findings = _read(workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset")
+    tools: list[ToolSpec] = []
+    for name in sorted(os.listdir(absolute)):
+        if name == TOOLSET_FILE or not name.endswith((".yaml", ".yml")):
+            continue
+        tool, more = _load_tool(workspace.root, f"{folder}/{name}")
+        findings += more
+        if tool is not None:
+            tools.append(tool)
+        step()
+    findings += _duplicates(tools)
+    if document is None or has_errors(findings):
+        return None, findings
+    return bind_toolset(document, tuple(tools), workspace.targets), findings
+
+
+def _load_tool(root: str, file: str) -> tuple[ToolSpec | None, list[Finding]]:
+    document, findings = _read(root, file, "tool")
+    if document is None or has_errors(findings):
+        return None, findings
+    tool = bind_tool(document)
+    if os.path.basename(file) != f"{tool.name}.yaml":
+        findings.append(
+            document.finding(
+                "spec/file-stem",
+                Severity.ERROR,
+                ("name",),
+                f"the file of the tool `{tool.name}` is called"
+                f" `{os.path.basename(file)}`",
+                f"rename the file to `{tool.name}.yaml`, or the tool",
+            )
+        )
+    return tool, findings
+
+
+def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
+    first: dict[str, ToolSpec] = {}
+    for tool in tools:
+        other = first.setdefault(tool.name, tool)
+        if other is not tool and tool.document and other.document:
+            yield tool.document.finding(
+                "spec/duplicate-tool",
+                Severity.ERROR,
+                ("name",),
+                f"the tool `{tool.name}` is defined twice, first in"
+                f" {other.document.file}",
+                "rename one of the two",
+            )
+
+
+def _handlers_in_output(
+    workspace: Workspace, toolsets: list[Toolset]
+) -> Iterator[Finding]:
+    """Packages of handlers within the folder that the generator owns."""
+    owned = f"{workspace.output}/".casefold()
+    for toolset in toolsets:
+        if toolset.handlers is None or toolset.document is None:
+            continue
+        package = toolset.handlers.replace(".", "/")
+        for source in workspace.sources:
+            folder = os.path.normpath(os.path.join(source, package)).replace(
+                os.sep, "/"
+            )
+            if f"{folder}/".casefold().startswith(owned):
+                yield toolset.document.finding(
+                    "spec/output-over-input",
+                    Severity.ERROR,
+                    ("handlers",),
+                    f"`{toolset.handlers}` is in the output folder `{workspace.output}`",
+                    "give the generator a folder of its own",
+                )
+
+
+def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
+    first: dict[str, Toolset] = {}
+    for toolset in toolsets:
+        other = first.setdefault(toolset.name, toolset)
+        if other is not toolset and toolset.document:
+            yield toolset.document.finding(
+                "spec/duplicate-toolset",
+                Severity.ERROR,
+                ("name",),
+                f"{quoted_list([other.folder, toolset.folder])} have the same name"
+                f" `{toolset.name}`",
+                "rename one of the two",
+            )

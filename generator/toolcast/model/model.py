@@ -1,0 +1,293 @@
+"""The model: what specs say, frozen, without I/O, YAML or templates.
+
+JSON values (schemas, annotations, examples) are plain dicts and lists in the order in which
+the spec has them. Nobody changes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from toolcast_letta.settings import LettaSettings
+
+from ..json_schema.graph import JsonSchema
+from ..reading.tree import Document
+from .mcp_servers import McpServer, ToolRouter
+
+__all__ = [
+    "Action",
+    "Actions",
+    "CliDecision",
+    "Client",
+    "Example",
+    "Exclusion",
+    "HandlerReference",
+    "Section",
+    "Suppression",
+    "ToolSpec",
+    "Toolset",
+    "Workspace",
+]
+
+JsonObject = Mapping[str, Any]
+
+
+class Action(NamedTuple):
+    """What one value of an action parameter requires."""
+
+    name: str
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+    requires_any: tuple[str, ...] = ()
+    accepts: tuple[str, ...] | None = None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Every parameter that the action names, in the order of the spec, each once."""
+        named = (*self.requires, *self.requires_any, *(self.accepts or ()))
+        return tuple(dict.fromkeys(named))
+
+
+class Actions(NamedTuple):
+    """An action router: the parameter that selects, and what each value needs."""
+
+    parameter: str
+    values: tuple[Action, ...]
+
+
+class CliDecision(NamedTuple):
+    """In the CLI under a keyword, or not and why."""
+
+    keyword: str | None
+    usage: str | None = None
+    comment: str | None = None
+    reason: str | None = None
+
+
+class Example(NamedTuple):
+    """Arguments with what they give."""
+
+    arguments: JsonObject
+    title: str = ""
+    has_result: bool = False
+    result: Any = None
+    error: str | None = None
+
+
+class Suppression(NamedTuple):
+    """A finding that is accepted, with the reason."""
+
+    rule: str
+    reason: str
+    until: str | None = None
+
+
+class HandlerReference(NamedTuple):
+    """`module:function`."""
+
+    module: str
+    function: str
+
+    @classmethod
+    def parse(cls, text: str) -> HandlerReference:
+        """The reference that a well-formed `module:function` names."""
+        module, _, function = text.partition(":")
+        return cls(module, function)
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.function}"
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """One tool as its spec says it.
+
+    `fields` holds the spec's keys in their order: MCP's list shows the tool's keys in it.
+    """
+
+    name: str
+    summary: str
+    parameters: JsonObject
+    fields: tuple[str, ...]
+    title: str | None = None
+    description: str | None = None
+    when_to_use: str | None = None
+    guidance: str | None = None
+    section: str | None = None
+    order: int | None = None
+    returns: Any = None
+    actions: Actions | None = None
+    annotations: JsonObject | None = None
+    icons: tuple[Any, ...] | None = None
+    meta: JsonObject | None = None
+    execution: JsonObject | None = None
+    mcp_omit: tuple[str, ...] = ()
+    mcp_extra: JsonObject = field(default_factory=dict)
+    handler: HandlerReference | None = None
+    clients: tuple[str, ...] | None = None
+    always: bool = False
+    persistent: bool = False
+    service: str | None = None
+    permission: str | None = None
+    timeout: float | None = None
+    cli: CliDecision | None = None
+    letta: JsonObject | None = None
+    data: JsonObject | None = None
+    skill: JsonObject | None = None
+    renamed_from: tuple[str, ...] = ()
+    deprecated: JsonObject | None = None
+    since: str | None = None
+    examples: tuple[Example, ...] = ()
+    suppress: tuple[Suppression, ...] = ()
+    document: Document | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others compute from the spec and keep beside it, by a name of their own."""
+        return {}
+
+    @cached_property
+    def properties(self) -> JsonObject:
+        """The schemas of the parameters by name; empty when there are none."""
+        properties = self.parameters.get("properties")
+        return properties if isinstance(properties, dict) else {}
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The parameters that a call must give."""
+        required = self.parameters.get("required")
+        if not isinstance(required, list):
+            return ()
+        return tuple(name for name in required if isinstance(name, str))
+
+    @cached_property
+    def schemas(self) -> Mapping[str, JsonSchema]:
+        """The tool's schemas by the field that holds them; null is no schema."""
+        return {
+            name: JsonSchema(value)
+            for name, value in (
+                ("parameters", self.parameters),
+                ("returns", self.returns),
+            )
+            if value is not None
+        }
+
+    @property
+    def model_description(self) -> str:
+        """What models read as the description: the spec's own, else the summary."""
+        return self.summary if self.description is None else self.description
+
+
+class Section(NamedTuple):
+    """A named group of tools in the prompt docs."""
+
+    name: str
+    heading: str
+    label: str
+    intro: str = ""
+    footer: str = ""
+
+
+class Client(NamedTuple):
+    """Who may see and call tools. `allow` is None for every tool."""
+
+    name: str
+    title: str = ""
+    allow: tuple[str, ...] | None = ()
+    restrict: tuple[str, ...] = ()
+    path: str | None = None
+    token_variable: str | None = None
+
+    def allows(self, tool: str) -> bool:
+        """Whether the client's own lists let it have a tool."""
+        return tool not in self.restrict and (self.allow is None or tool in self.allow)
+
+
+class Exclusion(NamedTuple):
+    """A declared decision that a tool is not in a target."""
+
+    tool: str
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Toolset:
+    """The tools of one server or agent platform, in their declared order."""
+
+    name: str
+    title: str
+    folder: str
+    tools: tuple[ToolSpec, ...] = ()
+    fields: tuple[str, ...] = ()
+    version: str = "0.0.0"
+    instructions: str | None = None
+    handlers: str | None = None
+    timeout: float = 60.0
+    preamble_heading: str = "Platform Capabilities"
+    preamble_intro: str = ""
+    sections: tuple[Section, ...] = ()
+    clients: tuple[Client, ...] = ()
+    clients_override: str | None = None
+    ledger: JsonObject = field(default_factory=dict)
+    permissions: Mapping[str, str] = field(default_factory=dict)
+    pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pool_accessors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mcp_servers: tuple[McpServer, ...] = ()
+    router: ToolRouter | None = None
+    reserved_names: Mapping[str, str] = field(default_factory=dict)
+    letta: LettaSettings | None = None
+    targets: Mapping[str, JsonObject] = field(default_factory=dict)
+    exclusions: tuple[Exclusion, ...] = ()
+    suppress: tuple[Suppression, ...] = ()
+    document: Document | None = field(default=None, compare=False, repr=False)
+
+    def client(self, name: str) -> Client | None:
+        """The client of a name, or None."""
+        return next((client for client in self.clients if client.name == name), None)
+
+    def is_offered(self, tool: ToolSpec, client: Client) -> bool:
+        """Whether a client may see and call a tool: both sides must agree."""
+        listed = tool.clients is None or client.name in tool.clients
+        return listed and client.allows(tool.name)
+
+    def excluded(self, target: str) -> frozenset[str]:
+        """The names of the tools that are declared not to be in a target."""
+        return frozenset(e.tool for e in self.exclusions if e.target == target)
+
+    def tools_in(self, target: str) -> tuple[ToolSpec, ...]:
+        """The tools that a target casts, in order."""
+        excluded = self.excluded(target)
+        if not excluded:
+            return self.tools
+        return tuple(tool for tool in self.tools if tool.name not in excluded)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """What `toolcast.yaml` lists.
+
+    Attributes:
+        root: absolute path of the project's root.
+        toolset_folders: relative paths with forward slashes.
+        sources: folders below the root in which handlers' packages are.
+        output: the folder that the generator owns, relative to the root.
+        templates: the project's own templates, relative to the root; None without.
+    """
+
+    root: str
+    toolset_folders: tuple[str, ...]
+    targets: tuple[str, ...]
+    output: str = "generated"
+    sources: tuple[str, ...] = (".",)
+    templates: str | None = None
+    toolsets: tuple[Toolset, ...] = ()
+    document: Document | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What others find out once a run and keep, by a name of their own."""
+        return {}

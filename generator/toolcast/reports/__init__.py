@@ -1,1 +1,0 @@
-"""Findings as text: the only place that prints them."""

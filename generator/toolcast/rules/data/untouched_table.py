@@ -1,0 +1,63 @@
+"""`data/untouched-table`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...handler_code.call_graph import reach_of
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tables of specs that the handlers are not seen to query."""
+    for tool in toolset.tools:
+        if not tool.data:
+            continue
+        reach = reach_of(workspace, toolset, tool)
+        if reach is None or reach.unread:
+            continue
+        touched = {one.table for one in reach.touched}
+        for key in ("reads", "writes", "destroys"):
+            for index, table in enumerate(tool.data.get(key, ())):
+                if table not in touched:
+                    yield at_tool(
+                        RULE,
+                        tool,
+                        ("data", key, index),
+                        f"the handler of `{tool.name}` is not seen to query `{table}`",
+                        "remove it if that is past; queries that are put together when they"
+                        " run cannot be seen",
+                    )
+
+
+RULE = Rule(
+    id="data/untouched-table",
+    severity=Severity.NOTE,
+    purpose="Checks that handlers are seen to query the tables that specs name.",
+    why=(
+        "The map of who touches which table is only worth something while it is true."
+    ),
+    bad="""\
+data: {pool: ledger, reads: [notes]}
+handler: handlers.work:work
+# toolset.yaml
+handlers: handlers
+pools: {ledger: {tables: [notes]}}
+# handlers/work.py
+def work(): return 1
+""",
+    good="""\
+data: {pool: ledger, reads: [notes]}
+handler: handlers.work:work
+# toolset.yaml
+handlers: handlers
+pools: {ledger: {tables: [notes]}}
+# handlers/work.py
+def work(): return connect().execute("SELECT * FROM notes")
+""",
+    check=check,
+)

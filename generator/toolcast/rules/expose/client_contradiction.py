@@ -1,0 +1,89 @@
+"""`expose/client-contradiction`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_tool, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tools and clients that say different things about each other."""
+    for client in toolset.clients:
+        restricted = set(client.restrict)
+        for index, name in enumerate(client.allow or ()):
+            if name in restricted:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("clients", client.name, "allow", index),
+                    f"`{client.name}` allows and restricts `{name}`",
+                    "remove it from one of the two lists; as it stands it is restricted",
+                )
+    for server in toolset.mcp_servers:
+        for index, name in enumerate(server.allow or ()):
+            if name in server.restrict:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("mcp_servers", server.name, "allow", index),
+                    f"`{server.name}` allows and restricts `{name}`",
+                    "remove it from one of the two lists; as it stands it is restricted",
+                )
+    tools = {tool.name: tool for tool in toolset.tools}
+    for client in toolset.clients:
+        for index, name in enumerate(client.allow or ()):
+            tool = tools.get(name)
+            if tool and tool.clients is not None and client.name not in tool.clients:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("clients", client.name, "allow", index),
+                    f"`{client.name}` allows `{name}`, whose own `clients` leave it out",
+                    "both must agree; remove it here or add it there",
+                )
+    for tool in toolset.tools:
+        for index, name in enumerate(tool.clients or ()):
+            client_ = toolset.client(name)
+            if client_ is not None and not client_.allows(tool.name):
+                how = (
+                    "restricts it"
+                    if tool.name in client_.restrict
+                    else "does not allow it"
+                )
+                yield at_tool(
+                    RULE,
+                    tool,
+                    ("clients", index),
+                    f"`{tool.name}` is meant for `{name}`, which {how}",
+                    "both must agree; change `clients` here or in toolset.yaml",
+                )
+
+
+RULE = Rule(
+    id="expose/client-contradiction",
+    severity=Severity.ERROR,
+    purpose="Checks that tools and clients agree on who may have what.",
+    why=(
+        "Both lists were right in their authors' eyes. The tool was missing for one client,"
+        " and nobody had decided that."
+    ),
+    bad="""\
+clients: [external]
+# toolset.yaml
+clients: {external: {allow: []}}
+targets: {registry: {}}
+""",
+    good="""\
+# note.yaml
+clients: [external]
+# toolset.yaml
+clients: {external: {allow: [note]}}
+targets: {registry: {}}
+""",
+    check=check,
+)

@@ -1,0 +1,72 @@
+"""`expose/nobody`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.mcp_servers import McpServer
+from ...model.model import Client, Toolset, Workspace
+from ..rule import Rule, at_tool, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tools that no client may have, and external servers."""
+    for tool in toolset.tools:
+        # `clients: []` is a decision, and an `always` tool has a rule of its own.
+        is_decided = tool.clients == () or tool.always
+        if (
+            toolset.clients
+            and not is_decided
+            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
+        ):
+            yield at_tool(
+                RULE,
+                tool,
+                ("clients",) if tool.clients is not None else ("name",),
+                f"no client may have `{tool.name}`",
+                "add it to a client's `allow`, or remove the tool",
+            )
+    for server in toolset.mcp_servers:
+        clients = toolset.clients
+        if clients and not any(_may_have(client, server) for client in clients):
+            yield at_toolset(
+                RULE,
+                toolset,
+                ("mcp_servers", server.name),
+                f"no client may have a tool of `{server.name}`",
+                "name its tools in a client's `allow`, or remove the server",
+                at_key=True,
+            )
+
+
+def _may_have(client: Client, server: McpServer) -> bool:
+    if server.clients is not None and client.name not in server.clients:
+        return False
+    if client.allow is None:
+        return True
+    named = (name for name in client.allow if name not in client.restrict)
+    return any(server.is_named(name) for name in named)
+
+
+RULE = Rule(
+    id="expose/nobody",
+    severity=Severity.WARNING,
+    purpose="Checks that every tool and every server is offered to a client.",
+    why="Access is closed by default, so a tool that nobody thought of is nobody's.",
+    bad="""\
+summary: Stores a note.
+# toolset.yaml
+clients: {external: {}}
+targets: {registry: {}}
+""",
+    good="""\
+summary: Stores a note.
+# toolset.yaml
+clients: {external: {allow: "*"}}
+targets: {registry: {}}
+""",
+    check=check,
+)

@@ -1,0 +1,60 @@
+"""`expose/unknown-client`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...model.spec_schema import Suggestions
+from ..rule import Rule, at_tool, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tools and external servers for clients that the toolset does not have."""
+    names = [client.name for client in toolset.clients]
+    for tool in toolset.tools:
+        suggestions = Suggestions(names)
+        for index, name in enumerate(tool.clients or ()):
+            if name not in names:
+                yield at_tool(
+                    RULE,
+                    tool,
+                    ("clients", index),
+                    f"the toolset has no client `{name}`",
+                    suggestions.near(name) or "add it to `clients` of toolset.yaml",
+                )
+    for server in toolset.mcp_servers:
+        suggestions = Suggestions(names)
+        for index, name in enumerate(server.clients or ()):
+            if name not in names:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("mcp_servers", server.name, "clients", index),
+                    f"the toolset has no client `{name}`",
+                    suggestions.near(name) or "add it to `clients`",
+                )
+
+
+RULE = Rule(
+    id="expose/unknown-client",
+    severity=Severity.ERROR,
+    purpose="Checks that every client of a tool or server is one of the toolset's.",
+    why="Nobody has the misspelled name, so the tool is offered to nobody.",
+    bad="""\
+clients: [intrenal]
+# toolset.yaml
+clients: {internal: {allow: "*"}}
+targets: {registry: {}}
+""",
+    good="""\
+clients: [internal]
+# toolset.yaml
+clients: {internal: {allow: "*"}}
+targets: {registry: {}}
+""",
+    check=check,
+)

@@ -1,0 +1,66 @@
+"""`expose/unknown-exclusion`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Exclusion, Toolset, Workspace
+from ...model.spec_schema import did_you_mean
+from ...targets.table import enabled
+from ..rule import Rule, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds exclusions that exclude nothing, or what another target cannot do without."""
+    for index, exclusion in enumerate(toolset.exclusions):
+        for key, message, help_ in _problems(toolset, exclusion):
+            path = ("exclusions", index, key)
+            yield at_toolset(RULE, toolset, path, message, help_)
+
+
+def _problems(toolset: Toolset, exclusion: Exclusion) -> Iterator[tuple[str, str, str]]:
+    tool, target = exclusion.tool, exclusion.target
+    names = [tool.name for tool in toolset.tools]
+    if tool not in names:
+        yield "tool", f"there is no tool `{tool}`", did_you_mean(tool, names)
+        return
+    chosen = enabled(tuple(toolset.targets))
+    cast = [one.name for one in chosen]
+    if target not in cast:
+        meant = did_you_mean(target, cast) or "remove the exclusion"
+        yield "target", f"the toolset is not cast into `{target}`", meant
+        return
+    for one in chosen:
+        if target in one.needs and tool not in toolset.excluded(one.name):
+            yield (
+                "target",
+                f"`{one.name}` needs `{tool}` in `{target}`",
+                f"exclude `{tool}` from `{one.name}` as well",
+            )
+
+
+RULE = Rule(
+    id="expose/unknown-exclusion",
+    severity=Severity.ERROR,
+    purpose="Checks that every exclusion leaves a tool out of a target that can spare it.",
+    why=(
+        "An exclusion that names nothing is a decision without effect, and one that another"
+        " target builds on gives code that cannot be imported."
+    ),
+    bad="""\
+# store_note.yaml
+summary: Stores a note.
+# toolset.yaml
+exclusions: [{tool: store_notes, target: mcp, reason: Not ready.}]
+""",
+    good="""\
+# store_note.yaml
+summary: Stores a note.
+# toolset.yaml
+exclusions: [{tool: store_note, target: mcp, reason: Not ready.}]
+""",
+    check=check,
+)

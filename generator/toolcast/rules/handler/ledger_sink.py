@@ -1,0 +1,85 @@
+"""`handler/ledger-sink`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...handler_code.handler import handler_module, is_below
+from ...model.model import HandlerReference, Toolset, Workspace
+from ...model.spec_schema import did_you_mean
+from ..rule import Rule, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds a ledger's function that is not of the handlers' package, or not there."""
+    if "sink" not in toolset.ledger:
+        return
+    problem = _problem(toolset, workspace)
+    if problem is not None:
+        yield at_toolset(RULE, toolset, ("ledger", "sink"), *problem)
+    elif "path" in toolset.ledger:
+        yield at_toolset(
+            RULE,
+            toolset,
+            ("ledger", "path"),
+            "records go to `sink`, and nothing is written to `path`",
+            "remove one of the two",
+        )
+
+
+def _problem(toolset: Toolset, workspace: Workspace) -> tuple[str, str] | None:
+    reference = HandlerReference.parse(toolset.ledger["sink"])
+    if toolset.handlers is None:
+        package = reference.module.split(".")[0]
+        return (
+            "the toolset does not say which package its functions come from",
+            f"add `handlers: {package}` to toolset.yaml",
+        )
+    if not is_below(reference.module, toolset.handlers):
+        return (
+            f"`{reference.module}` is not below `{toolset.handlers}`",
+            "the toolset's `handlers` is the only package that specs may name",
+        )
+    module = handler_module(workspace, reference.module)
+    if module is None:
+        return f"there is no module `{reference.module}`", ""
+    if module.problem:
+        return f"{module.file} cannot be read: {module.problem}", ""
+    known = reference.function in {*module.functions, *module.other_names}
+    if not (known or module.has_any_name):
+        return (
+            f"{module.file} has no function `{reference.function}`",
+            did_you_mean(reference.function, list(module.functions)),
+        )
+    return None
+
+
+RULE = Rule(
+    id="handler/ledger-sink",
+    severity=Severity.ERROR,
+    purpose="Checks that a ledger's function is there, below the package of handlers.",
+    why=(
+        "Calls that cannot be recorded are refused, so a misspelled function would switch"
+        " off every persistent tool; one from anywhere would let a spec run any code."
+    ),
+    bad="""\
+persistent: true
+# toolset.yaml
+handlers: handlers
+ledger: {sink: "os:system"}
+targets: {registry: {}}
+""",
+    good="""\
+persistent: true
+# toolset.yaml
+handlers: handlers
+ledger: {sink: "handlers.audit:record"}
+targets: {registry: {}}
+# handlers/audit.py
+def record(entry): ...
+""",
+    check=check,
+)

@@ -1,0 +1,51 @@
+"""`handler/missing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...targets.table import enabled
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tools that nothing does the work of."""
+    if "registry" not in {*toolset.targets}.union(
+        *(target.needs for target in enabled(tuple(toolset.targets)))
+    ):
+        return
+    for tool in toolset.tools_in("registry"):
+        if tool.handler is None:
+            yield at_tool(
+                RULE,
+                tool,
+                ("name",),
+                f"`{tool.name}` has no handler: it can be shown and not called",
+                "add `handler: module:function`",
+            )
+
+
+RULE = Rule(
+    id="handler/missing",
+    severity=Severity.WARNING,
+    purpose="Checks that every tool that can be called has a handler.",
+    why="Models are offered the tool, and each call answers that it is not implemented.",
+    bad="""\
+# note.yaml
+summary: Stores a note.
+# handler: still to be written
+""",
+    good="""\
+# note.yaml
+handler: handlers.notes:note
+# toolset.yaml
+handlers: handlers
+# handlers/notes.py
+def note(): ...
+""",
+    check=check,
+)

@@ -1,0 +1,67 @@
+"""`handler/unfollowed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...handler_code.call_graph import reach_of
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds handlers of which a part could not be followed."""
+    for tool in toolset.tools:
+        if not tool.data and not tool.letta:
+            continue
+        reach = reach_of(workspace, toolset, tool)
+        for reason in reach.unread[:3] if reach else ():
+            yield at_tool(
+                RULE,
+                tool,
+                ("handler",),
+                f"what the handler does cannot be followed to the end: {reason}",
+                "until then nobody knows which tables it queries and whether it calls the"
+                " agent",
+            )
+
+
+RULE = Rule(
+    id="handler/unfollowed",
+    severity=Severity.WARNING,
+    purpose="Checks that what a handler does can be followed to the end.",
+    why=(
+        "A file that cannot be read hides what its functions do, and silence would look like a"
+        " clean answer."
+    ),
+    bad="""\
+data: {pool: ledger, reads: [notes]}
+handler: handlers.work:work
+# toolset.yaml
+handlers: handlers
+pools: {ledger: {tables: [notes]}}
+# handlers/__init__.py
+# handlers/work.py
+from .store import query
+def work(): return query("SELECT * FROM notes")
+# handlers/store.py
+def query(:
+""",
+    good="""\
+data: {pool: ledger, reads: [notes]}
+handler: handlers.work:work
+# toolset.yaml
+handlers: handlers
+pools: {ledger: {tables: [notes]}}
+# handlers/__init__.py
+# handlers/work.py
+from .store import query
+def work(): return query("SELECT * FROM notes")
+# handlers/store.py
+def query(text): ...
+""",
+    check=check,
+)

@@ -1,0 +1,98 @@
+"""`name/former-alive`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...facts.spec_texts import prose_of_tool, prose_of_toolset
+from ...findings import Finding, Severity
+from ...model.model import Toolset, ToolSpec, Workspace
+from ...reading.tree import Path
+from ..rule import Rule, at_tool, at_toolset, whole
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds former and reserved names that are alive as names or in prose."""
+    live: set[str] = set()
+    owners: dict[str, str] = {}
+    for tool in whole(toolset, workspace).tools:
+        live.add(tool.name)
+        for name in tool.renamed_from:
+            owners.setdefault(name, tool.name)
+    for tool in toolset.tools:
+        yield from _clashes(toolset, tool, live, owners)
+    gone = (set(owners) | set(toolset.reserved_names)) - live
+    if not gone:
+        return
+    listed = "|".join(re.escape(name) for name in sorted(gone, key=len, reverse=True))
+    word = re.compile(rf"(?<![A-Za-z0-9_-])({listed})(?![A-Za-z0-9_-])")
+    for tool in toolset.tools:
+        for path, text in prose_of_tool(tool):
+            for name, help_ in _said(word, text, toolset, owners):
+                message = f"the text still says `{name}`"
+                yield at_tool(RULE, tool, path, message, help_)
+    for path, text in prose_of_toolset(toolset):
+        for name, help_ in _said(word, text, toolset, owners):
+            yield at_toolset(
+                RULE, toolset, path, f"the text still says `{name}`", help_
+            )
+
+
+def _clashes(
+    toolset: Toolset, tool: ToolSpec, live: set[str], owners: dict[str, str]
+) -> Iterator[Finding]:
+    if tool.name in toolset.reserved_names:
+        reason = toolset.reserved_names[tool.name]
+        message = f"the name `{tool.name}` is reserved: {reason}"
+        yield at_tool(RULE, tool, ("name",), message, "choose another name")
+    for index, name in enumerate(tool.renamed_from):
+        path: Path = ("renamed_from", index)
+        if name in live:
+            message = f"the former name `{name}` is the name of a tool"
+            help_ = "a call by that name would have two meanings; remove one"
+            yield at_tool(RULE, tool, path, message, help_)
+        elif owners[name] != tool.name:
+            message = f"`{owners[name]}` has the former name `{name}` as well"
+            help_ = "a call by that name would have two meanings; remove one"
+            yield at_tool(RULE, tool, path, message, help_)
+
+
+def _said(
+    word: re.Pattern[str], text: str, toolset: Toolset, owners: dict[str, str]
+) -> Iterator[tuple[str, str]]:
+    for name in dict.fromkeys(match.group() for match in word.finditer(text)):
+        if name in owners:
+            yield name, f"write `{owners[name]}`, its name now"
+        else:
+            yield name, f"remove it; it is reserved: {toolset.reserved_names[name]}"
+
+
+RULE = Rule(
+    id="name/former-alive",
+    severity=Severity.ERROR,
+    purpose="Checks that former and reserved names are no tool's and stand in no text.",
+    why=(
+        "A renamed tool lived on in the docs of its neighbours. Models called it by the old"
+        " name for weeks, and each call failed."
+    ),
+    bad="""\
+# recall.yaml
+renamed_from: [search_memory]
+# store.yaml
+guidance: Call search_memory first.
+# toolset.yaml
+targets: {mcp: {}, registry: {}, prompts: {}}
+""",
+    good="""\
+# recall.yaml
+renamed_from: [search_memory]
+# store.yaml
+guidance: Call recall first.
+# toolset.yaml
+targets: {mcp: {}, registry: {}, prompts: {}}
+""",
+    check=check,
+)

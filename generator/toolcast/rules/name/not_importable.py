@@ -1,0 +1,54 @@
+"""`name/not-importable`."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator
+
+from ...encoders.names import module_name
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds names of generated packages that no import statement can say."""
+    if module_name(toolset.name) != toolset.name:
+        yield at_toolset(
+            RULE,
+            toolset,
+            ("name",),
+            f"no package can be called `{toolset.name}`",
+            f"`{module_name(toolset.name)}` is free, for example",
+        )
+    reserved = [step for step in workspace.output.split("/") if keyword.iskeyword(step)]
+    if reserved and workspace.document is not None:
+        yield workspace.document.finding(
+            RULE.id,
+            RULE.severity,
+            ("output",),
+            f"no package can be called `{reserved[0]}`",
+            "it is a word of Python; choose another folder",
+        )
+
+
+RULE = Rule(
+    id="name/not-importable",
+    severity=Severity.ERROR,
+    purpose="Checks that the generated packages can be imported.",
+    why=(
+        "`import generated.async` is no Python, no file of Windows is called `aux`, and"
+        " pytest collects what begins with `test_`."
+    ),
+    bad="""\
+# toolset.yaml
+name: async
+""",
+    good="""\
+# toolset.yaml
+name: background
+""",
+    check=check,
+)

@@ -1,0 +1,67 @@
+"""`name/server-clash`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tools of external servers whose names are taken, as far as they are declared."""
+    owners = {tool.name: "the toolset's own tool" for tool in toolset.tools}
+    for tool in toolset.tools:
+        for former in tool.renamed_from:
+            owners.setdefault(former, f"a former name of `{tool.name}`")
+    prefixes: dict[str, str] = {}
+    for server in toolset.mcp_servers:
+        for index, own in enumerate(server.allow or ()):
+            name = server.prefix + own
+            if own in server.restrict:
+                continue
+            if name in owners:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("mcp_servers", server.name, "allow", index),
+                    f"`{name}` of `{server.name}` is {owners[name]} already, which wins",
+                    "give the server a `prefix`, or leave the tool out",
+                )
+            owners.setdefault(name, f"a tool of `{server.name}`")
+        other = prefixes.setdefault(server.prefix, server.name)
+        if server.prefix and other != server.name:
+            yield at_toolset(
+                RULE,
+                toolset,
+                ("mcp_servers", server.name, "prefix"),
+                f"`{server.name}` and `{other}` have the same prefix `{server.prefix}`",
+                "give each its own: of two tools with one name, only the first is offered",
+            )
+
+
+RULE = Rule(
+    id="name/server-clash",
+    severity=Severity.WARNING,
+    purpose="Checks that no external server's tool takes a name that is taken.",
+    why=(
+        "Of two tools with one name only one is offered. With the other, a server that is"
+        " not ours would answer in the name of a tool that is."
+    ),
+    bad="""\
+# note.yaml
+summary: Stores a note.
+# toolset.yaml
+mcp_servers: {notes: {command: notes-server, allow: [note]}}
+""",
+    good="""\
+# note.yaml
+summary: Stores a note.
+# toolset.yaml
+mcp_servers: {notes: {command: notes-server, allow: [note], prefix: their_}}
+""",
+    check=check,
+)

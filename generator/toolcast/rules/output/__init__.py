@@ -1,0 +1,76 @@
+"""What comparing outputs with the disk finds, for the catalogue; `output/plan.py` is its code."""
+
+from __future__ import annotations
+
+from ...findings import Severity
+from ..rule import Rule
+
+__all__ = ["RULES"]
+
+RULES = (
+    Rule(
+        id="output/missing",
+        severity=Severity.ERROR,
+        purpose="Checks that every output is there.",
+        why="Whoever imports it fails.",
+        bad="",
+        good="",
+    ),
+    Rule(
+        id="output/stale",
+        severity=Severity.ERROR,
+        purpose="Checks that the outputs are what the specs give now.",
+        why="A spec was changed and `toolcast generate` was not run.",
+        bad="",
+        good="",
+    ),
+    Rule(
+        id="output/hand-edited",
+        severity=Severity.ERROR,
+        purpose="Checks that no output was edited by hand.",
+        why=(
+            "The next run would lose the change. It belongs in a spec, a handler or a"
+            " template."
+        ),
+        bad="",
+        good="",
+    ),
+    Rule(
+        id="output/orphaned",
+        severity=Severity.ERROR,
+        purpose="Checks that no output is left of a spec that is gone.",
+        why="A tool that was removed would still be importable.",
+        bad="",
+        good="",
+    ),
+    Rule(
+        id="output/foreign",
+        severity=Severity.ERROR,
+        purpose="Checks that the output folder holds nothing but outputs.",
+        why=(
+            "The generator owns the folder and must not take away what is somebody"
+            " else's."
+        ),
+        bad="",
+        good="",
+    ),
+    Rule(
+        id="output/link",
+        severity=Severity.ERROR,
+        purpose="Checks that no output is a symbolic link.",
+        why="Writing through a link would change a file somewhere else.",
+        bad="",
+        good="",
+    ),
+    Rule(
+        id="target/template",
+        severity=Severity.ERROR,
+        purpose="Checks that every template can be rendered.",
+        why=(
+            "A template of the project that prints text which no encoder has made is"
+            " refused: that is how text becomes code."
+        ),
+        bad="",
+        good="",
+    ),
+)

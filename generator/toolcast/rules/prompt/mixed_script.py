@@ -1,0 +1,56 @@
+"""`prompt/mixed-script`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...detectors.confusables import look_alike
+from ...facts.model_texts import all_texts
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...reading.characters import describe
+from ..rule import Rule
+from . import at_text, shown
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds words that look Latin and are not."""
+    for tool in toolset.tools:
+        texts = all_texts(tool)
+        if texts.joined.isascii():
+            continue
+        for found in texts.each:
+            hit = look_alike(found.text)
+            if hit is not None:
+                word, character = hit
+                yield at_text(
+                    RULE,
+                    tool,
+                    found,
+                    f"the word {shown(word)} has {describe(character)} among Latin"
+                    " letters",
+                    "write the word in one script",
+                )
+
+
+RULE = Rule(
+    id="prompt/mixed-script",
+    severity=Severity.WARNING,
+    purpose="Checks that no word mixes Latin letters with their doubles of other scripts.",
+    why=(
+        "A Cyrillic letter in a Latin word looks right to a reviewer and slips through"
+        " every search; models read it as another word. The check is a heuristic: it knows"
+        " the common doubles, and a word written wholly in another script passes."
+    ),
+    bad="""\
+summary: "Sends to \\u0430dmin."
+parameters: {type: object}
+""",
+    good="""\
+summary: Sends to admin, администратор.
+parameters: {type: object}
+""",
+    check=check,
+)

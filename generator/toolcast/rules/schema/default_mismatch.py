@@ -1,0 +1,57 @@
+"""`schema/default-mismatch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...json_schema.values import ValueChecker
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds defaults that are not valid where they stand."""
+    for tool in toolset.tools:
+        for field, schema in tool.schemas.items():
+            checker: ValueChecker | None = None
+            for path, subschema in schema.subschemas.items():
+                if "default" not in subschema:
+                    continue
+                checker = checker or ValueChecker(schema)
+                problems = checker.problems(subschema["default"], path)
+                if problems:
+                    yield at_tool(
+                        RULE,
+                        tool,
+                        (field, *path, "default"),
+                        f"the default is not valid: {problems[0]}",
+                        "a caller that sends it is refused; change the default or the"
+                        " schema",
+                    )
+
+
+RULE = Rule(
+    id="schema/default-mismatch",
+    severity=Severity.WARNING,
+    purpose="Checks that every `default` is valid by the schema that it stands in.",
+    why=(
+        "Models and clients send defaults back, and the call is refused. One in six defaults"
+        " of published servers is such a one, mostly `default: null` on a string."
+    ),
+    bad="""\
+parameters:
+  type: object
+  properties:
+    limit: {type: integer, minimum: 1, default: 0}
+""",
+    good="""\
+parameters:
+  type: object
+  properties:
+    limit: {type: integer, minimum: 1, default: 10}
+""",
+    check=check,
+)

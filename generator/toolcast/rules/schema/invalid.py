@@ -1,0 +1,57 @@
+"""`schema/invalid`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...json_schema.graph import DIALECTS, dialect_of
+from ...json_schema.metaschema import problems_with_schema
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds schemas that break the schema of their own dialect."""
+    for tool in toolset.tools:
+        for field, schema in tool.schemas.items():
+            for path, subschema in schema.subschemas.items():
+                declared = subschema.get("$schema")
+                if declared is not None and dialect_of(subschema) is None:
+                    yield at_tool(
+                        RULE,
+                        tool,
+                        (field, *path, "$schema"),
+                        f"the dialect `{str(declared)[:80]}` is not known",
+                        f"the dialects are {', '.join(DIALECTS.values())};"
+                        " without `$schema` it is 2020-12",
+                    )
+            for path, message, help_ in problems_with_schema(schema):
+                yield at_tool(RULE, tool, (field, *path), message, help_)
+
+
+RULE = Rule(
+    id="schema/invalid",
+    severity=Severity.ERROR,
+    purpose="Checks that every schema is valid by the schema of its own dialect.",
+    why=(
+        "No validator and no model can be relied on to read an invalid schema. A published"
+        " server said `exclusiveMinimum: true`, which newer dialects forbid: strict clients"
+        " refused its whole list of tools."
+    ),
+    bad="""\
+parameters:
+  type: object
+  properties:
+    page: {type: integer, minimum: 0, exclusiveMinimum: true}
+""",
+    good="""\
+parameters:
+  type: object
+  properties:
+    page: {type: integer, exclusiveMinimum: 0}
+""",
+    check=check,
+)

@@ -1,0 +1,43 @@
+"""`schema/no-type`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds parameters whose root has no type."""
+    for tool in toolset.tools:
+        if "type" not in tool.parameters:
+            yield at_tool(
+                RULE,
+                tool,
+                ("parameters",),
+                "`parameters` has no `type`",
+                "add `type: object`",
+                at_key=True,
+            )
+
+
+RULE = Rule(
+    id="schema/no-type",
+    severity=Severity.WARNING,
+    purpose="Checks that `parameters` says `type: object`.",
+    why="MCP demands it, and clients that check their server's list refuse the tool.",
+    bad="""\
+parameters:
+  properties: {task: {type: string}}
+""",
+    good="""\
+parameters:
+  type: object
+  properties: {task: {type: string}}
+""",
+    check=check,
+)

@@ -1,0 +1,104 @@
+"""`schema/unknown-keyword`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...model.spec_schema import did_you_mean
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+KEYWORDS = frozenset(
+    [
+        *(
+            "$schema",
+            "$id",
+            "id",
+            "$ref",
+            "$defs",
+            "$anchor",
+            "$comment",
+            "$dynamicRef",
+        ),
+        *("$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"),
+        *("definitions", "title", "description", "default", "deprecated", "readOnly"),
+        *("writeOnly", "examples", "type", "enum", "const", "multipleOf", "maximum"),
+        *("exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength"),
+        *("pattern", "maxItems", "minItems", "uniqueItems", "maxContains"),
+        *("minContains", "maxProperties", "minProperties", "required"),
+        *("dependentRequired", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+        *("dependentSchemas", "dependencies", "prefixItems", "items", "contains"),
+        *("additionalItems", "properties", "patternProperties"),
+        *("additionalProperties", "propertyNames", "unevaluatedItems"),
+        *("unevaluatedProperties", "format", "contentEncoding", "contentMediaType"),
+        *("contentSchema",),
+    ]
+)
+# Widely used words of other vocabularies, some of them near a keyword.
+OTHERS = frozenset(
+    [
+        *("example", "nullable", "discriminator", "xml", "externalDocs", "enumNames"),
+        *("enumDescriptions", "markdownDescription", "propertyOrdering", "optional"),
+        *("ref", "defs", "defaults", "name", "names", "label", "order", "group"),
+        *("propertyOrder", "units", "unit", "hidden", "secret", "strict", "options"),
+    ]
+)
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds words that are nearly a keyword."""
+    for tool in toolset.tools:
+        for field, schema in tool.schemas.items():
+            for path, subschema in schema.subschemas.items():
+                for word in subschema:
+                    if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
+                        continue
+                    meant = _near(word)
+                    if meant:
+                        yield at_tool(
+                            RULE,
+                            tool,
+                            (field, *path, word),
+                            f"`{word}` is no keyword of JSON Schema, so nothing checks it",
+                            meant,
+                            at_key=True,
+                        )
+
+
+@lru_cache(maxsize=4096)
+def _near(word: str) -> str:
+    """The keyword that a word is nearly, which begins or ends as it does."""
+    candidates = [
+        keyword
+        for keyword in sorted(KEYWORDS)
+        if abs(len(keyword) - len(word)) <= 2
+        and (keyword[0] == word[:1].lower() or keyword[-1] == word[-1:])
+    ]
+    return did_you_mean(word, candidates) if candidates else ""
+
+
+RULE = Rule(
+    id="schema/unknown-keyword",
+    severity=Severity.WARNING,
+    purpose="Checks that no word of a schema is a misspelled keyword.",
+    why=(
+        "JSON Schema ignores what it does not know: a tool with `propertes` has no"
+        " parameters, and nothing says so."
+    ),
+    bad="""\
+parameters:
+  type: object
+  propertes: {task: {type: string}}
+""",
+    good="""\
+parameters:
+  type: object
+  properties: {task: {type: string}}
+""",
+    check=check,
+)

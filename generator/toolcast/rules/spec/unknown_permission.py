@@ -1,0 +1,45 @@
+"""`spec/unknown-permission`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...model.spec_schema import did_you_mean
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds permissions that the toolset does not have."""
+    for tool in toolset.tools:
+        if tool.permission is not None and tool.permission not in toolset.permissions:
+            yield at_tool(
+                RULE,
+                tool,
+                ("permission",),
+                f"the toolset has no permission `{tool.permission}`",
+                did_you_mean(tool.permission, list(toolset.permissions))
+                or "add it to `permissions` with one line of meaning",
+            )
+
+
+RULE = Rule(
+    id="spec/unknown-permission",
+    severity=Severity.ERROR,
+    purpose="Checks that every tool's permission is one of the toolset's.",
+    why="A misspelled permission is one that nobody is ever asked for, or ever has.",
+    bad="""\
+permission: note.write
+# toolset.yaml
+permissions: {notes.write: May change notes.}
+""",
+    good="""\
+permission: notes.write
+# toolset.yaml
+permissions: {notes.write: May change notes.}
+""",
+    check=check,
+)

@@ -1,0 +1,49 @@
+"""`spec/unknown-section`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...model.spec_schema import did_you_mean
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tools in a section that the toolset does not have."""
+    names = [section.name for section in toolset.sections]
+    for tool in toolset.tools:
+        if tool.section is not None and tool.section not in names:
+            yield at_tool(
+                RULE,
+                tool,
+                ("section",),
+                f"the toolset has no section `{tool.section}`",
+                did_you_mean(tool.section, names) or "add it to `sections`",
+            )
+
+
+RULE = Rule(
+    id="spec/unknown-section",
+    severity=Severity.ERROR,
+    purpose="Checks that every tool's section is one of the toolset's.",
+    why="The tool would fall out of its section of the prompt, behind all others.",
+    bad="""\
+section: memroy
+# toolset.yaml
+sections:
+  memory: {heading: Memory}
+targets: {mcp: {}, registry: {}, prompts: {}}
+""",
+    good="""\
+section: memory
+# toolset.yaml
+sections:
+  memory: {heading: Memory}
+targets: {mcp: {}, registry: {}, prompts: {}}
+""",
+    check=check,
+)

@@ -1,0 +1,65 @@
+"""`spec/unread-field`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...targets.table import enabled
+from ..rule import Rule, at_tool, at_toolset
+
+__all__ = ["RULE"]
+
+
+# Every spec has them, every list is ordered by them, or a rule is what reads them.
+_ALWAYS_READ = frozenset(
+    [
+        *("name", "summary", "parameters", "suppress", "section", "order", "since"),
+        *("renamed_from", "clients", "data"),
+    ]
+)
+_READERS = {
+    "instructions": frozenset(["mcp"]),
+    "version": frozenset(["mcp"]),
+    "preamble": frozenset(["prompts"]),
+    "letta": frozenset(["letta"]),
+    "mcp_servers": frozenset(["registry"]),
+    "router": frozenset(["registry"]),
+}
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds fields that change no output of the toolset."""
+    chosen = enabled(tuple(toolset.targets))
+    read = _ALWAYS_READ.union(*(target.reads for target in chosen))
+    names = {target.name for target in chosen}
+    for tool in toolset.tools:
+        for field in tool.fields:
+            if field not in read:
+                message = f"none of the toolset's targets reads `{field}`"
+                yield at_tool(RULE, tool, (field,), message, at_key=True)
+    for field in toolset.fields:
+        readers = _READERS.get(field)
+        if readers is not None and not readers & names:
+            message = f"none of the toolset's targets reads `{field}`"
+            yield at_toolset(RULE, toolset, (field,), message, at_key=True)
+
+
+RULE = Rule(
+    id="spec/unread-field",
+    severity=Severity.NOTE,
+    purpose="Checks that every field of a spec is read by a target of its toolset.",
+    why="Who fills a field in expects it to have an effect.",
+    bad="""\
+guidance: Keep a note to one line.
+# toolset.yaml
+targets: {mcp: {}, registry: {}}
+""",
+    good="""\
+guidance: Keep a note to one line.
+# toolset.yaml
+targets: {mcp: {}, registry: {}, prompts: {}}
+""",
+    check=check,
+)

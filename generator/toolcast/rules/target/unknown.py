@@ -1,0 +1,50 @@
+"""`target/unknown`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...model.spec_schema import did_you_mean, quoted_list
+from ...targets.table import target_names
+from ..rule import Rule, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds targets that do not exist."""
+    known = target_names()
+    own = (toolset.document.value if toolset.document else {}).get("targets") or {}
+    for name in own:
+        if name not in known:
+            path = ("targets", name)
+            yield at_toolset(RULE, toolset, path, *_worded(name, known), at_key=True)
+    for index, name in enumerate(workspace.targets):
+        if name not in known and workspace.document is not None:
+            yield workspace.document.finding(
+                RULE.id, RULE.severity, ("targets", index), *_worded(name, known)
+            )
+
+
+def _worded(name: str, known: list[str]) -> tuple[str, str]:
+    meant = did_you_mean(name, known) or f"the targets are {quoted_list(known)}"
+    return f"there is no target `{name}`", meant
+
+
+RULE = Rule(
+    id="target/unknown",
+    severity=Severity.ERROR,
+    purpose="Checks that every target that is asked for exists.",
+    why="A misspelled target is an output that nobody gets, and nobody misses it at once.",
+    bad="""\
+# toolset.yaml
+targets: {mcpp: {}}
+""",
+    good="""\
+# toolset.yaml
+targets: {mcp: {}}
+""",
+    check=check,
+)

@@ -1,0 +1,52 @@
+"""`target/unknown-option`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ...model.spec_schema import did_you_mean, quoted_list
+from ...targets.table import target_named
+from ..rule import Rule, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds options that their target does not have."""
+    for name, options in toolset.targets.items():
+        target = target_named(name)
+        if target is None or not isinstance(options, dict):
+            continue
+        known = list(target.options)
+        for option in options:
+            if option not in known:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("targets", name, option),
+                    f"the target `{name}` has no option `{option}`",
+                    did_you_mean(option, known)
+                    or (f"it has {quoted_list(known)}" if known else "it has none"),
+                    at_key=True,
+                )
+
+
+RULE = Rule(
+    id="target/unknown-option",
+    severity=Severity.ERROR,
+    purpose="Checks that a target's options are ones that it has.",
+    why=(
+        "The options of built-in targets are checked by the spec language itself; those of"
+        " targets that come as entry points are checked here, lest one be ignored."
+    ),
+    bad="",
+    good="""\
+# toolset.yaml
+targets: {cli: {heading: Notes}}
+# note.yaml
+cli: {keyword: note}
+""",
+    check=check,
+)

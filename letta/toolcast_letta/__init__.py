@@ -1,0 +1,3 @@
+"""Toolcast letta."""
+
+__version__ = "0.1.0"

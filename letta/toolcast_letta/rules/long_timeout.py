@@ -1,0 +1,50 @@
+"""`letta/long-timeout`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolcast.findings import Finding, Severity
+from toolcast.model.model import Toolset, Workspace
+from toolcast.rules.rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+
+_MOST = 120.0
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds attached tools that may take so long that Letta's turn hangs."""
+    for tool in toolset.tools:
+        timeout = toolset.timeout if tool.timeout is None else tool.timeout
+        if (tool.letta or {}).get("attached") and timeout > _MOST:
+            own = tool.timeout is not None
+            yield at_tool(
+                RULE,
+                tool,
+                ("timeout",) if own else ("letta", "attached"),
+                f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"
+                f"; an attached tool has {_MOST:g} s",
+                "set `timeout` lower, and let the tool hand long work over",
+            )
+
+
+RULE = Rule(
+    id="letta/long-timeout",
+    severity=Severity.ERROR,
+    purpose="Checks that an attached tool is given up long before Letta's turn would hang.",
+    why=(
+        "Letta has no timeout for tools. A call of 300 seconds or more hangs the agent's turn"
+        " for ever, and the server does not even stop any more."
+    ),
+    bad="""\
+letta: {attached: true}
+timeout: 300
+""",
+    good="""\
+letta: {attached: true}
+timeout: 60
+""",
+    check=check,
+)

@@ -1,0 +1,71 @@
+"""`letta/no-decision`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolcast.findings import Finding, Severity
+from toolcast.model.model import Toolset, ToolSpec, Workspace
+from toolcast.rules.rule import Rule, at_tool
+from toolcast.targets.table import enabled
+
+from ..config import offered_to_letta, settings_of, unattached
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tools of which nobody said whether agents get them, or that they cannot get."""
+    if "letta" not in {target.name for target in enabled(tuple(toolset.targets))}:
+        return
+    reasons = unattached(toolset)
+    excluded = toolset.excluded("letta")
+    offered = {tool.name for tool in offered_to_letta(toolset)}
+    for tool in toolset.tools:
+        facts = tool.letta or {}
+        wants = bool(facts.get("attached"))
+        if wants and tool.name in excluded:
+            message = f"`{tool.name}` is attached, and excluded from `letta`"
+            yield _at(tool, ("letta", "attached"), message, "remove one of the two")
+        elif wants and tool.name not in offered:
+            client = settings_of(toolset).server.client
+            whom = f" to the client `{client}`" if client else " to Letta"
+            message = f"`{tool.name}` is attached, and not offered{whom}"
+            help_ = "offer it to that client, or set `letta.attached: false`"
+            yield _at(tool, ("letta", "attached"), message, help_)
+        elif not wants and not reasons.get(tool.name):
+            path = ("letta",) if tool.letta is not None else ()
+            yield _at(
+                tool,
+                path,
+                f"nothing says why `{tool.name}` is not attached to Letta's agents",
+                "`letta: {attached: true}`, or `attached: false` with a `reason`",
+            )
+
+
+def _at(tool: ToolSpec, path: tuple[str, ...], message: str, help_: str) -> Finding:
+    return at_tool(RULE, tool, path, message, help_)
+
+
+RULE = Rule(
+    id="letta/no-decision",
+    severity=Severity.ERROR,
+    purpose="Checks that each tool is attached to Letta's agents, or not and why.",
+    why=(
+        "A tool that is deployed and not attached is the commonest mistake: nothing fails, and"
+        " the agent does not have it."
+    ),
+    bad="""\
+cli: {keyword: note}
+# toolset.yaml
+letta: {server: {url: "http://tools.test/mcp"}, agents: {}}
+targets: {mcp: {}, letta: {}}
+""",
+    good="""\
+letta: {attached: false, reason: People keep the notes.}
+# toolset.yaml
+letta: {server: {url: "http://tools.test/mcp"}, agents: {}}
+targets: {mcp: {}, letta: {}}
+""",
+    check=check,
+)

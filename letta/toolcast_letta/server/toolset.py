@@ -1,0 +1,81 @@
+"""What a generated module says of a toolset in Letta, ready to be planned and applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolcast_runtime.registry.registry import Registry
+
+if TYPE_CHECKING:
+    from .desired_state import Attachment
+
+__all__ = ["LettaToolset"]
+
+
+@dataclass(frozen=True)
+class LettaToolset:
+    """A toolset's wishes, as its generated module has them.
+
+    Attributes:
+        toolset: the toolset's name.
+        registry: its tools.
+        attached: the tools that its agents get.
+        exit_tools: those whose calls end the turn.
+        approval_tools: those whose calls a person approves.
+        changing_tools: those that change data.
+        never_attached: tools that must not be attached, with the reason.
+        former_names: the present name of each former one.
+        server: the MCP server's entry: `name`, `url`, `url_env`, `token_env`, `client`.
+        agents: `name`, `id`, `id_env`, `type`, `expects`, `ends_turn`, `forbids` of each.
+        flavour: `v1` or `code`.
+        not_served: tools of the registry that the MCP server leaves out.
+    """
+
+    toolset: str
+    registry: Registry
+    attached: tuple[str, ...]
+    exit_tools: tuple[str, ...]
+    approval_tools: tuple[str, ...]
+    changing_tools: tuple[str, ...]
+    never_attached: Mapping[str, str]
+    former_names: Mapping[str, str]
+    server: Mapping[str, str | None]
+    agents: Sequence[Mapping[str, Any]]
+    flavour: str = "v1"
+    not_served: tuple[str, ...] = ()
+
+    def wish(
+        self, environment: Mapping[str, str], *, server_url: str | None = None
+    ) -> Attachment:
+        """The same with what the environment says.
+
+        Raises:
+            MissingSetting: the environment lacks something.
+        """
+        from .desired_state import attachment
+
+        client = self.server.get("client")
+        definitions: dict[str, Mapping[str, Any]] = {}
+        for name in self.registry.names(client):
+            if name in self.not_served:
+                continue
+            tool = self.registry.get_tool(name, client)
+            definitions[name] = {
+                "description": tool.definition.get("description"),
+                "parameters": tool.definition.get("inputSchema", {}),
+                "examples": tool.examples,
+            }
+        data = {
+            "toolset": self.toolset,
+            "server": self.server,
+            "agents": self.agents,
+            "attached": self.attached,
+            "exit_tools": self.exit_tools,
+            "approval_tools": self.approval_tools,
+            "changing_tools": self.changing_tools,
+            "never_attached": self.never_attached,
+            "former_names": self.former_names,
+        }
+        return attachment(data, definitions, environment, server_url=server_url)

@@ -1,0 +1,153 @@
+"""Calls of tools that the caller may have: checked arguments, the handler, the answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..access.clients import AccessError
+from ..registry.local_tools import OwnTools
+from ..registry.provider import ToolSource
+from ..registry.tool import Tool
+from ..validation.validators import Validators
+from .call_context import CallContext, ReportProgress
+from .calling import CallOutcome, Invoke, awaited, invoke_handler, run_call
+from .tool_response import ToolResponse
+from .tracing import is_traced, span
+
+if TYPE_CHECKING:
+    from ..ledger.ledger_settings import LedgerSettings
+    from ..ledger.recorder import Recorder
+
+__all__ = ["ToolCalls"]
+
+_logger = logging.getLogger("toolcast")
+
+
+class ToolCalls:
+    """Runs the calls of one registry."""
+
+    def __init__(self, own: OwnTools, ledger: LedgerSettings | None = None) -> None:
+        self._own = own
+        self._ledger = ledger
+        self.validators = Validators()
+
+    async def find_and_call(
+        self,
+        found: Awaitable[tuple[Tool, ToolSource | None]],
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        client: str | None,
+        report_progress: ReportProgress | None,
+    ) -> ToolResponse:
+        """The answer of the tool that is found. Every failure is an answer, too."""
+        try:
+            tool, source = await found
+        except LookupError as error:
+            return ToolResponse(error=str(error))
+        except AccessError:
+            return _refused(
+                "no tool can be called: who may have which cannot be found out"
+            )
+        except Exception:
+            return _refused(f"the tool `{name}` is not available: it cannot be loaded")
+        given: Mapping[str, Any] = {} if arguments is None else arguments
+        context = CallContext(tool.name, client, report_progress)
+        return await self.call(tool, source, given, context)
+
+    async def call(
+        self,
+        tool: Tool,
+        source: ToolSource | None,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> ToolResponse:
+        """The answer of a tool, its own or its source's. Every failure is an answer, too."""
+
+        if not is_traced():
+            return (await self._kept(tool, source, arguments, context))[0]
+        with span(context) as told:
+            response, outcome = await self._kept(tool, source, arguments, context)
+            told(outcome)
+        return response
+
+    async def _kept(
+        self,
+        tool: Tool,
+        source: ToolSource | None,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> tuple[ToolResponse, CallOutcome]:
+        if not tool.persistent:
+            return await self._work(tool, source, arguments, context)
+
+        async def work() -> tuple[ToolResponse, CallOutcome]:
+            return await self._work(tool, source, arguments, context)
+
+        return await self._recorder.keep(tool, arguments, context, work)
+
+    async def close(self) -> None:
+        """Returns when every call is recorded that has to be."""
+        if "_recorder" in self.__dict__:
+            await self._recorder.close()
+
+    @cached_property
+    def _recorder(self) -> Recorder:
+        from ..ledger.recorder import Recorder
+
+        return Recorder(self._ledger)
+
+    async def _work(
+        self,
+        tool: Tool,
+        source: ToolSource | None,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> tuple[ToolResponse, CallOutcome]:
+        if source is not None:
+            invoke = _invoke_source(source, tool)
+            return await run_call(tool, invoke, arguments, context, _no_problems)
+        problems = self.validators.problems_with_arguments(tool, arguments)
+        if problems:
+            return ToolResponse(error=_invalid(tool, problems)), "invalid"
+        if tool.handler is None:
+            unwritten = "is not implemented: its spec names no handler"
+            return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
+        try:
+            handler = self._own.handler(tool)
+        except Exception:
+            _logger.exception("the handler of %s cannot be loaded", tool.name)
+            missing = "is not available: its handler cannot be loaded"
+            text = f"the tool `{tool.name}` {missing}; the log has the details"
+            return ToolResponse(error=text), "error"
+        unknown = handler.not_taken(arguments)
+        if unknown:
+            problems = [f"`{argument}` is not a parameter" for argument in unknown]
+            return ToolResponse(error=_invalid(tool, problems)), "invalid"
+        check = self.validators.problems_with_result
+        return await run_call(tool, invoke_handler(handler), arguments, context, check)
+
+
+def _refused(why: str) -> ToolResponse:
+    """The answer when something is wrong here, with the present exception in the log."""
+    _logger.exception("a call is refused: %s", why)
+    return ToolResponse(error=f"{why}; the log says why")
+
+
+def _invoke_source(source: ToolSource, tool: Tool) -> Invoke:
+    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Any:
+        return await awaited(lambda: source.call_tool(tool, arguments, context))
+
+    return invoke
+
+
+def _no_problems(tool: Tool, result: Any) -> list[str]:
+    """A source's results are checked by the source, if anybody does."""
+    return []
+
+
+def _invalid(tool: Tool, problems: list[str]) -> str:
+    lines = "".join(f"\n- {problem}" for problem in problems)
+    return f"the arguments of `{tool.name}` are not valid:{lines}"

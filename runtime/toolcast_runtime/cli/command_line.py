@@ -1,0 +1,156 @@
+"""A toolset's registry as commands of a shell.
+
+Needs `click`. Words become values by the schema of their parameter; whether they are right
+is for the registry's validation alone, as everywhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from ..registry.registry import Registry, UnknownClientError
+from .command import BoundCommand, Command, Positional
+from .help_text import OrderedGroup
+
+__all__ = ["Command", "Positional", "command_line"]
+
+
+def command_line(
+    registry: Registry,
+    commands: Sequence[Command],
+    *,
+    program: str,
+    title: str,
+    client: str | None = None,
+) -> click.Group:
+    """The group of a toolset's commands; each is built when it is asked for.
+
+    Commands of tools that the client may not have are not there. In a toolset with clients
+    the option `--client` names another one.
+    """
+    return _Keywords(registry, commands, client, name=program, help=title)
+
+
+class _Keywords(OrderedGroup):
+    def __init__(
+        self,
+        registry: Registry,
+        commands: Sequence[Command],
+        client: str | None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(context_settings={"max_content_width": 100}, **settings)
+        self.params.append(_log_option())
+        self._registry = registry
+        self._commands = commands
+        self._client = client
+        if _has_clients(registry):
+            option = click.Option(
+                ["--client"],
+                default=client,
+                metavar="NAME",
+                # Before --help, which lists the commands of the client.
+                is_eager=True,
+                help="Act as this client.",
+            )
+            option.show_default = client is not None
+            self.params.append(option)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(dict.fromkeys(c.keyword for c in self._offered(ctx)))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return self._command(ctx, cmd_name, ())
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        command = self._command(ctx, args[0], args[1:])
+        if command is None:
+            return super().resolve_command(ctx, args)
+        return args[0], command, args[1:]
+
+    def _offered(self, ctx: click.Context) -> Iterator[Command]:
+        client = self._client_of(ctx)
+        try:
+            names = frozenset(self._registry.names(client))
+        except UnknownClientError as error:
+            if client is None:
+                raise click.UsageError("name the client: --client NAME", ctx) from None
+            raise click.BadParameter(str(error), ctx, param_hint="--client") from None
+        yield from (command for command in self._commands if command.tool in names)
+
+    def _client_of(self, ctx: click.Context) -> str | None:
+        client: str | None = ctx.params.get("client", self._client)
+        return client
+
+    def _command(
+        self, ctx: click.Context, keyword: str, words: Sequence[str]
+    ) -> click.Command | None:
+        """The command of a keyword; its flags choose among several."""
+        client = self._client_of(ctx)
+        commands = [
+            BoundCommand(command, self._registry, client)
+            for command in self._offered(ctx)
+            if command.keyword == keyword
+        ]
+        if not commands:
+            return None
+        actions = [bound for bound in commands if bound.command.action is not None]
+        if actions:
+            summary = actions[0].tool.summary
+            group = OrderedGroup(name=keyword, help=summary)
+            for bound in actions:
+                group.add_command(bound.build(bound.command.action or "", ()))
+            return group
+        own = words[: words.index("--")] if "--" in words else words
+        flags = [b.command.flag for b in commands if b.command.flag is not None]
+        chosen = [b for b in commands if b.command.flag in own] or [
+            b for b in commands if b.command.flag is None
+        ]
+        others = [b for b in commands if b.command.flag is not None]
+        bound = chosen[0] if chosen else commands[0]
+        return bound.build(keyword, others if flags else ())
+
+
+class _Kept(logging.Handler):
+    """Keeps details from the shell: who reads it is a caller, often an agent."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo("`--log FILE` before the command keeps the details", err=True)
+
+
+def _log_option() -> click.Option:
+    return click.Option(
+        ["--log"],
+        type=click.Path(dir_okay=False, writable=True),
+        metavar="FILE",
+        help="Append what goes wrong inside a tool to this file.",
+        expose_value=False,
+        callback=_log_to,
+    )
+
+
+def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> None:
+    logger = logging.getLogger("toolcast")
+    for handler in [h for h in logger.handlers if isinstance(h, _Kept)]:
+        logger.removeHandler(handler)
+    if file is None:
+        logger.addHandler(_Kept(logging.ERROR))
+        return
+    try:
+        logger.addHandler(logging.FileHandler(file, encoding="utf-8"))
+    except OSError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
+def _has_clients(registry: Registry) -> bool:
+    try:
+        registry.names(None)
+    except UnknownClientError:
+        return True
+    return False

@@ -1,0 +1,245 @@
+"""One external MCP server: connected at the first use, kept, and connected again.
+
+Everything here runs in the loop of `loop_thread`. A server that is down, slow or broken
+costs its own tools: each step has a deadline, and what goes wrong ends in `down`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..calls.tool_response import ToolResponse
+from ..calls.untrusted_text import escaped, without
+from ..registry.tool import Tool
+from ..validation.validators import Validators
+from .listing import Listing, take_tools
+from .result import response_of
+from .server_settings import ExternalServer, MissingVariableError, Resolved, resolve
+
+if TYPE_CHECKING:
+    from .session import Session
+
+__all__ = ["Connection"]
+
+_logger = logging.getLogger("toolcast")
+
+_FIRST_DELAY = 0.5
+_LONGEST_DELAY = 60.0
+_STEADY_SECONDS = 30.0
+_REFRESH_SECONDS = 300.0
+_BETWEEN_LISTS = 1.0
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """What is offered of a server at present."""
+
+    listing: Listing
+    validators: Validators
+
+
+class Connection:
+    """The connection to one server.
+
+    Args:
+        server: which, and what is taken from it.
+        taken: the names of the toolset's own tools.
+        on_change: is called in the loop whenever the offered tools are others.
+    """
+
+    def __init__(
+        self,
+        server: ExternalServer,
+        taken: frozenset[str],
+        on_change: Callable[[], None],
+    ) -> None:
+        self.server = server
+        self._taken = taken
+        self._on_change = on_change
+        self._offer: _Offer | None = None
+        self._session: Session | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._decided = asyncio.Event()
+        self._resolved = Resolved()
+        self._seen: dict[str, Tool] = {}
+        self._told: tuple[str, ...] = ()
+        self._count = 0
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """What it offers now, by the names that callers use; nothing while it is down."""
+        return {} if self._offer is None else self._offer.listing.tools
+
+    @property
+    def names_seen(self) -> frozenset[str]:
+        """Every name that was its own: another server does not get one while it is down."""
+        return frozenset(self._seen)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the first attempt is over, with or without tools."""
+        return self._decided.is_set()
+
+    async def decided(self) -> None:
+        """Starts the connection if nobody has, and waits until it is up or down."""
+        if self._keeper is None:
+            self._keeper = asyncio.ensure_future(self._keep())
+        await self._decided.wait()
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResponse:
+        """Calls a tool by the name that callers use, within the server's `call_timeout`."""
+        server = self.server
+        try:
+            async with asyncio.timeout(server.call_timeout):
+                return await self._call(name, arguments)
+        except TimeoutError:
+            _logger.warning(
+                "external server %s: no answer to a call of %s within %g s",
+                *(server.name, name, server.call_timeout),
+            )
+            return ToolResponse(
+                error=f"the tool gave no answer within {server.call_timeout:g} s"
+            )
+
+    async def close(self) -> None:
+        """Ends the connection and the server's process. It may be used again."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.cancel()
+            await asyncio.wait({keeper})
+        self._offer = self._session = None
+        self._decided.clear()
+
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolResponse:
+        await self.decided()
+        offer, session = self._offer, self._session
+        if offer is None or session is None:
+            where = f"the external server `{self.server.name}`"
+            return ToolResponse(error=f"{where} of this tool cannot be reached now")
+        tool = offer.listing.tools.get(name)
+        if tool is None:
+            return ToolResponse(error=f"unknown tool `{name}`")
+        problems = offer.validators.problems_with_arguments(tool, arguments)
+        if problems:
+            lines = "".join(f"\n- {problem}" for problem in problems)
+            return ToolResponse(
+                error=f"the arguments of `{name}` are not valid:{lines}"
+            )
+        from .session import Refused
+
+        try:
+            own = offer.listing.own_names[name]
+            answer = await session.call(own, arguments)
+        except Refused as refused:
+            return ToolResponse(error=self._cleaned(str(refused)))
+        response = response_of(answer, self._resolved.secrets)
+        if response.error is None and tool.returns is not None:
+            problems = offer.validators.problems_with_result(tool, response.result)
+            if problems:
+                text = escaped(self._cleaned("; ".join(problems)))
+                self._log(logging.WARNING, f"the result of {name}: {text}")
+                mismatch = "the tool's result does not match its declared schema"
+                return ToolResponse(error=mismatch)
+        return response
+
+    async def _keep(self) -> None:
+        """Connects, and again when the connection is lost, with growing pauses."""
+        failures = 0
+        loop = asyncio.get_running_loop()
+        while True:
+            begin = loop.time()
+            reason = await self._connected()
+            failures = 0 if loop.time() - begin > _STEADY_SECONDS else failures + 1
+            longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2 ** min(failures, 16))
+            delay = longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+            self._down(reason, delay)
+            await asyncio.sleep(delay)
+
+    async def _connected(self) -> str:
+        """Connects and stays so; gives the reason why it is over."""
+        # The SDK is imported here: a second of work, in this thread, at the first use.
+        from .sdk_logging import quieten_thread
+        from .session import Refused, opened_session
+
+        quieten_thread()
+        try:
+            self._resolved = resolve(self.server, os.environ)
+            async with opened_session(self.server, self._resolved) as session:
+                await self._up(session)
+                while not session.is_lost:
+                    await session.changed(_REFRESH_SECONDS)
+                    if not session.is_lost:
+                        await self._up(session)
+                        await asyncio.sleep(_BETWEEN_LISTS)
+                # Before the rest is cleared away, which may take a moment.
+                self._offer = self._session = None
+                self._on_change()
+                return session.why_lost()
+        except (MissingVariableError, Refused) as error:
+            return str(error)
+        except TimeoutError as error:
+            return str(error) or "it took too long"
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        finally:
+            self._session = None
+
+    async def _up(self, session: Session) -> None:
+        """Lists the tools and offers them."""
+        definitions = await session.list_tools()
+        listing = take_tools(self.server, definitions, self._taken)
+        before = self._offer
+        self._offer = _Offer(listing, Validators())
+        self._count = len(listing.tools)
+        self._session = session
+        if before is None:
+            self._log(logging.INFO, f"connected; it offers {self._count} tools")
+        self._tell_what_is_left_out(listing)
+        self._tell_what_is_other(listing)
+        self._seen.update(listing.tools)
+        self._decided.set()
+        self._on_change()
+
+    def _down(self, reason: str, delay: float) -> None:
+        lost, self._count = self._count, 0
+        self._offer = self._session = None
+        what = f"; its {lost} tools are not offered" if lost else ""
+        text = escaped(self._cleaned(reason))
+        self._log(
+            logging.WARNING,
+            f"not connected: {text}{what}; next attempt in {delay:.1f} s",
+        )
+        self._decided.set()
+        self._on_change()
+
+    def _tell_what_is_left_out(self, listing: Listing) -> None:
+        if listing.left_out and listing.left_out != self._told:
+            named = "; ".join(listing.left_out[:_MOST_NAMED])
+            more = len(listing.left_out) - _MOST_NAMED
+            rest = f"; and {more} more" if more > 0 else ""
+            self._log(logging.WARNING, f"tools that are not offered: {named}{rest}")
+        self._told = listing.left_out
+
+    def _tell_what_is_other(self, listing: Listing) -> None:
+        """A definition that changes behind a name may be an attack on who trusts it."""
+        changed = [
+            name
+            for name, tool in listing.tools.items()
+            if name in self._seen and self._seen[name].definition != tool.definition
+        ]
+        if changed:
+            named = ", ".join(changed[:_MOST_NAMED])
+            self._log(logging.WARNING, f"changed what these tools say: {named}")
+
+    def _cleaned(self, text: str) -> str:
+        return without(text, self._resolved.secrets)
+
+    def _log(self, level: int, text: str) -> None:
+        _logger.log(level, "external server %s: %s", self.server.name, text)

@@ -1,0 +1,153 @@
+"""The tools of a toolset's external MCP servers.
+
+Callers in any loop share the connections, which live in a thread of their own. Nothing is
+connected, and the MCP SDK is not imported, before a tool is asked for that could be a
+server's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..calls.loop_thread import LoopThread
+from ..calls.tool_response import ToolResponse
+from ..registry.tool import Tool
+from .server_settings import ExternalServer
+
+if TYPE_CHECKING:
+    from ..calls.call_context import CallContext
+    from .connection import Connection
+
+__all__ = ["ExternalTools"]
+
+_logger = logging.getLogger("toolcast")
+
+_Result = TypeVar("_Result")
+
+
+class ExternalTools:
+    """The tools of several servers; of two with one name, the server declared first wins.
+
+    Args:
+        servers: the servers, in the declared order.
+        taken: names of the toolset's own tools, present and former: they win.
+    """
+
+    def __init__(
+        self, servers: Sequence[ExternalServer], taken: Collection[str] = ()
+    ) -> None:
+        self._servers = tuple(servers)
+        self._own = frozenset(taken)
+        self._thread = LoopThread("external tools", self._close)
+        self._connections: dict[str, Connection] = {}
+        self._told: set[tuple[str, str]] = set()
+        # Replaced as a whole in the thread, read in any other.
+        self._offered: Mapping[str, tuple[Tool, Connection]] = {}
+
+    @property
+    def has_always_tools(self) -> bool:
+        """They are all routed."""
+        return False
+
+    def may_own(self, name: str) -> bool:
+        """Whether a server could have a tool of this name, now or later. Does no I/O."""
+        return any(server.may_own(name) for server in self._servers)
+
+    def is_meant_for(self, name: str, client: str | None) -> bool:
+        """Whether a server that could have the tool is for this client."""
+        found = self._offered.get(name)
+        servers = self._servers if found is None else (found[1].server,)
+        return any(
+            server.may_own(name)
+            and (server.clients is None or client in server.clients)
+            for server in servers
+        )
+
+    async def list_tools(self) -> Sequence[Tool]:
+        """The tools that the servers offer now, in the servers' order.
+
+        The first time it waits for every server, each within its own deadlines. A server
+        that cannot be reached is left out, with a line in the log.
+        """
+        await self._settled(self._servers)
+        return tuple(tool for tool, _ in self._offered.values())
+
+    async def find_tool(self, name: str) -> Tool | None:
+        """The tool of this name; None when no server offers one."""
+        if name not in self._offered:
+            await self._settled([s for s in self._servers if s.may_own(name)])
+        found = self._offered.get(name)
+        return None if found is None else found[0]
+
+    async def call_tool(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> ToolResponse:
+        """Calls a tool that was given, once its arguments are valid by its schema."""
+        found = self._offered.get(tool.name)
+        # Between the look-up and the call, the name may have become another server's.
+        if found is None or not self.is_meant_for(tool.name, context.client):
+            return ToolResponse(
+                error=f"the external server of `{tool.name}` cannot be reached now"
+            )
+        return await self._in_thread(found[1].call(tool.name, arguments))
+
+    async def close(self) -> None:
+        """Ends the connections and their processes. What is called afterwards opens them."""
+        await asyncio.to_thread(self._thread.close)
+
+    def close_sync(self) -> None:
+        """`close` for callers without an event loop."""
+        self._thread.close()
+
+    async def _in_thread(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        return await self._thread.run(work)
+
+    async def _settled(self, servers: Sequence[ExternalServer]) -> None:
+        """Waits until each of the servers is connected or known to be down."""
+        known = [self._connections.get(server.name) for server in servers]
+        if servers and not all(one is not None and one.is_decided for one in known):
+            await self._in_thread(self._decide([server.name for server in servers]))
+
+    async def _decide(self, names: Sequence[str]) -> None:
+        from .connection import Connection
+
+        for server in self._servers:
+            if server.name not in self._connections:
+                self._connections[server.name] = Connection(
+                    server, self._own, self._offer
+                )
+        connections = self._connections
+        await asyncio.gather(*(connections[name].decided() for name in names))
+
+    def _offer(self) -> None:
+        """Offers each name by its owner alone: the first server that ever had it.
+
+        Another one does not get it when the owner is down: it would answer in its name.
+        """
+        owners: dict[str, Connection] = {}
+        offered: dict[str, tuple[Tool, Connection]] = {}
+        for server in self._servers:
+            connection = self._connections[server.name]
+            for name in connection.names_seen:
+                owner = owners.setdefault(name, connection)
+                if owner is not connection and (server.name, name) not in self._told:
+                    self._told.add((server.name, name))
+                    clash = (
+                        "external server %s: its `%s` is not offered: %s has one, too"
+                    )
+                    _logger.warning(clash, server.name, name, owner.server.name)
+            for name, tool in connection.tools.items():
+                if owners[name] is connection:
+                    offered[name] = (tool, connection)
+        self._offered = offered
+
+    async def _close(self) -> None:
+        await asyncio.gather(*(one.close() for one in self._connections.values()))
+        self._connections = {}
+        self._offered = {}

@@ -1,0 +1,287 @@
+"""A session with an external server, on the MCP SDK's client, with deadlines and bounds.
+
+Needs `mcp` 2.x, which takes a second to import: import this module when it is needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import mcp_types as types
+from mcp import Client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter, ValidationError
+
+from .http_transport import http_transport
+from .server_settings import ExternalServer, Resolved
+from .stdio_transport import MOST_BYTES, Ending, stdio_transport
+
+__all__ = ["Refused", "Session", "opened_session"]
+
+_MOST_PAGES = 100
+_CLOSING_SECONDS = 8.0
+_ANSWER: TypeAdapter[Any] = TypeAdapter(
+    types.CallToolResult | types.InputRequiredResult
+)
+# The session is gone, whatever the server says about this one request.
+_LOST = frozenset([types.CONNECTION_CLOSED])
+_TERMINATED = "Session terminated"
+
+
+class Refused(Exception):
+    """The server refused a request, or answered what is no answer. The text says what."""
+
+
+class Session:
+    """One connection that is up."""
+
+    def __init__(self, client: Client, server: ExternalServer, ending: Ending) -> None:
+        self._client = client
+        self._server = server
+        self._ending = ending
+        self._changed = asyncio.Event()
+        ending.on_end = self._changed.set
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it has ended."""
+        return self._ending.reason is not None
+
+    def why_lost(self) -> str:
+        """The reason, with the server's last words, as they are."""
+        return f"{self._ending.reason}{_last_words(self._ending)}"
+
+    def _noise(self) -> str:
+        garbage = self._ending.garbage
+        return f"; {garbage} of its lines were no messages" if garbage else ""
+
+    def notice(self, message: Any) -> None:
+        """Takes a notification of the server."""
+        if isinstance(message, types.ToolListChangedNotification):
+            self._changed.set()
+
+    async def changed(self, seconds: float) -> None:
+        """Waits until the list changed or the session is lost, at most so long."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), seconds)
+        self._changed.clear()
+
+    async def list_tools(self) -> list[Mapping[str, Any]]:
+        """Every tool as the server lists it.
+
+        Raises:
+            Refused: the server refused, or its list is no list of tools.
+            TimeoutError: it took longer than the server's `list_timeout`.
+        """
+        seconds = self._server.list_timeout
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._list_tools()
+        except TimeoutError:
+            late = f"it did not list its tools within {seconds:g} s"
+            raise TimeoutError(late + self._noise()) from None
+
+    async def _list_tools(self) -> list[Mapping[str, Any]]:
+        definitions: list[Mapping[str, Any]] = []
+        params: types.PaginatedRequestParams | None = None
+        for _ in range(_MOST_PAGES):
+            try:
+                page = await self._client.session.list_tools(params=params)
+            except MCPError as error:
+                raise self._refusal(error) from None
+            except ValidationError as error:
+                raise Refused(
+                    f"its list of tools is not valid: {_first(error)}"
+                ) from None
+            definitions += [
+                tool.model_dump(mode="json", by_alias=True, exclude_unset=True)
+                for tool in page.tools
+            ]
+            if page.next_cursor is None:
+                return definitions
+            params = types.PaginatedRequestParams(cursor=page.next_cursor)
+        raise Refused(f"its list of tools has more than {_MOST_PAGES} pages")
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """A CallToolResult in its form on the wire. The caller keeps the deadline.
+
+        Raises:
+            Refused: the server refused, or its answer is none.
+        """
+        try:
+            answer = await self._send(name, arguments)
+        except MCPError as error:
+            if error.code != types.HEADER_MISMATCH:
+                raise self._refusal(error) from None
+            # What the headers have to repeat is in the list, which was another one.
+            await self._list_tools()
+            try:
+                answer = await self._send(name, arguments)
+            except MCPError as again:
+                raise self._refusal(again) from None
+        if not isinstance(answer, types.CallToolResult):
+            raise Refused(
+                "the tool asks for input in mid-call, which nobody can give here"
+            )
+        dumped: dict[str, Any] = answer.model_dump(
+            mode="json", by_alias=True, exclude_none=True
+        )
+        return dumped
+
+    async def _send(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        # Not the client's `call_tool`: it checks results by the server's schemas without
+        # bounds, and all servers share this loop.
+        params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
+        request = types.CallToolRequest(params=params)
+        try:
+            return await self._client.session.send_request(request, _ANSWER)
+        except ValidationError as error:
+            raise Refused(f"the tool's answer is not valid: {_first(error)}") from None
+
+    def _refusal(self, error: MCPError) -> Refused:
+        if error.code in _LOST or error.message == _TERMINATED:
+            self._ending.end("its connection was lost")
+            return Refused("the connection to the tool's server was lost")
+        return Refused(f"the tool's server refused: {error.message}")
+
+    async def listen(self) -> None:
+        """Follows the changes of the list where the server tells them on request only."""
+        if self._client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return
+        told = self._client.server_capabilities.tools
+        if told is None or not told.list_changed:
+            return
+        # Without it the list is still asked for from time to time.
+        with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError):
+            async with self._client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    self._changed.set()
+
+
+def _first(error: ValidationError) -> str:
+    """Where the first fault is, and which: none of the values that are there."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[
+        0
+    ]
+    place = ".".join(str(step) for step in first["loc"])
+    return f"{place}: {first['msg']}"
+
+
+@asynccontextmanager
+async def opened_session(
+    server: ExternalServer, resolved: Resolved
+) -> AsyncGenerator[Session, None]:
+    """Connects to a server; leaving it ends the connection and the process.
+
+    Raises:
+        TimeoutError: there was no connection within `connect_timeout`.
+        Exception: whatever the transport or the handshake failed with.
+    """
+    ready: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
+    over = asyncio.Event()
+    ending = Ending(over.set)
+    # The SDK's client has to be entered and left in one task, which no deadline of
+    # another may cut in two.
+    holder = asyncio.ensure_future(_hold(server, resolved, ending, ready, over))
+    try:
+        waiting: set[asyncio.Future[Any]] = {ready, holder}
+        done, _ = await asyncio.wait(
+            waiting,
+            timeout=server.connect_timeout,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if not done:
+            raise TimeoutError(f"no connection within {server.connect_timeout:g} s")
+        if not ready.done():
+            _raise_inner(holder, ending)
+        yield ready.result()
+    finally:
+        over.set()
+        if not ready.done():
+            ending.end("it gave no answer")
+            holder.cancel()
+        await _ended(holder)
+
+
+def _raise_inner(holder: asyncio.Task[None], ending: Ending) -> None:
+    """Raises what the connection failed with, out of the groups that wrap it."""
+    error = _inner(holder.exception())
+    if isinstance(error, OSError):
+        raise Refused(f"it cannot be started: {error.strerror}") from None
+    raise Refused(f"{ending.reason or error}{_last_words(ending)}") from None
+
+
+def _last_words(ending: Ending) -> str:
+    words = bytes(ending.stderr).decode("utf-8", "replace").strip()
+    return f"; its last words: {words.splitlines()[-1]}" if words else ""
+
+
+def _inner(error: BaseException | None) -> BaseException | None:
+    """The first error in the groups that wrap it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+async def _ended(holder: asyncio.Task[None]) -> None:
+    """Waits for the connection to close itself, and cancels it if it does not."""
+    try:
+        await asyncio.wait({holder}, timeout=_CLOSING_SECONDS)
+    finally:
+        # Also when this wait is cancelled: no process is left behind.
+        if not holder.done():
+            holder.cancel()
+            await asyncio.wait({holder}, timeout=_CLOSING_SECONDS)
+    if holder.done() and not holder.cancelled():
+        holder.exception()
+
+
+async def _hold(
+    server: ExternalServer,
+    resolved: Resolved,
+    ending: Ending,
+    ready: asyncio.Future[Session],
+    over: asyncio.Event,
+) -> None:
+    """Keeps the SDK's client open until it is over."""
+    session: Session | None = None
+
+    async def notice(message: Any) -> None:
+        if session is not None:
+            session.notice(message)
+
+    if server.command is not None:
+        transport = stdio_transport(resolved, ending)
+    else:
+        transport = http_transport(resolved, MOST_BYTES)
+    information = types.Implementation(name="toolcast", version="1")
+    client = Client(
+        transport,
+        client_info=information,
+        message_handler=notice,
+        cache=None,
+        read_timeout_seconds=None,
+    )
+    try:
+        async with client:
+            session = Session(client, server, ending)
+            listening = asyncio.ensure_future(session.listen())
+            if not ready.done():
+                ready.set_result(session)
+            try:
+                await over.wait()
+            finally:
+                listening.cancel()
+                await asyncio.wait({listening})
+    except Exception as error:
+        inner = _inner(error)
+        ending.end(f"{type(inner).__name__}: {inner}")
+        raise
+    finally:
+        ending.end("its connection ended")

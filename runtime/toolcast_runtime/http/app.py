@@ -1,0 +1,210 @@
+"""A toolset's ASGI application: an MCP endpoint a client, health, and admin paths.
+
+Needs `mcp` 2.x and the Starlette that comes with it. No session is kept, so that any
+worker on any machine can answer any request, of both protocol eras.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from .admin import LIST_TOOLS, admin_app
+from .guard import (
+    AllowedHosts,
+    AsgiApp,
+    Guard,
+    Message,
+    Receive,
+    Send,
+    refuse,
+)
+from .settings import Endpoint, Listening
+from .short_answers import ShortAnswers
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.routing import Router
+
+    from ..mcp.server import McpServer
+
+__all__ = ["http_app"]
+
+_logger = logging.getLogger("toolcast.http")
+
+
+def http_app(server: McpServer, listening: Listening) -> Router:
+    """The ASGI application that serves every endpoint of the settings.
+
+    Raises:
+        UnknownClientError: an endpoint is of a client that the toolset does not have.
+        AccessError: who may have which tool cannot be found out.
+    """
+    from starlette.routing import Router
+
+    hosts = AllowedHosts(listening.hosts, listening.settings.allowed_origins)
+    most = listening.settings.max_body
+
+    def guarded(app: AsgiApp, variable: str, realm: str, *methods: str) -> AsgiApp:
+        token = listening.tokens.get(variable)
+        return Guard(app, hosts, token, realm, methods, most)
+
+    managers: list[StreamableHTTPSessionManager] = []
+    # Whole paths and no patterns: what a path means must not hang on another one.
+    apps: dict[str, AsgiApp] = {"/health": _Logged(_health, None)}
+    for endpoint in listening.settings.endpoints:
+        streaming, single = _managers(server, endpoint, most)
+        managers += (streaming, single)
+        answering = ShortAnswers(streaming.handle_request, single.handle_request)
+        realm = f"{server.name} {endpoint.client or 'mcp'}"
+        app = guarded(
+            _owing_no_answer(answering),
+            *(endpoint.token_variable, realm, "POST"),
+        )
+        bare = endpoint.path.rstrip("/")
+        apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
+    admin = listening.settings.admin_variable
+    for route in (LIST_TOOLS, *server.admin_routes):
+        work: AsgiApp = _nothing
+        if admin in listening.tokens:
+            work = guarded(
+                admin_app(route, server), admin, f"{server.name} admin", route.method
+            )
+        apps[route.path] = _Logged(work, "(admin)")
+
+    async def at_path(
+        scope: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> None:
+        app = apps.get(scope["path"], _nothing) if scope["type"] == "http" else _nothing
+        await app(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        try:
+            async with AsyncExitStack() as stack:
+                for manager in managers:
+                    await stack.enter_async_context(manager.run())
+                works = [asyncio.ensure_future(work()) for work in server.started]
+                yield
+                for work in works:
+                    work.cancel()
+                await asyncio.gather(*works, return_exceptions=True)
+        finally:
+            # Calls have ended or were cancelled; what they left to write is written.
+            await server.registry.close()
+
+    return Router(default=at_path, lifespan=lifespan)
+
+
+def _managers(
+    server: McpServer, endpoint: Endpoint, most: int
+) -> tuple[StreamableHTTPSessionManager, StreamableHTTPSessionManager]:
+    """What answers with a stream of events, and what with one JSON document."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    built = server.build(endpoint.client)
+
+    def manager(*, is_single: bool) -> StreamableHTTPSessionManager:
+        return StreamableHTTPSessionManager(
+            built,
+            json_response=is_single,
+            stateless=True,
+            max_request_body_size=most,
+            # The guard has looked at them.
+            security_settings=TransportSecuritySettings(
+                enable_dns_rebinding_protection=False
+            ),
+        )
+
+    return manager(is_single=False), manager(is_single=True)
+
+
+def _owing_no_answer(app: AsgiApp) -> AsgiApp:
+    """Refuses requests that the SDK takes for notifications, because their id is none."""
+
+    async def answering(
+        scope: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> None:
+        request = await receive()
+        waiting, is_refused = [request], False
+
+        async def again() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        async def checked(message: Message) -> None:
+            nonlocal is_refused
+            if message["type"] == "http.response.start" and message["status"] == 202:
+                is_refused = _is_request(request.get("body", b""))
+                if is_refused:
+                    await refuse(send, 400, "the id of a request is text or a number")
+            if not is_refused:
+                await send(message)
+
+        await app(scope, again, checked)
+
+    return answering
+
+
+def _is_request(body: bytes) -> bool:
+    message = json.loads(body)
+    return isinstance(message, dict) and {"id", "method"} <= message.keys()
+
+
+async def _health(
+    scope: MutableMapping[str, Any], receive: Receive, send: Send
+) -> None:
+    """For balancers, which know neither the host's name nor a token."""
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"15")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b'{"status":"ok"}'})
+
+
+async def _nothing(
+    scope: MutableMapping[str, Any], receive: Receive, send: Send
+) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close"})
+        return
+    await send({"type": "http.response.start", "status": 404, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+class _Logged:
+    """Writes one line a request: who, where, what came of it. Nothing that was sent."""
+
+    def __init__(self, app: AsgiApp, client: str | None) -> None:
+        self._app = app
+        self._client = client
+
+    async def __call__(
+        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> None:
+        started, status = time.perf_counter(), 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            taken = round((time.perf_counter() - started) * 1000, 3)
+            _logger.info(
+                "%s %s %s in %s ms",
+                *(scope["method"], scope["path"], status or "no answer", taken),
+                extra={
+                    "client": self._client,
+                    "method": scope["method"],
+                    "path": scope["path"],
+                    "status": status,
+                    "milliseconds": taken,
+                },
+            )

@@ -1,0 +1,113 @@
+"""Serves a toolset's HTTP application with uvicorn, in one process or several.
+
+Needs `uvicorn`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..mcp.gc_freeze import lasting
+from .logs import LogFormat, log_config
+from .settings import Listening, SettingsError
+
+if TYPE_CHECKING:
+    from starlette.routing import Router
+
+    from ..mcp.server import McpServer
+    from .settings import HttpSettings
+
+__all__ = ["HttpOptions", "serve_http", "worker_app"]
+
+_ALONE = "/mcp/"
+_VARIABLE = "TOOLCAST_HTTP_WORKER"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """What the command line says.
+
+    Attributes:
+        host: the address to listen on.
+        port: the port; 0 takes a free one.
+        workers: processes that answer.
+        grace: seconds that running calls have to finish when the server is to end.
+        log_format: lines for people, or JSON.
+        client: the only client to serve; None serves them all.
+        path: where one client alone is served; None for `/mcp/`.
+        own_tools: leaves out the tools of external servers.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    grace: int = 10
+    log_format: LogFormat = "text"
+    client: str | None = None
+    path: str | None = None
+    own_tools: bool = False
+
+
+def serve_http(server: McpServer, options: HttpOptions) -> None:
+    """Serves until a signal ends it; running calls are finished or cancelled then.
+
+    Raises:
+        SettingsError: the server cannot be started as it is set up.
+        LookupError: the toolset has no client of a name.
+        AccessError: who may have which tool cannot be found out.
+    """
+    config = log_config(options.log_format)
+    with lasting():
+        import uvicorn
+
+        # Built here as well, so that what is wrong is said once and not by each worker.
+        app: Router | str = _app(server, options)
+    if options.workers > 1:
+        module = f"{server.registry.package}.mcp_server"
+        os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
+        app = f"{__name__}:worker_app"
+    uvicorn.run(
+        app,
+        factory=isinstance(app, str),
+        host=options.host,
+        port=options.port,
+        workers=options.workers,
+        timeout_graceful_shutdown=options.grace,
+        access_log=False,
+        log_config=config,
+        server_header=False,
+    )
+
+
+def worker_app() -> Router:
+    """The application of one of several processes, which uvicorn starts by name."""
+    given = json.loads(os.environ[_VARIABLE])
+    with lasting():
+        server: McpServer = importlib.import_module(given.pop("server")).SERVER
+        return _app(server, HttpOptions(**given))
+
+
+def _app(server: McpServer, options: HttpOptions) -> Router:
+    from .app import http_app
+
+    settings = _settings(server, options)
+    if options.own_tools:
+        server = replace(server, offers_sources=False)
+    return http_app(server, Listening.on(settings, options.host))
+
+
+def _settings(server: McpServer, options: HttpOptions) -> HttpSettings:
+    if server.http is None:
+        raise SettingsError("the toolset has no settings for HTTP")
+    if options.client is None and options.path is None:
+        return server.http
+    client = server.client if options.client is None else options.client
+    chosen = [e for e in server.http.endpoints if e.client == client]
+    if not chosen:
+        raise SettingsError(f"no endpoint serves the client `{client}`")
+    only = replace(chosen[0], path=options.path or _ALONE)
+    return replace(server.http, endpoints=(only,))

@@ -1,0 +1,101 @@
+"""A toolset's registry as LangChain tools.
+
+Needs `langchain-core`. The schema that a model is shown is the spec's own; arguments are
+validated by the registry, whatever their names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from langchain_core.tools import BaseTool, ToolException
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ..calls.background_loop import run_sync
+from ..calls.tool_response import ToolResponse
+from ..registry.registry import Registry
+
+__all__ = ["SpecTool", "wrap"]
+
+
+class SpecTool(BaseTool):
+    """One tool for LangChain, sync and async.
+
+    `_run` and `_arun` take nothing but the tool's own arguments, so that arguments called
+    `config`, `run_manager` or `self` are not lost.
+    """
+
+    registry: Registry = Field(exclude=True)
+    client: str | None = Field(default=None, exclude=True)
+    handle_tool_error: bool = True
+
+    def get_input_schema(self, config: Any = None) -> type[BaseModel]:
+        """A model that accepts exactly what the spec's schema accepts."""
+        return self._schema_model
+
+    @cached_property
+    def _schema_model(self) -> type[BaseModel]:
+        # A class costs a hundred times what the wrapper does, and few ask for it.
+        return _schema_model(self.registry, self.name, self.client)
+
+    def _run(self, /, **arguments: Any) -> str:
+        return _content(run_sync(self._call(arguments)))
+
+    async def _arun(self, /, **arguments: Any) -> str:
+        return _content(await self._call(arguments))
+
+    async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
+        return await self.registry.call_tool(self.name, arguments, self.client)
+
+
+def wrap(registry: Registry, name: str, client: str | None = None) -> SpecTool:
+    """The LangChain tool of a registry's tool, which is not imported for it.
+
+    Raises:
+        LookupError: the client has no such tool.
+    """
+    tool = registry.listed_tool(name, client)
+    schema = dict(tool.parameters)
+    # LangChain reads `properties` of a schema without asking whether it is there.
+    schema.setdefault("properties", {})
+    return SpecTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=schema,
+        registry=registry,
+        client=client,
+    )
+
+
+def _schema_model(registry: Registry, name: str, client: str | None) -> type[BaseModel]:
+    class Arguments(BaseModel):
+        model_config = ConfigDict(extra="allow")
+
+        @model_validator(mode="before")
+        @classmethod
+        def _valid(cls, value: Any) -> Any:
+            if not isinstance(value, dict):
+                raise ValueError("the arguments are not an object")
+            problems = registry.problems_with_arguments(name, value, client)
+            if problems:
+                raise ValueError("; ".join(problems))
+            return value
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+            return dict(registry.listed_tool(name, client).parameters)
+
+    return Arguments
+
+
+def _content(response: ToolResponse) -> str:
+    if response.error is not None:
+        raise ToolException(response.error)
+    if response.content is not None and response.result is None:
+        return json.dumps(
+            [dict(block) for block in response.content], ensure_ascii=False
+        )
+    return response.text()

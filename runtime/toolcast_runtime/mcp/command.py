@@ -1,0 +1,96 @@
+"""The command line of a generated MCP server."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from ..access.clients import AccessError, UnknownClientError
+
+if TYPE_CHECKING:
+    from .server import McpServer
+
+__all__ = ["main"]
+
+
+def main(server: McpServer, arguments: list[str] | None = None) -> None:
+    """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be."""
+    parser = _parser(server)
+    options = parser.parse_args(arguments)
+    if options.own_tools:
+        server = replace(server, offers_sources=False)
+    client = server.client if options.client is None else options.client
+    try:
+        names = server.names(client)
+        if options.list:
+            print("".join(f"{name}\n" for name in names), end="")
+        elif options.http:
+            _serve_http(server, options, parser)
+        else:
+            from .server import serve_over_stdio
+
+            logging.basicConfig(stream=sys.stderr, level=logging.INFO)
+            serve_over_stdio(server, client)
+    except (UnknownClientError, AccessError) as error:
+        parser.error(str(error))
+
+
+def _parser(server: McpServer) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"{server.name} MCP server",
+        description="Serves MCP over stdio, or over streamable HTTP with --http.",
+    )
+    parser.add_argument("--client", default=None, help="serve this client alone")
+    parser.add_argument(
+        "--own-tools",
+        action="store_true",
+        help="leave out the tools of external servers",
+    )
+    parser.add_argument("--list", action="store_true", help="print the tools and end")
+    parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
+    http = parser.add_argument_group("with --http")
+    http.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="beyond loopback, every client needs a token",
+    )
+    http.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    http.add_argument(
+        "--path", default=None, help="the path of one client alone: /mcp/"
+    )
+    http.add_argument("--workers", type=int, default=1, help="processes that answer")
+    http.add_argument(
+        "--grace",
+        type=int,
+        default=10,
+        metavar="SECONDS",
+        help="how long running calls may take when the server is to end",
+    )
+    http.add_argument("--log-format", choices=("text", "json"), default="text")
+    return parser
+
+
+def _serve_http(
+    server: McpServer, options: argparse.Namespace, parser: argparse.ArgumentParser
+) -> None:
+    from ..http.serving import HttpOptions, serve_http
+    from ..http.settings import SettingsError
+
+    if not 0 <= options.port <= 65535:
+        parser.error("--port must be a number from 0 to 65535")
+    if options.path is not None and not options.path.startswith("/"):
+        parser.error("--path must begin with /")
+    if options.workers < 1:
+        parser.error("--workers must be at least 1")
+    if options.grace < 0:
+        parser.error("--grace must not be negative")
+    names = [field.name for field in fields(HttpOptions)]
+    try:
+        serve_http(
+            server, HttpOptions(**{name: getattr(options, name) for name in names})
+        )
+    except SettingsError as error:
+        parser.error(str(error))

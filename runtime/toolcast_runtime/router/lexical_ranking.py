@@ -1,0 +1,273 @@
+"""Tools by the words of a message: SQLite's full-text search, in memory.
+
+FTS5 is a search engine with BM25 ranking, weights for columns and a stemmer for English, and
+it comes with Python: nothing to install, and milliseconds to import. A message in other
+words, or in another language, matches little, which counts as doubt: then all are shown.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from .router import Route, RoutedTool
+
+__all__ = ["LexicalRanking", "ranking"]
+
+# Shown is what scores at least this part of the best, and at most so many.
+_LEAST_OF_BEST = 0.3
+_MOST_OF_ALL = 0.5
+_FEW = 3
+# Doubt is when the tools' texts know fewer of the message's words than this part.
+_LEAST_KNOWN = 0.3
+_WEIGHTS = (4.0, 2.0, 2.0, 1.0)
+_HISTORY = 0.3
+_MOST_WORDS = 60
+_LONGEST_TEXT = 20_000
+_SHORTEST_BEGINNING = 4
+_MOST_LEVELS = 4
+_KEPT = 32
+_WORD = re.compile(r"\w{2,40}")
+_PARTS = re.compile(r"[_.\-]+|(?<=[a-z])(?=[A-Z])")
+# Words that stand in any message, whatever it is about.
+_COMMON = frozenset(
+    [
+        "a",
+        "about",
+        "after",
+        "again",
+        "all",
+        "also",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "done",
+        "for",
+        "from",
+        "get",
+        "give",
+        "go",
+        "got",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "here",
+        "him",
+        "his",
+        "how",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "just",
+        "let",
+        "like",
+        "make",
+        "me",
+        "my",
+        "need",
+        "no",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "one",
+        "or",
+        "our",
+        "out",
+        "over",
+        "please",
+        "put",
+        "say",
+        "see",
+        "she",
+        "should",
+        "so",
+        "some",
+        "tell",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "too",
+        "up",
+        "us",
+        "want",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept(tools: tuple[_Key, ...]) -> LexicalRanking:
+    return LexicalRanking([key.tool for key in tools])
+
+
+class _Key:
+    """A tool by its texts, so that a ranking is made once for the same tools."""
+
+    def __init__(self, tool: RoutedTool) -> None:
+        self.tool = tool
+        self._texts = tuple(_columns(tool))
+
+    def __hash__(self) -> int:
+        return hash(self._texts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and (self.tool.name, self._texts) == (
+            other.tool.name,
+            other._texts,
+        )
+
+
+def ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
+    """The ranking of these tools, made at the first use and kept for the next."""
+    return _kept(tuple(_Key(tool) for tool in tools))
+
+
+class LexicalRanking:
+    """An index over the names and texts of tools.
+
+    Raises:
+        sqlite3.OperationalError: this Python's SQLite was built without FTS5.
+    """
+
+    def __init__(self, tools: Sequence[RoutedTool]) -> None:
+        self._names = [tool.name for tool in tools]
+        self._lock = threading.Lock()
+        self._index = sqlite3.connect(":memory:", check_same_thread=False)
+        self._index.execute(
+            "CREATE VIRTUAL TABLE tool USING fts5(name, description, when_to_use,"
+            " parameters, tokenize='porter unicode61 remove_diacritics 2')"
+        )
+        rows = (tuple(_columns(tool)) for tool in tools)
+        self._index.executemany("INSERT INTO tool VALUES (?, ?, ?, ?)", rows)
+
+    def route(self, message: str, history: Sequence[str] = ()) -> Route:
+        """The tools that the words of a message speak for.
+
+        The messages before add to the scores of what the message speaks for itself.
+        """
+        words = _words(message)
+        if not words:
+            return self._all("the message has no word of its own")
+        known = sum(1 for word in words if self._knows(word))
+        scores = self._scores(words)
+        if not scores or known < _LEAST_KNOWN * len(words):
+            doubt = f"the tools' texts know {known} of the message's {len(words)} words"
+            return self._all(doubt, scores)
+        before = self._scores(_words(" ".join(history[-3:])))
+        for name in scores:
+            scores[name] += _HISTORY * before.get(name, 0.0)
+        ordered = sorted(scores, key=lambda name: -scores[name])
+        least = _LEAST_OF_BEST * scores[ordered[0]]
+        most = max(_FEW, int(_MOST_OF_ALL * len(self._names)))
+        chosen = frozenset(n for n in ordered[:most] if scores[n] >= least)
+        names = tuple(name for name in self._names if name in chosen)
+        return Route(names, {name: scores[name] for name in ordered})
+
+    def _all(self, doubt: str, scores: Mapping[str, float] | None = None) -> Route:
+        ordered = sorted((scores or {}).items(), key=lambda item: -item[1])
+        return Route(tuple(self._names), dict(ordered), doubt)
+
+    def _knows(self, word: str) -> bool:
+        question = "SELECT 1 FROM tool WHERE tool MATCH ? LIMIT 1"
+        with self._lock:
+            return self._index.execute(question, (_term(word),)).fetchone() is not None
+
+    def _scores(self, words: Sequence[str]) -> dict[str, float]:
+        if not words:
+            return {}
+        weights = ", ".join(map(str, _WEIGHTS))
+        question = f"SELECT rowid, bm25(tool, {weights}) FROM tool WHERE tool MATCH ?"  # noqa: S608 - the weights are ours
+        any_of = " OR ".join(map(_term, words))
+        with self._lock:
+            found = self._index.execute(question, (any_of,)).fetchall()
+        # SQLite's are negative, the better the lower.
+        return {self._names[row - 1]: -score for row, score in found}
+
+
+def _words(text: str) -> list[str]:
+    """The words that say what a text is about, each once."""
+    found = (match[0].lower() for match in _WORD.finditer(text[:_LONGEST_TEXT]))
+    telling = (word for word in found if word not in _COMMON and not word.isdigit())
+    return list(dict.fromkeys(telling))[:_MOST_WORDS]
+
+
+def _term(word: str) -> str:
+    """A word as FTS5 looks for it; a longer one also where it begins others.
+
+    It has nothing but letters, digits and `_`, so that the quotes hold it.
+    """
+    return f'"{word}"*' if len(word) >= _SHORTEST_BEGINNING else f'"{word}"'
+
+
+def _columns(tool: RoutedTool) -> Iterator[str]:
+    """The texts of the index's columns."""
+    yield _PARTS.sub(" ", tool.name)
+    description = tool.description
+    if tool.summary not in description:
+        description = f"{tool.summary}\n{description}"
+    yield description[:_LONGEST_TEXT]
+    yield tool.when_to_use[:_LONGEST_TEXT]
+    yield " ".join(_parameter_words(tool.parameters, _MOST_LEVELS))[:_LONGEST_TEXT]
+
+
+def _parameter_words(schema: Any, levels: int) -> Iterator[str]:
+    """Names, descriptions and choices of the parameters of a schema."""
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping) or not levels:
+        return
+    for name, inner in properties.items():
+        yield _PARTS.sub(" ", str(name))
+        if isinstance(inner, Mapping):
+            description, choices = inner.get("description"), inner.get("enum")
+            if isinstance(description, str):
+                yield description
+            if isinstance(choices, Sequence) and not isinstance(choices, str):
+                yield from (_PARTS.sub(" ", c) for c in choices if isinstance(c, str))
+            yield from _parameter_words(inner, levels - 1)
