@@ -13,12 +13,15 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
 from ..registry.registry import UnknownToolError
+from .framing import RawJson
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import mcp_types as types
     from mcp.server.context import (
         CallNext,
         HandlerResult,
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from .toolset_server import ToolsetServer
 
-__all__ = ["RawJson", "empty_list", "exact_tools", "header_schemas"]
+__all__ = ["empty_list", "exact_tools", "header_schemas"]
 
 _HEADER_KEY = "x-mcp-header"
 """Marks a parameter that callers over HTTP repeat in a header.
@@ -37,23 +40,11 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transport
 """
 
 
-class RawJson:
-    """A value inside of a result that is JSON text already."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-
-
 async def empty_list(
     context: ServerRequestContext[Any, Any],
     params: types.PaginatedRequestParams | None,
 ) -> types.ListToolsResult:
     """The handler of `tools/list`; `exact_tools` puts the tools in."""
-    import mcp_types as types
-    from mcp.shared.exceptions import MCPError
-
     if params is not None and params.cursor is not None:
         raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")
     return types.ListToolsResult(tools=[])
