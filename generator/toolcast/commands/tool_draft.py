@@ -177,7 +177,7 @@ def _section(toolset: Toolset, name: str | None) -> str | None:
 
 def _schema_folder(toolset: Toolset) -> str | None:
     """Where the toolset's own file has its schema from, as seen from a spec beside it."""
-    first = toolset.document.lines[0] if toolset.document else ""
+    first = toolset.source.first_line
     match = _SCHEMA_LINE.fullmatch(first.strip())
     return match[1] if match else None
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
-from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from .functions import Context, Unit, read_unit
 from .package_names import HandlerPackage, Known
 from .pools import Pools
@@ -15,7 +16,6 @@ __all__ = ["Reach", "Sent", "Step", "Touched", "reach_of"]
 
 # Functions that one handler reaches; no handler that people can read has as many.
 MOST = 5000
-_KEPT = "handler reach"
 
 
 class Step(NamedTuple):
@@ -69,10 +69,10 @@ def reach_of(workspace: Workspace, toolset: Toolset, tool: ToolSpec) -> Reach | 
     """What a tool's handler reaches; None when it has none, or none that may be read."""
     if tool.handler is None or toolset.handlers is None:
         return None
-    if _KEPT not in tool.kept:
-        tool.kept[_KEPT] = _Walk(_walked(workspace, toolset)).from_(tool)
-    found: Reach | None = tool.kept[_KEPT]
-    return found
+    walked = _walked(workspace, toolset)
+    if tool.handler not in walked.reached:
+        walked.reached[tool.handler] = _Walk(walked).from_(tool)
+    return walked.reached[tool.handler]
 
 
 @dataclass
@@ -82,6 +82,7 @@ class _Walked:
     package: HandlerPackage
     accessors: Mapping[str, str]
     units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
+    reached: dict[HandlerReference, Reach | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pools = Pools(self.accessors, self.unit)
@@ -94,20 +95,15 @@ class _Walked:
         return unit
 
 
+@lru_cache(maxsize=8)
 def _walked(workspace: Workspace, toolset: Toolset) -> _Walked:
-    key = f"{_KEPT}: {toolset.name}"
-    if key not in workspace.kept:
-        package = HandlerPackage(
-            workspace.root, workspace.sources, toolset.handlers or ""
-        )
-        accessors = {
-            accessor: pool
-            for pool, named in toolset.pool_accessors.items()
-            for accessor in named
-        }
-        workspace.kept[key] = _Walked(package, accessors)
-    walked: _Walked = workspace.kept[key]
-    return walked
+    package = HandlerPackage(workspace.root, workspace.sources, toolset.handlers or "")
+    accessors = {
+        accessor: pool
+        for pool, named in toolset.pool_accessors.items()
+        for accessor in named
+    }
+    return _Walked(package, accessors)
 
 
 class _Walk:

@@ -75,7 +75,7 @@ def bind_tool(document: Document) -> ToolSpec:
         fields=tuple(value),
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
-        document=document,
+        source=document.source,
     )
 
 
@@ -151,7 +151,7 @@ def bind_toolset(
         **{key: value[key] for key in plain if key in value},
         name=value["name"],
         title=value["title"],
-        folder=posixpath.dirname(document.file),
+        folder=posixpath.dirname(document.source.file),
         tools=in_declared_order(tools, sections),
         fields=tuple(value),
         timeout=float(value.get("timeout", 60.0)),
@@ -177,7 +177,7 @@ def bind_toolset(
         targets={name: options or {} for name, options in targets.items()},
         exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
         suppress=_suppressions(value),
-        document=document,
+        source=document.source,
     )
 
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
-from ..reading.first_bytes import first_bytes
-from ..reading.tree import Document, Path
+from ..reading.tree import Document, Path, Source
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from .binding import bind_tool, bind_toolset
 from .model import Toolset, ToolSpec, Workspace
@@ -52,14 +51,14 @@ def load_workspace(
         value.get("output", "generated"),
         tuple(value.get("sources", (".",))),
         value.get("templates"),
-        document=document,
+        source=document.source,
     )
     findings += _outside(document, workspace)
     if has_errors(findings):
         return LoadedWorkspace(None, findings)
     toolsets = []
     for index, folder in enumerate(workspace.toolset_folders):
-        toolset, more = _load_toolset(workspace, folder, document, index, step)
+        toolset, more = _load_toolset(workspace, folder, document.source, index, step)
         findings += more
         if toolset is not None:
             toolsets.append(toolset)
@@ -78,7 +77,7 @@ def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
         if not _is_below(workspace.root, os.path.join(workspace.root, folder)):
-            yield document.finding(
+            yield document.source.finding(
                 "spec/outside-project",
                 Severity.ERROR,
                 path,
@@ -125,7 +124,8 @@ def _bytes(root: str, file: str) -> bytes:
         mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
-    return first_bytes(path, MAX_BYTES + 1)
+    with open(path, "rb") as stream:
+        return stream.read(MAX_BYTES + 1)
 
 
 def _is_below(root: str, path: str) -> bool:
@@ -136,7 +136,7 @@ def _is_below(root: str, path: str) -> bool:
 def _load_toolset(
     workspace: Workspace,
     folder: str,
-    listed_in: Document,
+    listed_in: Source,
     index: int,
     step: Callable[[], object],
 ) -> tuple[Toolset | None, list[Finding]]:
@@ -173,7 +173,7 @@ def _load_tool(root: str, file: str) -> tuple[ToolSpec | None, list[Finding]]:
     tool = bind_tool(document)
     if os.path.basename(file) != f"{tool.name}.yaml":
         findings.append(
-            document.finding(
+            document.source.finding(
                 "spec/file-stem",
                 Severity.ERROR,
                 ("name",),
@@ -189,13 +189,13 @@ def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
     first: dict[str, ToolSpec] = {}
     for tool in tools:
         other = first.setdefault(tool.name, tool)
-        if other is not tool and tool.document and other.document:
-            yield tool.document.finding(
+        if other is not tool:
+            yield tool.source.finding(
                 "spec/duplicate-tool",
                 Severity.ERROR,
                 ("name",),
                 f"the tool `{tool.name}` is defined twice, first in"
-                f" {other.document.file}",
+                f" {other.source.file}",
                 "rename one of the two",
             )
 
@@ -206,7 +206,7 @@ def _handlers_in_output(
     """Packages of handlers within the folder that the generator owns."""
     owned = f"{workspace.output}/".casefold()
     for toolset in toolsets:
-        if toolset.handlers is None or toolset.document is None:
+        if toolset.handlers is None:
             continue
         package = toolset.handlers.replace(".", "/")
         for source in workspace.sources:
@@ -214,7 +214,7 @@ def _handlers_in_output(
                 os.sep, "/"
             )
             if f"{folder}/".casefold().startswith(owned):
-                yield toolset.document.finding(
+                yield toolset.source.finding(
                     "spec/output-over-input",
                     Severity.ERROR,
                     ("handlers",),
@@ -227,8 +227,8 @@ def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
     first: dict[str, Toolset] = {}
     for toolset in toolsets:
         other = first.setdefault(toolset.name, toolset)
-        if other is not toolset and toolset.document:
-            yield toolset.document.finding(
+        if other is not toolset:
+            yield toolset.source.finding(
                 "spec/duplicate-toolset",
                 Severity.ERROR,
                 ("name",),

@@ -1,7 +1,8 @@
 """The model: what specs say, frozen, without I/O, YAML or templates.
 
 JSON values (schemas, annotations, examples) are plain dicts and lists in the order in which
-the spec has them. Nobody changes them.
+the spec has them. Nobody changes them. A tool, a toolset and a workspace are equal to
+nothing but themselves, so that functions may cache what they find out about one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from toolcast_letta.settings import LettaSettings
 
 from ..json_schema.graph import JsonSchema
-from ..reading.tree import Document
+from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
 
 __all__ = [
@@ -101,7 +102,7 @@ class HandlerReference(NamedTuple):
         return f"{self.module}:{self.function}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ToolSpec:
     """One tool as its spec says it.
 
@@ -142,12 +143,7 @@ class ToolSpec:
     since: str | None = None
     examples: tuple[Example, ...] = ()
     suppress: tuple[Suppression, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What others compute from the spec and keep beside it, by a name of their own."""
-        return {}
+    source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     @cached_property
     def properties(self) -> JsonObject:
@@ -214,7 +210,7 @@ class Exclusion(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Toolset:
     """The tools of one server or agent platform, in their declared order."""
 
@@ -243,7 +239,7 @@ class Toolset:
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
     suppress: tuple[Suppression, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
+    source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""
@@ -266,7 +262,7 @@ class Toolset:
         return tuple(tool for tool in self.tools if tool.name not in excluded)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workspace:
     """What `toolcast.yaml` lists.
 
@@ -285,9 +281,4 @@ class Workspace:
     sources: tuple[str, ...] = (".",)
     templates: str | None = None
     toolsets: tuple[Toolset, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What others find out once a run and keep, by a name of their own."""
-        return {}
+    source: Source = field(default=NOWHERE, compare=False, repr=False)

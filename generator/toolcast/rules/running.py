@@ -45,10 +45,10 @@ def without_suppressed(
     for file, (owner, entries) in suppressions.items():
         for index, entry in enumerate(entries):
             problem = _problem(entry, (file, index) in used, today)
-            if problem is not None and owner.document is not None:
+            if problem is not None:
                 rule, severity, message, help_ = problem
                 kept.append(
-                    owner.document.finding(
+                    owner.source.finding(
                         rule, severity, ("suppress", index, "rule"), message, help_
                     )
                 )

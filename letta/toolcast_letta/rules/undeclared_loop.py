@@ -8,14 +8,14 @@ from toolcast.findings import Finding, Severity
 from toolcast.handler_code.call_graph import reach_of
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.handler import place, way_to
-from toolcast.rules.rule import Rule, at_tool, whole
+from toolcast.rules.rule import Rule, at_tool
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools beside a Letta agent that call its loop and do not say so."""
-    if not any(tool.letta for tool in whole(toolset, workspace).tools):
+    if not any(tool.letta for tool in toolset.tools):
         return
     for tool in toolset.tools:
         letta = tool.letta or {}
