@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
 
-from .letta_messages import (
+from toolcast.handler_code.functions import Seen
+from toolcast.handler_code.local_names import Locals, arguments_of, last_name
+
+from .message_calls import (
     hands_on_messages,
     is_message_address,
     is_posting,
     sends_message,
 )
-from .local_names import Locals, last_name
 
-__all__ = ["Sending", "Sendings", "arguments_of"]
-
-
-class Sending(NamedTuple):
-    """A place that sends a message."""
-
-    line: int
-    text: str
+__all__ = ["SendingPlaces"]
 
 
-class Sendings:
-    """What was found up to the place up to which a function was read.
-
-    Attributes:
-        found: in the order in which it was found.
-        calls: the calls among whose arguments the present place is, from without to within.
-    """
+class SendingPlaces:
+    """The places of a function that send a message; a `Watcher` of the analysis."""
 
     def __init__(self) -> None:
-        self.found: list[Sending] = []
-        self.calls: list[ast.Call] = []
+        self.found: list[Seen] = []
+        # Those among whose arguments the present place is, from without to within.
+        self._calls: list[ast.Call] = []
         self._addresses: set[str] = set()
 
-    def look_at_chain(self, node: ast.expr, local: Locals) -> None:
+    def name(self, node: ast.expr, local: Locals) -> None:
         """`client.agents.messages.create`, called or not."""
         chain = local.chain(node)
         if chain is None or local.followed(node) is not None:
@@ -47,13 +37,14 @@ class Sendings:
         if sends_message(chain.names, package) or is_handed_on:
             self._add(node)
 
-    def look_at_call(self, node: ast.Call, local: Locals) -> None:
+    def call(self, node: ast.Call, local: Locals) -> None:
         """`getattr(messages, "create")`, and calls that are given an address by its name."""
+        self._calls.append(node)
         if last_name(node.func) == "getattr" and len(node.args) >= 2:
             name = local.text(node.args[1])
             if name is not None:
                 made = ast.Attribute(node.args[0], name, ast.Load())
-                self.look_at_chain(ast.copy_location(made, node), local)
+                self.name(ast.copy_location(made, node), local)
         for place in arguments_of(node):
             if isinstance(place, ast.Name):
                 text = None if place.id in local.aliases else local.text(place)
@@ -61,17 +52,21 @@ class Sendings:
                 if is_one or place.id in self._addresses:
                     self._look_at_address(place)
 
-    def look_at_text(self, node: ast.expr, text: str) -> None:
+    def end_of_call(self) -> None:
+        """The innermost call has ended."""
+        self._calls.pop()
+
+    def text(self, node: ast.expr, text: str) -> None:
         """A text that may be the address to which messages are posted."""
-        if self.calls and is_message_address(text):
+        if self._calls and is_message_address(text):
             self._look_at_address(node)
 
-    def look_at_return(self, node: ast.expr, local: Locals) -> None:
+    def returned(self, node: ast.expr, local: Locals) -> None:
         """An address that a function gives to who knows whom."""
         if is_message_address(local.text(node) or ""):
             self._add(node)
 
-    def take_assignment(self, name: str, node: ast.expr, local: Locals) -> None:
+    def assigned(self, name: str, node: ast.expr, local: Locals) -> None:
         """A name may be that of an address from here on."""
         if is_message_address(local.text(node) or ""):
             self._addresses.add(name)
@@ -79,7 +74,7 @@ class Sendings:
             self._addresses.discard(name)
 
     def _look_at_address(self, node: ast.expr) -> None:
-        for call in self.calls:
+        for call in self._calls:
             given = arguments_of(call)
             texts = [
                 place.value
@@ -88,18 +83,13 @@ class Sendings:
             ]
             if not is_posting(last_name(call.func), texts):
                 return
-        inner = self.calls[-1]
+        inner = self._calls[-1]
         self._add(inner if inner.lineno == node.lineno else node)
 
     def _is_argument(self, node: ast.expr) -> bool:
         return any(
-            node is place for call in self.calls[-1:] for place in arguments_of(call)
+            node is place for call in self._calls[-1:] for place in arguments_of(call)
         )
 
     def _add(self, node: ast.expr) -> None:
-        self.found.append(Sending(node.lineno, " ".join(ast.unparse(node).split())))
-
-
-def arguments_of(call: ast.Call) -> list[ast.expr]:
-    """The expressions that a call is given, in their order."""
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
+        self.found.append(Seen(node.lineno, " ".join(ast.unparse(node).split())))

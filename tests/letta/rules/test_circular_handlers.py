@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.followed import findings
+from tests.rules import followed
+
+
+def findings(tmp_path: Path, code: str) -> dict[str, str]:
+    """The findings by rule of an attached tool with this handler."""
+    return followed.findings(tmp_path, code, "letta: {attached: true}\n", "letta")
+
 
 CIRCULAR = {
     "itself": """
@@ -249,3 +255,21 @@ def test_a_message_to_the_agent_is_found(code: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", SAFE.values(), ids=SAFE)
 def test_what_sends_the_agent_nothing_is_let_be(code: str, tmp_path: Path) -> None:
     assert findings(tmp_path, code) == {}
+
+
+def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
+    code = """\
+        from .asking import ask
+        def work():
+            return ask("x")
+        """
+    assert findings(tmp_path, code)["letta/circular-handler"] == (
+        "handlers/asking.py:10 sends a message into the agent's loop:"
+        " `Letta().agents.messages.create`, by way of `work` (handlers/work.py:3) -> `ask`"
+    )
+
+
+def test_a_handler_that_cannot_be_followed_is_told(tmp_path: Path) -> None:
+    deep = "+".join(["x"] * 900)
+    found = findings(tmp_path, f"def work(x=1): return {deep}\n")
+    assert set(found) == {"handler/unfollowed"}, "the tool declares data"
