@@ -4,4 +4,4 @@ Every module imports the standard library only, or says in its docstring which l
 needs and imports it when it is first used.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
