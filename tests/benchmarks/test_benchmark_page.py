@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-NAMES = (
-    *("page", "picture", "results", "paired", "clients", "workspaces", "openapi"),
-    *("generation", "generators", "servers", "turns"),
+NAMES = tuple(
+    "page picture results paired clients workspaces openapi generation generators servers"
+    " turns".split()
 )
 
 
