@@ -107,6 +107,10 @@ class Registry:
         access.client(client)
         return tuple(n for n in self._own.names if access.may_have(client, n))
 
+    def names_in(self, target: str) -> tuple[str, ...]:
+        """The names of the toolset's own tools that are in a target, in their order."""
+        return self._own.names
+
     def resolve(self, name: str) -> str:
         """The present name of a tool that may be asked for by a former one."""
         return self._own.resolve(name)
