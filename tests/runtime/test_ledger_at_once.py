@@ -11,7 +11,7 @@ import pytest
 
 from toolcast_runtime.ledger import sqlite_ledger
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.ledger.ledger import Record
+from toolcast_runtime.ledger import Record
 from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger
 
 
