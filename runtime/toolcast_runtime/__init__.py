@@ -27,7 +27,7 @@ __all__ = [
     "require_level",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 LEVEL = 1
 """The newest level of generated code that this runtime serves."""

@@ -48,7 +48,8 @@ class SpecTool(BaseTool):
         return _content(await self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
-        return await self.registry.call_tool(self.name, arguments, self.client)
+        registry: Registry = self.registry
+        return await registry.call_tool(self.name, arguments, self.client)
 
 
 class LangChainTools:
