@@ -19,12 +19,12 @@ from typing import Any
 
 from paired import Sample, child_environment
 
-__all__ = ["MODERN", "Http", "Stdio", "free_port"]
+__all__ = ["LEGACY", "MODERN", "Http", "Stdio", "free_port"]
 
 MODERN = "2026-07-28"
-_LEGACY = "2025-11-25"
+LEGACY = "2025-11-25"
 _CLIENT = {"name": "bench", "version": "1"}
-_HELLO = {"protocolVersion": _LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
+_HELLO = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
 _META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientInfo": _CLIENT,
@@ -75,11 +75,11 @@ class Stdio:
             hello + b'\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
         )
         self._answer()
-        self.list()
+        self.list_tools()
         clock = time.perf_counter() - begun
         self.start = Sample(self.used(), clock, self.memory())
 
-    def list(self) -> float:
+    def list_tools(self) -> float:
         """Seconds of one `tools/list`."""
         begun = time.perf_counter()
         self._send(_bytes(1, "tools/list", {}) + b"\n")

@@ -24,7 +24,7 @@ from typing import Any
 from load_calls import SESSIONS, TOKEN, Run, load, session
 from load_servers import WORKERS, Running, started
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SECONDS = float(os.environ.get("SECONDS", "60"))
 TURNS, TURN_SECONDS = 3, min(10.0, SECONDS / 3)
 # The tool, its arguments, whether it is persistent, and a text that its answer must have.

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clients import Http, Stdio
 from paired import Sample
-from rpc import Http, Stdio
 
-__all__ = ["CALL", "Candidate", "Figures", "measure", "table"]
+__all__ = ["Candidate", "Figures", "call_in_turn", "table"]
 
 _TURNS = 10
 _WARMING = 20
 _AT_A_TIME = 16
 _LONGEST_TURN = 1.0
-CALL: dict[str, Any] = {
-    "name": "thing_00007",
-    "arguments": {
-        "name": "seven",
-        "count": 7,
-        "mode": "slow",
-        "tags": ["a", "b"],
-        "dry_run": True,
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -63,12 +53,12 @@ class Round:
     rate: float | None
 
     @property
-    def half(self) -> float:
+    def median(self) -> float:
         """Seconds that half of the calls take at most."""
         return statistics.median(self.seconds)
 
     @property
-    def most(self) -> float:
+    def slow(self) -> float:
         """Seconds that 99 of 100 calls take at most."""
         return sorted(self.seconds)[int(len(self.seconds) * 0.99)]
 
@@ -77,9 +67,10 @@ Figures = dict[str, list[Round]]
 """The rounds by the servers' names."""
 
 
-def measure(
+def call_in_turn(
     servers: Sequence[Candidate],
     start: Callable[[Candidate], Stdio | Http],
+    call: Mapping[str, Any],
     rounds: int,
     calls: int,
 ) -> Figures:
@@ -93,7 +84,7 @@ def measure(
         try:
             for server in servers:
                 clients.append(start(server))
-            found = _called(clients, calls)
+            found = _called(clients, call, calls)
         finally:
             for client in clients:
                 client.close()
@@ -103,24 +94,26 @@ def measure(
     return figures
 
 
-def _called(clients: Sequence[Stdio | Http], calls: int) -> list[Round]:
+def _called(
+    clients: Sequence[Stdio | Http], call: Mapping[str, Any], calls: int
+) -> list[Round]:
     seconds: list[list[float]] = [[] for _ in clients]
     used = [0.0 for _ in clients]
     # The handler, its schema and the caches are loaded by the first call.
-    warmed = [statistics.median(client.calls(CALL, _WARMING)) for client in clients]
+    warmed = [statistics.median(client.calls(call, _WARMING)) for client in clients]
     for _ in range(_TURNS):
         for number, client in enumerate(clients):
             # A server that takes a tenth of a second a call is not waited for all day.
             count = min(calls // _TURNS, max(5, int(_LONGEST_TURN / warmed[number])))
             before = client.used()
-            seconds[number] += client.calls(CALL, count)
+            seconds[number] += client.calls(call, count)
             used[number] += client.used() - before
     found = []
     for number, client in enumerate(clients):
         each = calls / len(seconds[number])
         rate = None
         if isinstance(client, Stdio):
-            rate = calls / client.pipelined(CALL, calls, _AT_A_TIME)
+            rate = calls / client.pipelined(call, calls, _AT_A_TIME)
         took = sum(seconds[number]) * each
         sample = Sample(used[number] * each, took, client.memory())
         found.append(Round(client.start, sample, seconds[number], rate))
@@ -129,31 +122,24 @@ def _called(clients: Sequence[Stdio | Http], calls: int) -> list[Round]:
 
 def table(title: str, figures: Figures, calls: int) -> list[list[str]]:
     """What each server takes by itself, as medians over the rounds."""
-    head = [
-        title,
-        "Start, s",
-        "CPU s",
-        "p50, µs",
-        "p99, µs",
-        "CPU µs a call",
-        "Calls/s",
-    ]
-    rows = [[*head, f"{_AT_A_TIME} at a time, calls/s", "MiB"]]
+    head = [title, "Start to list, s", "A call, µs", "99 of 100 calls, µs"]
+    head += ["CPU µs a call", f"{_AT_A_TIME} at a time, calls/s", "MiB"]
+    rows = [head]
     for name, found in figures.items():
-        cells = [
-            f"{_middle(one.start.clock for one in found):.2f}",
-            f"{_middle(one.start.processor for one in found):.2f}",
-            f"{1e6 * _middle(one.half for one in found):,.0f}",
-            f"{1e6 * _middle(one.most for one in found):,.0f}",
-            f"{1e6 * _middle(one.calls.processor for one in found) / calls:,.0f}",
-            f"{calls / _middle(one.calls.clock for one in found):,.0f}",
-        ]
         rates = [one.rate for one in found if one.rate is not None]
-        cells.append(f"{_middle(rates):,.0f}" if rates else "-")
-        cells.append(f"{_middle(one.calls.peak for one in found):.0f}")
-        rows.append([name, *cells])
+        rows.append(
+            [
+                name,
+                f"{_middle(one.start.clock for one in found):.2f}",
+                f"{1e6 * _middle(one.median for one in found):,.0f}",
+                f"{1e6 * _middle(one.slow for one in found):,.0f}",
+                f"{1e6 * _middle(one.calls.processor for one in found) / calls:,.0f}",
+                f"{_middle(rates):,.0f}" if rates else "-",
+                f"{_middle(one.calls.peak for one in found):.0f}",
+            ]
+        )
     return rows
 
 
-def _middle(figures: Any) -> float:
-    return statistics.median(list(figures))
+def _middle(figures: Iterable[float]) -> float:
+    return statistics.median(figures)
