@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +16,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.program import toolcast
+
 # How fast a machine is decides on no test. Tests that say something else about health checks
 # have to say this, too.
 settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("untimed")
+
+# nohup and background jobs of a shell ignore interrupts, and so would every process that
+# the tests start and interrupt.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 CACHES = shutil.ignore_patterns("__pycache__", ".*")
@@ -77,8 +86,13 @@ class Project:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs the `toolcast` command in the project."""
-        return self.run("-m", "toolcast", *words, env=env, cwd=cwd)
+        """Runs the `toolcast` command in the project.
+
+        With an environment of its own it is a process, else it is not: see `toolcast`.
+        """
+        if env is not None:
+            return self.run("-m", "toolcast", *words, env=env, cwd=cwd)
+        return toolcast(cwd or self.root, *words)
 
     def generate(self) -> None:
         """Generates in this process, which is quicker."""
@@ -130,15 +144,3 @@ def project_copy(tmp_path: Path) -> Project:
     for folder in ("specs", "generated", "examples"):
         shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
     return Project(root)
-
-
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> None:
-    """Leaves slow tests to their own target."""
-    if "slow" in config.getoption("-m"):
-        return
-    skip = pytest.mark.skip(reason="make test-slow runs it")
-    for item in items:
-        if item.get_closest_marker("slow") is not None:
-            item.add_marker(skip)

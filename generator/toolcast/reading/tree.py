@@ -68,9 +68,9 @@ class Source:
         return self._found(path, at_key)[0]
 
     @property
-    def first_line(self) -> str:
-        """The first line of the file."""
-        return _text(self.data).split("\n", 1)[0]
+    def text(self) -> str:
+        """The file's text, with the line ends of Unix."""
+        return _text(self.data)
 
     def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
         value, mark, key = self.tree, 0, -1

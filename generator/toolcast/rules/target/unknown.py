@@ -15,7 +15,7 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds targets that do not exist."""
-    known = target_names()
+    known = target_names(workspace.extensions)
     own = toolset.targets if "targets" in toolset.fields else ()
     for name in own:
         if name not in known:
