@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..calls.background_loop import in_background, run_sync
 from ..calls.tool_response import ToolResponse
-from ..registry.tool import Tool
+from ..tools.tool import Tool
 from .sdk_logging import IS_QUIET
 from .server_settings import ExternalServer
 
@@ -39,14 +39,14 @@ class ExternalTools:
 
     Args:
         servers: the servers, in the declared order.
-        taken: names of the toolset's own tools, present and former: they win.
+        taken: names of local tools, as modules of the first layout list them.
     """
 
     def __init__(
         self, servers: Sequence[ExternalServer], taken: Collection[str] = ()
     ) -> None:
         self._servers = tuple(servers)
-        self._own = frozenset(taken)
+        self._reserved = frozenset(taken)
         self._connections: dict[str, Connection] = {}
         self._told: set[tuple[str, str]] = set()
         # Replaced as a whole in the background loop, read in any other.
@@ -57,9 +57,15 @@ class ExternalTools:
         """They are all routed."""
         return False
 
-    def may_own(self, name: str) -> bool:
+    def reserve_names(self, names: Collection[str]) -> None:
+        """Learns the names of local tools, which win; before the first connection."""
+        self._reserved = self._reserved.union(names)
+
+    def may_have(self, name: str) -> bool:
         """Whether a server could have a tool of this name, now or later. Does no I/O."""
         return any(server.may_own(name) for server in self._servers)
+
+    may_own = may_have
 
     def is_meant_for(self, name: str, client: str | None) -> bool:
         """Whether a server that could have the tool is for this client."""
@@ -124,7 +130,7 @@ class ExternalTools:
         for server in self._servers:
             if server.name not in self._connections:
                 self._connections[server.name] = Connection(
-                    server, self._own, self._offer
+                    server, self._reserved, self._offer
                 )
         connections = self._connections
         await asyncio.gather(*(connections[name].decided() for name in names))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from ..registry.registry import UnknownToolError
 from .framing import RawJson
 
 if TYPE_CHECKING:
@@ -72,17 +71,25 @@ def exact_tools(
             return result
         present = served.names(client)
         if present != shown[0]:
-            prepared = served.registry.prepared
             tools = (
-                RawJson(prepared.tools_json(present))
+                RawJson(_json(served, client))
                 if takes_raw_json
-                else [prepared.tool(name).definition for name in present]
+                else served.list_tools(client)
             )
             shown = (present, tools)
         further = [tool.definition for tool in await served.external_tools(client)]
         return {**result, "tools": _with(shown[1], further)}
 
     return put_in
+
+
+def _json(served: ToolsetServer, client: str | None) -> bytes:
+    registry, names = served.registry, served.names(client)
+    if hasattr(registry.prepared, "tools_json"):
+        text: bytes = registry.prepared.tools_json(names)
+        return text
+    tools = [registry.get_tool(name, client).mcp_json() for name in names]
+    return b"[" + b",".join(tools) + b"]"
 
 
 def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
@@ -111,7 +118,7 @@ def header_schemas(
             return None
         try:
             schema = served.registry.listed_tool(present, client).parameters
-        except UnknownToolError:
+        except LookupError:
             return None
         if _HEADER_KEY not in json.dumps(schema):
             plain.add(present)
