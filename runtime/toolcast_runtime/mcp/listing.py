@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ServerRequestContext,
     )
 
+    from ..tools.tool import Tool
     from .toolset_server import ToolsetServer
 
 __all__ = ["empty_list", "exact_tools", "header_schemas"]
@@ -117,12 +118,12 @@ def header_schemas(
         if present in plain or not served.has(present):
             return None
         try:
-            schema = served.registry.listed_tool(present, client).parameters
+            tool: Tool = served.registry.listed_tool(present, client)
         except LookupError:
             return None
-        if _HEADER_KEY not in json.dumps(schema):
+        if _HEADER_KEY not in json.dumps(tool.parameters):
             plain.add(present)
             return None
-        return schema
+        return tool.parameters
 
     return input_schema

@@ -102,15 +102,17 @@ class ToolsetServer:
         # Every call comes here: it may cost one look-up, not one for each tool.
         if self.has(present):
             try:
-                return self.registry.listed_tool(present, client)  # type: ignore[no-any-return]
+                tool: Tool = self.registry.listed_tool(present, client)
             except LookupError:
                 return None
+            return tool
         if not self.external or self.registry.is_own(present):
             return None
         try:
-            return await self.registry.find_tool(present, client)
+            tool = await self.registry.find_tool(present, client)
         except LookupError:
             return None
+        return tool
 
     def refusal(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
         """Why one of the parts refuses a call over HTTP; None when none does."""
