@@ -2,9 +2,6 @@
 
 An expression is a tree: text, or a bracketed group of expressions. What fits on the line
 stays there; what does not has one element a line with a trailing comma.
-
-The classes are plain ones: a run makes thousands of expressions, and a frozen dataclass takes
-three times as long to fill, and as long to define as a small module to import.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
-__all__ = ["WIDTH", "Expression", "Group", "Text", "text_width"]
+__all__ = ["WIDTH", "Entry", "Expression", "Group", "Text", "laid_out", "text_width"]
 
 WIDTH = 88
 
@@ -43,27 +40,14 @@ def _character_width(character: str) -> int:
 
 
 class Text:
-    """An expression without brackets to break at: a name, number or string.
+    """An expression without brackets to break at: a name, number or string."""
 
-    `pieces` is what it is broken into in parentheses when it is too long.
-    """
-
-    def __init__(self, text: str, pieces: tuple[str, ...] = ()) -> None:
-        self.text = text
-        self.pieces = pieces
-
-    @property
-    def flat(self) -> str:
-        """The expression on one line."""
-        return self.text
-
-    def flat_within(self, room: int) -> str | None:
-        """The expression on one line; None when it has more than `room` columns."""
-        return self.text if text_width(self.text) <= room else None
+    def __init__(self, text: str) -> None:
+        self.flat = text
 
     def render(self, indent: int, before: int, after: int) -> str:
         """The expression from column `before` on, with `after` columns to follow."""
-        return self.text
+        return self.flat
 
 
 class Group:
@@ -94,31 +78,14 @@ class Group:
         comma = "," if self.flat_comma else ""
         return f"{self.opening}{inner}{comma}{self.closing}"
 
-    def flat_within(self, room: int) -> str | None:
-        """The expression on one line; None when it has more than `room` columns."""
-        room -= text_width(self.opening) + len(self.closing) + self.flat_comma
-        room += 2 if self.elements else 0
-        parts = []
-        for element in self.elements:
-            room -= 2
-            part = element.flat_within(room) if room >= 0 else None
-            if part is None:
-                return None
-            room -= text_width(part)
-            parts.append(part)
-        if room < 0:
-            return None
-        comma = "," if self.flat_comma else ""
-        return f"{self.opening}{', '.join(parts)}{comma}{self.closing}"
-
     def render(self, indent: int, before: int, after: int) -> str:
         """The expression from column `before` on, with `after` columns to follow.
 
         `indent` is the indentation of the line that it stands on.
         """
-        flat = self.flat_within(WIDTH - before - after)
-        if flat is not None or not self.elements:
-            return self.flat if flat is None else flat
+        fits = before + text_width(self.flat) + after <= WIDTH
+        if fits or not self.elements:
+            return self.flat
         inner = indent + 4
         comma = "," if self.trailing_comma else ""
         rows = [
@@ -141,12 +108,6 @@ class Entry:
         """The entry on one line."""
         return self.lead + self.value.flat + self.tail
 
-    def flat_within(self, room: int) -> str | None:
-        """The entry on one line; None when it has more than `room` columns."""
-        room -= text_width(self.lead) + text_width(self.tail)
-        flat = self.value.flat_within(room) if room >= 0 else None
-        return None if flat is None else self.lead + flat + self.tail
-
     def render(self, indent: int, before: int, after: int) -> str:
         """The entry from column `before` on, with `after` columns to follow."""
         start = before + text_width(self.lead)
@@ -155,3 +116,9 @@ class Entry:
 
 
 Expression = Text | Group | Entry
+
+
+def laid_out(expression: Expression, before: str = "", after: str = "") -> str:
+    """An expression for the line on which `before` and `after` stand around it."""
+    indent = len(before) - len(before.lstrip(" "))
+    return expression.render(indent, text_width(before), text_width(after))

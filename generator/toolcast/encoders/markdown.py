@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import LiteralString
 
 from .code import Code
 
-__all__ = ["block", "fenced", "inline", "span"]
+__all__ = ["block", "comment", "fenced", "inline", "listed", "phrase", "span"]
 
 # Behind the marks of list items and quotations a heading is one as well.
 _OPENS_BLOCK = re.compile(
@@ -25,6 +27,39 @@ _OPENS_HTML = re.compile(
 )
 _TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
 _HTML_ENDS = (r"</(?:script|pre|style|textarea)>", "-->", r"\?>", r"\]\]>", ">")
+
+
+_COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
+
+
+def phrase(words: LiteralString, *values: Code) -> Code:
+    """Words of the generator's own, with a value in the place of each `{}`.
+
+    Raises:
+        NotEncoded: a value is plain text.
+    """
+    return Code(words).format(*values)
+
+
+def listed(values: Iterable[Code]) -> Code:
+    """Values with commas between them.
+
+    Raises:
+        NotEncoded: a value is plain text.
+    """
+    return Code(", ").join(values)
+
+
+def comment(text: str) -> Code:
+    """A comment that no page shows: a path or words of a checked grammar.
+
+    Raises:
+        ValueError: something else than letters, digits, spaces and `._/,;()-` is in it, or
+            two hyphens in a row, which would end it.
+    """
+    if not _COMMENT.fullmatch(text):
+        raise ValueError("a comment holds words of a checked grammar only")
+    return Code(f"<!-- {text} -->")
 
 
 def inline(text: str) -> Code:
