@@ -3,46 +3,57 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# No test reads what a person types: they run the same without a terminal.
+PYTEST := $(BIN)/python -m pytest -q </dev/null
+CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta examples
+# What says most in the shortest time; each case in it is a matter of milliseconds.
+FAST := tests/rules tests/docs tests/text tests/reading tests/rendering tests/test_structure.py generated
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test test-slow lint format test-display test-node test-servers test-letta letta-server test-postgres test-kill fuzz bench load clean
+.PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-node test-servers test-letta letta-server test-postgres test-kill fuzz bench load build clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-generate: $(STAMP) ## Cast specs/ into generated/
+generate: $(STAMP) ## Generate generated/ from specs/
 	@$(BIN)/toolcast generate
 
 check: $(STAMP) ## Check specs, rules and that generated/ is up to date
 	@$(BIN)/toolcast check
 
-test: $(STAMP) ## Run the test suite, and the generated snapshot tests
-	@$(BIN)/python -m pytest -q -n 2
+test: $(STAMP) ## Run the test suite and the generated snapshot tests (3 minutes on 2 cores)
+	@$(PYTEST) -n auto --dist worksteal
+
+test-fast: $(STAMP) ## Run the part of it that takes half a minute
+	@$(PYTEST) -n auto --dist worksteal $(FAST)
+
+test-slow: $(STAMP) ## Run the tests that take long: real installs, hanging servers, big inputs
+	@$(PYTEST) -n auto --dist worksteal -m slow tests
+
+test-pythons: $(STAMP) ## Run the fast part on each of Python 3.11 to 3.14 that is installed
+	@$(BIN)/python tests/pythons.py
 
 test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb xdotool scrot xterm)
-	@$(BIN)/python -m pytest -q tests/display
+	@$(PYTEST) -m display tests/display
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
-	@$(BIN)/python -m tests.mcp.node_setup && $(BIN)/python -m pytest -q -m node tests/mcp
+	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp
 
 test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up once, 1.2 GB)
-	@$(BIN)/python tests/letta/real/install.py && TOOLCAST_TEST_LETTA=1 $(BIN)/python -m pytest -q -m letta tests/letta
+	@$(BIN)/python tests/letta/real/install.py && TOOLCAST_TEST_LETTA=1 $(PYTEST) -m letta tests/letta
 
 letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C
 	@$(BIN)/python -m tests.letta.real
 
 test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL (installs Debian's where it is missing)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || apt-get install -y -q postgresql
-	@TOOLCAST_TEST_POSTGRES=1 $(BIN)/python -m pytest -q -n 0 tests/examples/ren -k postgresql
-
-test-slow: $(STAMP) ## Run the tests that wait for what hangs
-	@$(BIN)/python -m pytest -q -n 2 -m slow tests
+	@TOOLCAST_TEST_POSTGRES=1 $(PYTEST) tests/examples/ren -k postgresql
 
 test-servers: $(STAMP) ## Run the tests against MCP servers that others wrote (sets them up once)
-	@$(BIN)/python -m tests.external.third_party_setup && $(BIN)/python -m pytest -q -m servers tests/external
+	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external
 
 test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or lost
-	@TOOLCAST_KILLS=200 $(BIN)/python -m pytest -q tests/output/test_killed_runs.py
+	@TOOLCAST_KILLS=200 $(PYTEST) tests/output/test_killed_runs.py
 
 fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five minutes
 	@mkdir -p .toolcast/fuzz
@@ -55,17 +66,20 @@ bench: $(STAMP) ## Print ratios of paired runs; PEERS=1, ONLY=part, QUICK=1, PAG
 load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the bare SDK server
 	@$(BIN)/python benchmarks/load.py
 
-lint: $(STAMP) ## Run ruff, black and mypy --strict over generator, generated and examples
+lint: $(STAMP) ## Run ruff, black and mypy --strict over the packages, generated and examples
 	@$(BIN)/ruff check .
 	@$(BIN)/black --check --quiet . || { echo "black would change files: make format"; exit 1; }
-	@$(BIN)/mypy generator/toolcast generated examples
+	@$(BIN)/mypy $(CODE) generated
 
 format: $(STAMP) ## Format the hand-written code
-	@$(BIN)/black --quiet generator examples tests benchmarks docs
-	@$(BIN)/ruff check --fix --quiet generator examples tests benchmarks docs
+	@$(BIN)/black --quiet $(CODE) tests benchmarks docs
+	@$(BIN)/ruff check --fix --quiet $(CODE) tests benchmarks docs
 
-clean: ## Remove the virtual environment and caches
-	rm -rf $(VENV) .toolcast .pytest_cache .mypy_cache .ruff_cache
+build: $(STAMP) ## Build the wheels and source archives of all three distributions into dist/
+	@for folder in . runtime letta; do (cd $$folder && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist) || exit 1; done
+
+clean: ## Remove the virtual environments and caches
+	rm -rf $(VENV) $(VENV)-3.* .toolcast .pytest_cache .mypy_cache .ruff_cache
 
 $(STAMP): pyproject.toml runtime/pyproject.toml letta/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

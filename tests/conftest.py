@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,11 @@ settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("untimed")
+
+# nohup and background jobs of a shell ignore interrupts, and so would every process that
+# the tests start and interrupt.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 CACHES = shutil.ignore_patterns("__pycache__", ".*")
@@ -130,15 +137,3 @@ def project_copy(tmp_path: Path) -> Project:
     for folder in ("specs", "generated", "examples"):
         shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
     return Project(root)
-
-
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> None:
-    """Leaves slow tests to their own target."""
-    if "slow" in config.getoption("-m"):
-        return
-    skip = pytest.mark.skip(reason="make test-slow runs it")
-    for item in items:
-        if item.get_closest_marker("slow") is not None:
-            item.add_marker(skip)

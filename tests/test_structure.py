@@ -1,177 +1,250 @@
-"""The shape of the code: what is listed, what may import what, how large it gets."""
+"""The laws of the house: what may import what, how large things get, what they are called.
+
+One test a law. It lists everything that breaks it.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
-import pytest
-
+from tests.house import DISTRIBUTIONS, ROOT, cycles, modules, tree
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import BUILT_IN, built_in, checking_ids
+from toolcast.rules.table import built_in
 
-ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "generator" / "toolcast"
-MODULES = sorted(PACKAGE.rglob("*.py"))
-WRITTEN = [
-    *MODULES,
-    *(
-        file
-        for folder in ("benchmarks", "docs", "examples", "tests")
-        for file in sorted((ROOT / folder).rglob("*.py"))
-    ),
-]
-FAMILIES = {
-    *("yaml", "spec", "schema", "name", "prompt", "expose", "target", "handler"),
-    *("data", "letta", "compat", "output"),
-}
-# No rule, but what rules are made of.
-NOT_RULES = {
-    *("__init__", "data_place", "handler_place", "prompt_finding", "rule", "running"),
-    *("scope", "table"),
-}
-# What a package may import of toolcast besides itself.
+# What a room of the generator may import of toolcast besides itself. Rooms that are not
+# named are the way in: the commands and what they call.
 MAY_IMPORT = {
-    "runtime": set(),
-    "text": set(),
-    "reading": {"findings", "text"},
     "findings": set(),
     "project": set(),
     "shipped": set(),
-    "spec": {"findings", "project", "reading", "shipped", "text"},
-    "cache": {
+    "extensions": set(),
+    "detectors": set(),
+    "reading": {"findings"},
+    "encoders": {"reading"},
+    "json_schema": {"reading"},
+    "model": {
+        "encoders",
         "extensions",
         "findings",
-        "output",
+        "json_schema",
         "project",
         "reading",
-        "rules",
-        "spec",
-    },
-    "extensions": set(),
-    "rules": {
-        "extensions",
-        "findings",
-        "reading",
-        "runtime",
-        "spec",
-        "targets",
-        "text",
-    },
-    "targets": {
-        "extensions",
-        "findings",
-        "output",
-        "reading",
-        "rendering",
-        "runtime",
         "shipped",
-        "spec",
-        "text",
     },
-    "rendering": {"text"},
-    "output": {"findings", "runtime", "spec", "text"},
-    "reports": {"findings", "text"},
+    "handler_code": {"model"},
+    "facts": {"detectors", "encoders", "json_schema", "model", "reading"},
+    "rendering": {"encoders"},
+    "targets": {"encoders", "extensions", "facts", "model", "rendering", "shipped"},
+    "rules": {
+        "detectors",
+        "encoders",
+        "extensions",
+        "facts",
+        "findings",
+        "handler_code",
+        "json_schema",
+        "model",
+        "reading",
+        "targets",
+    },
+    # The writer knows no tools.
+    "output": {"encoders", "findings"},
+    "reports": {"encoders", "findings", "reading"},
 }
-
-each_rule = pytest.mark.parametrize("rule", built_in(), ids=lambda rule: rule.id)
-each_module = pytest.mark.parametrize(
-    "module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE))
+# What each distribution may import of the others.
+DISTRIBUTIONS_MAY_IMPORT = {
+    "toolcast": {"toolcast_runtime"},
+    "toolcast_runtime": set(),
+    "toolcast_letta": {"toolcast", "toolcast_runtime"},
+}
+# What only a developer has installed.
+GENERATOR_ONLY = {"black", "jinja2", "jsonschema", "markupsafe", "referencing"}
+WRITTEN = [
+    file
+    for folder in (*DISTRIBUTIONS.values(), *map(ROOT.joinpath, ("tests", "examples")))
+    for file in sorted(folder.rglob("*.py"))
+]
+WRITTEN += [*ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("docs/**/*.py")]
+# Rooms whose modules are named by what they are for, which others have, too: a rule and a
+# command are each looked for by their own names.
+NAMED_BY_ROOM = {"rules", "commands"}
+LINES = 400
+FILES = 15
+# Folders in which one more file is one more of the same.
+MANY = re.compile(
+    r"generator/toolcast/(commands|rules/\w+)|letta/toolcast_letta/rules|examples/\w+"
 )
 
 
-def test_every_rule_module_is_in_the_table() -> None:
-    there = {file.stem for file in (PACKAGE / "rules").glob("*.py")}
-    assert there - NOT_RULES == set(BUILT_IN.values())
-
-
-def test_every_rule_of_a_module_is_in_the_table_by_its_id() -> None:
-    listed = {
-        (rule.id, name)
-        for name in set(BUILT_IN.values())
-        for rule in rules_of(import_module(f"toolcast.rules.{name}"))
+def test_arrows_between_rooms_only_point_forward() -> None:
+    wrong = {
+        f"{module.name} -> {imported}"
+        for module in modules().values()
+        if module.distribution == "toolcast" and module.room in MAY_IMPORT
+        for imported in module.imports | module.types
+        if imported.startswith("toolcast.")
+        and _room(imported) not in MAY_IMPORT[module.room] | {module.room}
     }
-    assert listed == set(BUILT_IN.items())
+    none(wrong)
+    assert cycles({room: set(to) for room, to in MAY_IMPORT.items()}) == []
 
 
-def test_the_rules_that_check_something_are_known_by_their_ids() -> None:
-    assert checking_ids() == {rule.id for rule in built_in() if rule.check is not None}
+def test_distributions_only_import_what_they_require() -> None:
+    wrong = {
+        f"{module.name} -> {imported}"
+        for module in modules().values()
+        for imported in module.imports | module.types
+        if imported.partition(".")[0] in DISTRIBUTIONS
+        and imported.partition(".")[0]
+        not in {module.distribution, *DISTRIBUTIONS_MAY_IMPORT[module.distribution]}
+    }
+    wrong |= {
+        f"{module.name} -> {imported}"
+        for module in modules().values()
+        if module.distribution == "toolcast_runtime"
+        for imported in module.imports | module.types
+        if imported.partition(".")[0] in GENERATOR_ONLY
+    }
+    none(wrong)
 
 
-def rules_of(module: ModuleType) -> Iterator[Rule]:
-    yield from [module.RULE] if hasattr(module, "RULE") else module.RULES
+def test_no_modules_import_each_other() -> None:
+    there = modules()
+    arrows = {
+        name: {to for to in module.imports if to in there}
+        for name, module in there.items()
+    }
+    none(" <-> ".join(group) for group in cycles(arrows))
 
 
-@each_rule
-def test_a_rule_is_well_formed(rule: Rule) -> None:
-    family, _, name = rule.id.partition("/")
-    assert family in FAMILIES
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
-    assert re.fullmatch(r"Checks that [^\n]*[^.\n]\.", rule.purpose)
-    assert len(rule.purpose) <= 90
-    assert re.fullmatch(r"[A-Z`][^\n]*[.)]", rule.why)
-    assert bool(rule.good) or not rule.bad
-    for example in (rule.bad, rule.good):
-        assert example == "" or example.endswith("\n")
+def test_a_module_has_at_most_400_lines_of_code() -> None:
+    lines = {str(file.relative_to(ROOT)): _lines_of_code(file) for file in WRITTEN}
+    none(f"{name}: {count}" for name, count in lines.items() if count > LINES)
 
 
-def test_every_id_in_the_source_is_in_the_table() -> None:
-    word = re.compile(rf'"((?:{"|".join(sorted(FAMILIES))})/[a-z0-9-]+)"')
+def test_a_folder_has_at_most_15_modules() -> None:
+    count = Counter(
+        file.parent.relative_to(ROOT).as_posix()
+        for file in WRITTEN
+        if file.name != "__init__.py"
+    )
+    none(
+        f"{folder}: {files}"
+        for folder, files in count.items()
+        if files > FILES and not MANY.fullmatch(folder)
+    )
+
+
+def test_no_two_modules_of_a_distribution_have_one_name() -> None:
+    there: dict[tuple[str, str], list[str]] = {}
+    for module in modules().values():
+        if module.file.stem != "__init__" and module.room not in NAMED_BY_ROOM:
+            key = module.distribution, module.file.stem
+            there.setdefault(key, []).append(module.name)
+    none(" and ".join(names) for names in there.values() if len(names) > 1)
+
+
+def test_a_rules_id_is_its_path() -> None:
+    wrong = {}
+    for module in modules().values():
+        if module.distribution == "toolcast" and module.name.count(".") == 3:
+            _, room, family, name = module.name.split(".")
+            rule = getattr(import_module(module.name), "RULE", None)
+            if room == "rules" and isinstance(rule, Rule):
+                wrong[rule.id] = f"{family}/{name.replace('_', '-')}"
+    assert len(wrong) > 60
+    none(f"{id_} in {path}" for id_, path in wrong.items() if id_ != path)
+
+
+def test_rules_are_well_formed() -> None:
+    none(f"{rule.id}: {fault}" for rule in built_in() for fault in _faults_of(rule))
+
+
+def _faults_of(rule: Rule) -> Iterator[str]:
+    if not re.fullmatch(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*", rule.id):
+        yield "id"
+    if not re.fullmatch(r"Checks that [^\n]*[^.\n]\.", rule.purpose):
+        yield "purpose is no sentence that starts with `Checks that`"
+    if len(rule.purpose) > 90:
+        yield "purpose is longer than 90"
+    if not re.fullmatch(r"[A-Z`][^\n]*[.)]", rule.why):
+        yield "why is no sentence"
+    if rule.bad and not rule.good:
+        yield "bad example without a good one"
+    if any(example and example[-1] != "\n" for example in (rule.bad, rule.good)):
+        yield "example does not end its line"
+
+
+def test_every_rule_id_in_the_source_is_that_of_a_rule() -> None:
     known = {rule.id for rule in built_in()}
-    found = {
-        (name, str(module.relative_to(PACKAGE)))
-        for module in MODULES
-        for name in word.findall(module.read_text(encoding="utf-8"))
-    }
-    assert {(name, where) for name, where in found if name not in known} == set()
+    families = "|".join(sorted({id_.partition("/")[0] for id_ in known}))
+    word = re.compile(rf'"((?:{families})/[a-z0-9-]+)"')
+    none(
+        f"{module.name}: {id_}"
+        for module in modules().values()
+        if module.distribution == "toolcast"
+        for id_ in word.findall(module.file.read_text(encoding="utf-8"))
+        if id_ not in known
+    )
 
 
-@pytest.mark.parametrize("file", WRITTEN, ids=lambda f: str(f.relative_to(ROOT)))
-def test_a_module_is_small(file: Path) -> None:
-    assert len(file.read_text(encoding="utf-8").splitlines()) <= 300
+def test_the_generator_prints_nothing_by_itself() -> None:
+    """Findings and messages go through the commands, which know the format asked for."""
+    none(
+        f"{module.name}:{node.lineno}"
+        for module in modules().values()
+        if module.distribution == "toolcast"
+        for node in ast.walk(tree(module.file))
+        if isinstance(node, ast.Call) and _is_name(node.func, "print")
+    )
 
 
-@each_module
-def test_arrows_only_point_forward(module: Path) -> None:
-    steps = module.relative_to(PACKAGE).with_suffix("").parts
-    if steps[0] not in MAY_IMPORT:
-        return
-    allowed = MAY_IMPORT[steps[0]] | {steps[0]}
-    imported = set(_imports_of_toolcast(module, steps))
-    assert imported - allowed == set()
+def test_no_splat_of_a_literal() -> None:
+    """`*("a", "b")` says what `"a", "b"` says, and only hides it from the formatter."""
+    none(
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in WRITTEN
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.Starred)
+        and isinstance(node.value, ast.Tuple | ast.List | ast.Set)
+    )
 
 
-@each_module
-def test_nothing_is_printed(module: Path) -> None:
-    if module.is_relative_to(PACKAGE / "runtime"):
-        return  # it becomes programs, whose results go to standard output
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    names = [func.id for func in calls if isinstance(func, ast.Name)]
-    assert "print" not in names
+def test_nothing_names_a_path_of_this_machine() -> None:
+    done = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    )
+    files = [ROOT / name for name in done.stdout.decode().split("\0") if name]
+    here = [str(ROOT), f"{Path.home()}/"]
+    none(
+        str(file.relative_to(ROOT))
+        for file in files
+        if file.is_file() and any(path.encode() in file.read_bytes() for path in here)
+    )
 
 
-def _imports_of_toolcast(module: Path, steps: tuple[str, ...]) -> Iterator[str]:
-    """The first step below toolcast of everything that a module imports of it."""
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                first, _, rest = alias.name.partition(".")
-                if first == "toolcast":
-                    yield rest.split(".")[0]
-        elif isinstance(node, ast.ImportFrom):
-            named = node.module.split(".") if node.module else []
-            if node.level:
-                parts = [*steps[: len(steps) - node.level], *named]
-            elif named[:1] == ["toolcast"]:
-                parts = named[1:]
-            else:
-                continue
-            if parts:
-                yield parts[0]
-            else:
-                yield from (alias.name for alias in node.names)
+def none(offenders: Iterable[str]) -> None:
+    """Fails with a line for each offender."""
+    found = sorted(offenders)
+    assert not found, f"{len(found)} break this law:\n" + "\n".join(found)
+
+
+def _room(name: str) -> str:
+    return name.split(".")[1]
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _lines_of_code(file: Path) -> int:
+    """Lines that are neither blank nor a comment."""
+    text = file.read_text(encoding="utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    return sum(bool(line) and not line.startswith("#") for line in lines)

@@ -10,7 +10,7 @@ from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.registry.registry import Registry
 
 
-@pytest.mark.parametrize("tool", [*SERVER.tools, "no_such_tool"])
+@pytest.mark.parametrize("tool", [*SERVER.tool_names, "no_such_tool"])
 def test_a_call_does_not_go_through_the_other_tools(
     tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapt
 from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import LEGACY, MODERN, meta
 from toolcast_runtime.mcp import session as mcp_session
+from toolcast_runtime.mcp.sdk_server import build_server
 from toolcast_runtime.mcp.session import is_direct, serve_session
 from toolcast_runtime.mcp.stdio_reading import Incoming, _message
 from toolcast_runtime.mcp.stdio_writing import Outgoing
@@ -40,7 +41,7 @@ async def answers(sent: bytes) -> list[dict[str, Any]]:
     incoming = Incoming(source, outgoing)
     os.write(ask, sent)
     os.close(ask)
-    server = SERVER.build("internal", takes_raw_json=True)
+    server = build_server(SERVER, "internal", takes_raw_json=True)
     await serve_session(server, incoming, outgoing)
     for number in (source, sink):
         os.close(number)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.validation import validators as validation
 from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.access.clients import Access
 from toolcast_runtime.mcp.gc_freeze import lasting
 from toolcast_runtime.registry.local_tools import OwnTools
+from toolcast_runtime.validation import validators as validation
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_server_asks_about_the_called_tool_alone(
         return may_have(self, who, name)
 
     monkeypatch.setattr(Access, "may_have", counted)
-    found = asyncio.run(SERVER._find(tool, client))
+    found = asyncio.run(SERVER.find(tool, client))
     assert (found is not None) == is_there
     assert len(asked) <= 1
     assert set(asked) <= {tool}

@@ -1,1 +1,5 @@
-"""Cli."""
+"""A toolset's registry as commands of a shell."""
+
+from .command_line import command_line
+
+__all__ = ["command_line"]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .guard import AsgiApp, Receive, Send
 
-if TYPE_CHECKING:
-    from ..mcp.server import McpServer
-
-__all__ = ["LIST_TOOLS", "AdminAnswer", "AdminRequest", "AdminRoute", "admin_app"]
+__all__ = ["AdminAnswer", "AdminRequest", "AdminRoute", "admin_app"]
 
 _logger = logging.getLogger("toolcast.http")
 
@@ -23,11 +20,9 @@ class AdminRequest:
     """What an administrator asks.
 
     Attributes:
-        server: the toolset's server.
         body: the request's JSON; None when its body is empty.
     """
 
-    server: McpServer
     body: Any = None
 
 
@@ -54,26 +49,7 @@ class AdminRoute:
     answer: Callable[[AdminRequest], Awaitable[AdminAnswer]] = field(repr=False)
 
 
-async def _list_tools(request: AdminRequest) -> AdminAnswer:
-    server = request.server
-    clients = {}
-    for endpoint in server.http.endpoints if server.http else ():
-        tools = [
-            {"name": tool.name, "summary": tool.summary, "always": tool.always}
-            for tool in await server.offered(endpoint.client)
-        ]
-        entry: Mapping[str, Any] = {"path": endpoint.path, "tools": tools}
-        clients[endpoint.client or ""] = entry
-    value: dict[str, Any] = {"server": server.name, "version": server.version}
-    if "" in clients:
-        return AdminAnswer({**value, **clients[""]})
-    return AdminAnswer({**value, "clients": clients})
-
-
-LIST_TOOLS = AdminRoute("GET", "/api/admin/list-mcp-tools", _list_tools)
-
-
-def admin_app(route: AdminRoute, server: McpServer) -> AsgiApp:
+def admin_app(route: AdminRoute) -> AsgiApp:
     """The ASGI application of a path; whoever gets here has the token."""
 
     async def app(
@@ -86,7 +62,7 @@ def admin_app(route: AdminRoute, server: McpServer) -> AsgiApp:
             await _send(send, AdminAnswer({"error": "the body is not JSON"}, 400))
             return
         try:
-            answer = await route.answer(AdminRequest(server, body))
+            answer = await route.answer(AdminRequest(body))
         except Exception:
             _logger.exception("%s %s failed", route.method, route.path)
             answer = AdminAnswer({"error": "it failed; the log says why"}, 500)

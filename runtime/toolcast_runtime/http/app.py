@@ -14,7 +14,8 @@ from collections.abc import AsyncIterator, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from .admin import LIST_TOOLS, admin_app
+from ..mcp.sdk_server import build_server
+from .admin import AdminAnswer, AdminRequest, AdminRoute, admin_app
 from .guard import (
     AllowedHosts,
     AsgiApp,
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.routing import Router
 
-    from ..mcp.server import McpServer
+    from ..mcp.toolset_server import ToolsetServer
 
 __all__ = ["http_app"]
 
 _logger = logging.getLogger("toolcast.http")
 
 
-def http_app(server: McpServer, listening: Listening) -> Router:
+def http_app(server: ToolsetServer, listening: Listening) -> Router:
     """The ASGI application that serves every endpoint of the settings.
 
     Raises:
@@ -69,12 +70,12 @@ def http_app(server: McpServer, listening: Listening) -> Router:
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
     admin = listening.settings.admin_variable
-    for route in (LIST_TOOLS, *server.admin_routes):
+    added = [route for part in server.parts for route in part.admin_routes]
+    for route in (_list_tools_route(server), *server.admin_routes, *added):
         work: AsgiApp = _nothing
         if admin in listening.tokens:
-            work = guarded(
-                admin_app(route, server), admin, f"{server.name} admin", route.method
-            )
+            realm = f"{server.name} admin"
+            work = guarded(admin_app(route), admin, realm, route.method)
         apps[route.path] = _Logged(work, "(admin)")
 
     async def at_path(
@@ -89,7 +90,9 @@ def http_app(server: McpServer, listening: Listening) -> Router:
             async with AsyncExitStack() as stack:
                 for manager in managers:
                     await stack.enter_async_context(manager.run())
-                works = [asyncio.ensure_future(work()) for work in server.started]
+                started = [work for part in server.parts for work in part.started]
+                started += server.started
+                works = [asyncio.ensure_future(work()) for work in started]
                 yield
                 for work in works:
                     work.cancel()
@@ -101,14 +104,34 @@ def http_app(server: McpServer, listening: Listening) -> Router:
     return Router(default=at_path, lifespan=lifespan)
 
 
+def _list_tools_route(server: ToolsetServer) -> AdminRoute:
+    """`GET /api/admin/list-mcp-tools`: which client has which tools at which path."""
+
+    async def answer(request: AdminRequest) -> AdminAnswer:
+        clients = {}
+        for endpoint in server.http.endpoints if server.http else ():
+            tools = [
+                {"name": tool.name, "summary": tool.summary, "always": tool.always}
+                for tool in await server.offered(endpoint.client)
+            ]
+            entry = {"path": endpoint.path, "tools": tools}
+            clients[endpoint.client or ""] = entry
+        value: dict[str, Any] = {"server": server.name, "version": server.version}
+        if "" in clients:
+            return AdminAnswer({**value, **clients[""]})
+        return AdminAnswer({**value, "clients": clients})
+
+    return AdminRoute("GET", "/api/admin/list-mcp-tools", answer)
+
+
 def _managers(
-    server: McpServer, endpoint: Endpoint, most: int
+    server: ToolsetServer, endpoint: Endpoint, most: int
 ) -> tuple[StreamableHTTPSessionManager, StreamableHTTPSessionManager]:
     """What answers with a stream of events, and what with one JSON document."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
-    built = server.build(endpoint.client)
+    built = build_server(server, endpoint.client)
 
     def manager(*, is_single: bool) -> StreamableHTTPSessionManager:
         return StreamableHTTPSessionManager(

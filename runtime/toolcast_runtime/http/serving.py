@@ -18,7 +18,7 @@ from .settings import Listening, SettingsError
 if TYPE_CHECKING:
     from starlette.routing import Router
 
-    from ..mcp.server import McpServer
+    from ..mcp.toolset_server import ToolsetServer
     from .settings import HttpSettings
 
 __all__ = ["HttpOptions", "serve_http", "worker_app"]
@@ -52,7 +52,7 @@ class HttpOptions:
     own_tools: bool = False
 
 
-def serve_http(server: McpServer, options: HttpOptions) -> None:
+def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     """Serves until a signal ends it; running calls are finished or cancelled then.
 
     Raises:
@@ -87,20 +87,20 @@ def worker_app() -> Router:
     """The application of one of several processes, which uvicorn starts by name."""
     given = json.loads(os.environ[_VARIABLE])
     with lasting():
-        server: McpServer = importlib.import_module(given.pop("server")).SERVER
+        server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
         return _app(server, HttpOptions(**given))
 
 
-def _app(server: McpServer, options: HttpOptions) -> Router:
+def _app(server: ToolsetServer, options: HttpOptions) -> Router:
     from .app import http_app
 
     settings = _settings(server, options)
     if options.own_tools:
-        server = replace(server, offers_sources=False)
+        server = replace(server, external=False, offers_sources=False)
     return http_app(server, Listening.on(settings, options.host))
 
 
-def _settings(server: McpServer, options: HttpOptions) -> HttpSettings:
+def _settings(server: ToolsetServer, options: HttpOptions) -> HttpSettings:
     if server.http is None:
         raise SettingsError("the toolset has no settings for HTTP")
     if options.client is None and options.path is None:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from ..access.clients import AccessError, UnknownClientError
 
 if TYPE_CHECKING:
-    from .server import McpServer
+    from .toolset_server import ToolsetServer
 
 __all__ = ["main"]
 
 
-def main(server: McpServer, arguments: list[str] | None = None) -> None:
+def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
     """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be."""
     parser = _parser(server)
     options = parser.parse_args(arguments)
     if options.own_tools:
-        server = replace(server, offers_sources=False)
+        server = replace(server, external=False, offers_sources=False)
     client = server.client if options.client is None else options.client
     try:
         names = server.names(client)
@@ -30,7 +30,7 @@ def main(server: McpServer, arguments: list[str] | None = None) -> None:
         elif options.http:
             _serve_http(server, options, parser)
         else:
-            from .server import serve_over_stdio
+            from .stdio import serve_over_stdio
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
             serve_over_stdio(server, client)
@@ -38,7 +38,7 @@ def main(server: McpServer, arguments: list[str] | None = None) -> None:
         parser.error(str(error))
 
 
-def _parser(server: McpServer) -> argparse.ArgumentParser:
+def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"{server.name} MCP server",
         description="Serves MCP over stdio, or over streamable HTTP with --http.",
@@ -74,7 +74,7 @@ def _parser(server: McpServer) -> argparse.ArgumentParser:
 
 
 def _serve_http(
-    server: McpServer, options: argparse.Namespace, parser: argparse.ArgumentParser
+    server: ToolsetServer, options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> None:
     from ..http.serving import HttpOptions, serve_http
     from ..http.settings import SettingsError

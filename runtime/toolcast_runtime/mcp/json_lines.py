@@ -8,6 +8,8 @@ import secrets
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .listing import RawJson
+
 if TYPE_CHECKING:
     from mcp_types import JSONRPCMessage
 
@@ -23,15 +25,6 @@ _INVALID_REQUEST = -32600
 _INTERNAL_ERROR = -32603
 # Nobody can guess it, so that no text of a message can stand for it.
 _PLACE = secrets.token_hex(16)
-
-
-class RawJson:
-    """A value inside of a result that is JSON text already."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
 
 
 class LineSplitter:

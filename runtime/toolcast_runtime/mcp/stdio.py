@@ -24,6 +24,8 @@ from .stdio_writing import Outgoing
 if TYPE_CHECKING:
     from mcp.server import Server
 
+    from .toolset_server import ToolsetServer
+
 __all__ = ["serve_stdio"]
 
 
@@ -82,3 +84,20 @@ def _taken(number: int) -> int:
     import fcntl
 
     return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+def serve_over_stdio(server: ToolsetServer, client: str | None) -> None:
+    """Serves one client over standard input and output until the input ends."""
+    import asyncio
+
+    from .sdk_server import build_server
+
+    try:
+        asyncio.run(
+            serve_stdio(
+                lambda is_lean: build_server(server, client, takes_raw_json=is_lean)
+            )
+        )
+    except KeyboardInterrupt:
+        # Ctrl-C is how a person ends it; a traceback would look like a failure.
+        sys.exit(130)

@@ -1,0 +1,89 @@
+"""The official SDK's low-level server for one client of a toolset.
+
+Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from ..calls.tracing import when_traced
+from .listing import empty_list, exact_tools, header_schemas
+from .results import call_result, failure, sendable
+
+if TYPE_CHECKING:
+    from mcp.server import ServerRequestContext
+
+    from .toolset_server import ToolsetServer
+
+__all__ = ["build_server"]
+
+_logger = logging.getLogger("toolcast")
+
+
+def build_server(
+    served: ToolsetServer, client: str | None = None, *, takes_raw_json: bool = False
+) -> Server[Any]:
+    """The SDK's server for one client; a tool's handler is loaded at its first call.
+
+    Args:
+        served: what is served.
+        client: who is served; None for the server's own client.
+        takes_raw_json: the transport writes `RawJson` as it is.
+
+    Raises:
+        UnknownClientError: the toolset has clients and this is none of them.
+        AccessError: who may have which tool cannot be found out.
+    """
+    who = served.client if client is None else client
+    # Said now, and not to the first caller, when it cannot be found out.
+    served.names(who)
+
+    async def call_tool(
+        context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        tool = await served.find(params.name, who)
+        if tool is None:
+            unknown = f"Unknown tool: {params.name}"
+            raise MCPError(types.INVALID_PARAMS, sendable(unknown))
+        try:
+            if context.request is not None:
+                refusal = served.refusal(tool.name, context.request.headers)
+                if refusal is not None:
+                    return failure(refusal)
+            response = await served.registry.call_tool(
+                params.name,
+                params.arguments,
+                who,
+                report_progress=context.session.report_progress,
+            )
+            is_modern = context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS
+            return call_result(
+                response,
+                # Until 2025-11-25 it can only be an object.
+                structured="outputSchema" in tool.definition
+                and (is_modern or isinstance(response.result, dict)),
+            )
+        except Exception:
+            # What gets out of here reaches legacy clients with its text.
+            _logger.exception("the answer of %s cannot be sent", params.name)
+            return failure("the answer cannot be sent; the server's log says why")
+
+    server: Server[Any] = Server(
+        served.name,
+        title=served.title,
+        version=served.version,
+        instructions=served.instructions,
+        on_list_tools=empty_list,
+        on_call_tool=call_tool,
+        get_tool_input_schema=header_schemas(served, who),
+    )
+    server.middleware[:] = [when_traced(each) for each in server.middleware]
+    server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))
+    return server
