@@ -8,7 +8,7 @@ from typing import LiteralString
 
 from .code import Code
 
-__all__ = ["block", "comment", "fenced", "inline", "listed", "phrase", "span"]
+__all__ = ["block", "comment", "fenced", "inline", "listed", "phrase", "row", "span"]
 
 # Behind the marks of list items and quotations a heading is one as well.
 _OPENS_BLOCK = re.compile(
@@ -71,6 +71,19 @@ def inline(text: str) -> Code:
     if "\n" in text or "\r" in text:
         raise ValueError("text with a line break cannot stand on one line")
     return Code(text.strip())
+
+
+def row(text: str) -> Code:
+    """One line as it is, the white space that it begins with included.
+
+    Raises:
+        ValueError: the text has a line break, or would be a heading or a fence.
+    """
+    if "\n" in text or "\r" in text:
+        raise ValueError("text with a line break cannot stand on one line")
+    if _OPENS_BLOCK.match(text) or _FENCE.match(text):
+        raise ValueError("a row of text cannot open a block")
+    return Code(text.rstrip())
 
 
 def span(text: str) -> Code:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from toolcast_runtime.prompts import command_rows
+
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline, row
 from ..encoders.python import literal, words
