@@ -88,7 +88,9 @@ def draft_tool(
     section = _section(toolset, section)
     module = module_name(name)
     schema = _schema_folder(toolset)
-    targets = {target.name for target in enabled(tuple(toolset.targets))}
+    targets = {
+        target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
+    }
     package = toolset.handlers
     view = SpecView(
         has_schema=schema is not None,

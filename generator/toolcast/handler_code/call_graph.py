@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
-from .functions import Context, Unit, read_unit
+from .functions import Context, Unit, Watcher, read_unit
 from .package_names import HandlerPackage, Known
 from .pools import Pools
 
-__all__ = ["Reach", "Sent", "Step", "Touched", "reach_of"]
+__all__ = ["Noted", "Reach", "Step", "Touched", "reach_of"]
 
 # Functions that one handler reaches; no handler that people can read has as many.
 MOST = 5000
@@ -26,8 +26,8 @@ class Step(NamedTuple):
     line: int
 
 
-class Sent(NamedTuple):
-    """A message that is sent into an agent's loop."""
+class Noted(NamedTuple):
+    """A place that the watcher noted, and the way to it."""
 
     text: str
     file: str
@@ -57,21 +57,32 @@ class Reach(NamedTuple):
     """What a handler does.
 
     Attributes:
+        noted: what the watcher found, nearest functions first.
+        touched: the tables that it names.
         unread: what could not be followed, each with the reason.
     """
 
-    sent: tuple[Sent, ...] = ()
+    noted: tuple[Noted, ...] = ()
     touched: tuple[Touched, ...] = ()
     unread: tuple[str, ...] = ()
 
 
-def reach_of(workspace: Workspace, toolset: Toolset, tool: ToolSpec) -> Reach | None:
-    """What a tool's handler reaches; None when it has none, or none that may be read."""
+def reach_of(
+    workspace: Workspace,
+    toolset: Toolset,
+    tool: ToolSpec,
+    watch: Callable[[], Watcher] | None = None,
+) -> Reach | None:
+    """What a tool's handler reaches; None when it has none, or none that may be read.
+
+    `watch` makes what looks at each function, for a rule that is about more than tables.
+    """
     if tool.handler is None or toolset.handlers is None:
         return None
-    if _KEPT not in tool.kept:
-        tool.kept[_KEPT] = _Walk(_walked(workspace, toolset)).from_(tool)
-    found: Reach | None = tool.kept[_KEPT]
+    kept = tool.kept.setdefault(_KEPT, {})
+    if watch not in kept:
+        kept[watch] = _Walk(_walked(workspace, toolset, watch)).from_(tool)
+    found: Reach | None = kept[watch]
     return found
 
 
@@ -81,6 +92,7 @@ class _Walked:
 
     package: HandlerPackage
     accessors: Mapping[str, str]
+    watch: Callable[[], Watcher] | None
     units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -90,13 +102,17 @@ class _Walked:
         """A function, read once."""
         unit = self.units.get(known.key)
         if unit is None:
-            unit = self.units[known.key] = read_unit(self.package, known)
+            watcher = self.watch() if self.watch is not None else None
+            unit = self.units[known.key] = read_unit(self.package, known, watcher)
         return unit
 
 
-def _walked(workspace: Workspace, toolset: Toolset) -> _Walked:
-    key = f"{_KEPT}: {toolset.name}"
-    if key not in workspace.kept:
+def _walked(
+    workspace: Workspace, toolset: Toolset, watch: Callable[[], Watcher] | None
+) -> _Walked:
+    all_walked = workspace.kept.setdefault(_KEPT, {})
+    key = (toolset.name, watch)
+    if key not in all_walked:
         package = HandlerPackage(
             workspace.root, workspace.sources, toolset.handlers or ""
         )
@@ -105,8 +121,8 @@ def _walked(workspace: Workspace, toolset: Toolset) -> _Walked:
             for pool, named in toolset.pool_accessors.items()
             for accessor in named
         }
-        workspace.kept[key] = _Walked(package, accessors)
-    walked: _Walked = workspace.kept[key]
+        all_walked[key] = _Walked(package, accessors, watch)
+    walked: _Walked = all_walked[key]
     return walked
 
 
@@ -114,7 +130,7 @@ class _Walk:
     def __init__(self, walked: _Walked) -> None:
         self.walked = walked
         self.package = walked.package
-        self.sent: list[Sent] = []
+        self.noted: list[Noted] = []
         self.touched: list[Touched] = []
         self.unread: dict[str, None] = {}
 
@@ -148,14 +164,14 @@ class _Walk:
             self.unread[f"it reaches more than {MOST:,} functions"] = None
         for file, problem in self.package.unread.items():
             self.unread[f"{file} cannot be read: {problem}"] = None
-        return Reach(tuple(self.sent), tuple(self.touched), tuple(self.unread))
+        return Reach(tuple(self.noted), tuple(self.touched), tuple(self.unread))
 
     def _note(
         self, unit: Unit, inherited: frozenset[str], way: tuple[Step, ...]
     ) -> None:
         file = unit.known.scope.file
-        for sending in unit.sendings:
-            self.sent.append(Sent(sending.text, file, sending.line, way))
+        for seen in unit.seen:
+            self.noted.append(Noted(seen.text, file, seen.line, way))
         for mention in unit.mentions:
             pools = (
                 self._around(mention.context)

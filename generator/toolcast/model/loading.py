@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+from ..extensions import fields_of, install_command, missing
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
 from ..reading.first_bytes import first_bytes
@@ -19,7 +20,7 @@ from .model import Toolset, ToolSpec, Workspace
 from .reserved import reserved_names
 from .spec_schema import check_shape, quoted_list
 
-__all__ = ["LoadedWorkspace", "load_workspace"]
+__all__ = ["LoadedWorkspace", "load_workspace", "read_workspace"]
 
 TOOLSET_FILE = "toolset.yaml"
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
@@ -40,7 +41,28 @@ def load_workspace(
 
     All problems of reading are found before it gives up; with an error among them the
     toolsets are those that could be bound. `step` is called after each tool.
+
+    Raises:
+        ExtensionFailure: a listed extension cannot be used.
     """
+    workspace, findings = read_workspace(root)
+    if workspace is None or workspace.document is None:
+        return LoadedWorkspace(None, findings)
+    toolsets = []
+    for index, folder in enumerate(workspace.toolset_folders):
+        toolset, more = _load_toolset(
+            workspace, folder, workspace.document, index, step
+        )
+        findings += more
+        if toolset is not None:
+            toolsets.append(toolset)
+    findings += _same_names(toolsets)
+    findings += _handlers_in_output(workspace, toolsets)
+    return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
+
+
+def read_workspace(root: str) -> LoadedWorkspace:
+    """What toolcast.yaml says, without its toolsets."""
     document, findings = _read(root, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
         return LoadedWorkspace(None, findings)
@@ -52,20 +74,23 @@ def load_workspace(
         value.get("output", "generated"),
         tuple(value.get("sources", (".",))),
         value.get("templates"),
+        tuple(value.get("extensions", ())),
         document=document,
     )
     findings += _outside(document, workspace)
-    if has_errors(findings):
-        return LoadedWorkspace(None, findings)
-    toolsets = []
-    for index, folder in enumerate(workspace.toolset_folders):
-        toolset, more = _load_toolset(workspace, folder, document, index, step)
-        findings += more
-        if toolset is not None:
-            toolsets.append(toolset)
-    findings += _same_names(toolsets)
-    findings += _handlers_in_output(workspace, toolsets)
-    return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
+    findings += _missing_extensions(document, workspace)
+    return LoadedWorkspace(None if has_errors(findings) else workspace, findings)
+
+
+def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
+    for name in missing(workspace.extensions):
+        yield document.finding(
+            "spec/missing-extension",
+            Severity.ERROR,
+            ("extensions", workspace.extensions.index(name)),
+            f"the extension `{name}` is not installed",
+            f"{install_command(name)}, or take it from `extensions`",
+        )
 
 
 def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
@@ -87,7 +112,9 @@ def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
             )
 
 
-def _read(root: str, file: str, kind: str) -> tuple[Document | None, list[Finding]]:
+def _read(
+    root: str, file: str, kind: str, extensions: tuple[str, ...] = ()
+) -> tuple[Document | None, list[Finding]]:
     try:
         data = _bytes(root, file)
     except _NotASpec as problem:
@@ -98,7 +125,7 @@ def _read(root: str, file: str, kind: str) -> tuple[Document | None, list[Findin
         return None, [Finding("spec/unreadable", Severity.ERROR, Place(file), message)]
     document, findings = read_yaml(file, data)
     if document is not None:
-        findings += islice(check_shape(document, kind), MOST_SHOWN + 1)
+        findings += islice(check_shape(document, kind, extensions), MOST_SHOWN + 1)
         if not has_errors(findings):
             findings += reserved_names(document, kind)
     return document, findings
@@ -150,12 +177,14 @@ def _load_toolset(
             "a toolset is a folder of tool specs with a toolset.yaml",
         )
         return None, [finding]
-    document, findings = _read(workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset")
+    document, findings = _read(
+        workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset", workspace.extensions
+    )
     tools: list[ToolSpec] = []
     for name in sorted(os.listdir(absolute)):
         if name == TOOLSET_FILE or not name.endswith((".yaml", ".yml")):
             continue
-        tool, more = _load_tool(workspace.root, f"{folder}/{name}")
+        tool, more = _load_tool(workspace, f"{folder}/{name}")
         findings += more
         if tool is not None:
             tools.append(tool)
@@ -163,14 +192,22 @@ def _load_toolset(
     findings += _duplicates(tools)
     if document is None or has_errors(findings):
         return None, findings
-    return bind_toolset(document, tuple(tools), workspace.targets), findings
+    bound = bind_toolset(
+        document,
+        tuple(tools),
+        workspace.targets,
+        fields_of(workspace.extensions).toolset,
+    )
+    return bound, findings
 
 
-def _load_tool(root: str, file: str) -> tuple[ToolSpec | None, list[Finding]]:
-    document, findings = _read(root, file, "tool")
+def _load_tool(
+    workspace: Workspace, file: str
+) -> tuple[ToolSpec | None, list[Finding]]:
+    document, findings = _read(workspace.root, file, "tool", workspace.extensions)
     if document is None or has_errors(findings):
         return None, findings
-    tool = bind_tool(document)
+    tool = bind_tool(document, fields_of(workspace.extensions).tool)
     if os.path.basename(file) != f"{tool.name}.yaml":
         findings.append(
             document.finding(

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from toolcast_letta.settings import LettaSettings
-
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import Document
 from .mcp_servers import McpServer, ToolRouter
@@ -106,6 +104,7 @@ class ToolSpec:
     """One tool as its spec says it.
 
     `fields` holds the spec's keys in their order: MCP's list shows the tool's keys in it.
+    `extensions` holds the values of the fields that extensions bring, by their names.
     """
 
     name: str
@@ -134,13 +133,13 @@ class ToolSpec:
     permission: str | None = None
     timeout: float | None = None
     cli: CliDecision | None = None
-    letta: JsonObject | None = None
     data: JsonObject | None = None
     skill: JsonObject | None = None
     renamed_from: tuple[str, ...] = ()
     deprecated: JsonObject | None = None
     since: str | None = None
     examples: tuple[Example, ...] = ()
+    extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
 
@@ -216,7 +215,10 @@ class Exclusion(NamedTuple):
 
 @dataclass(frozen=True)
 class Toolset:
-    """The tools of one server or agent platform, in their declared order."""
+    """The tools of one server or agent platform, in their declared order.
+
+    `extensions` holds the values of the fields that extensions bring, by their names.
+    """
 
     name: str
     title: str
@@ -239,9 +241,9 @@ class Toolset:
     mcp_servers: tuple[McpServer, ...] = ()
     router: ToolRouter | None = None
     reserved_names: Mapping[str, str] = field(default_factory=dict)
-    letta: LettaSettings | None = None
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
+    extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
 
@@ -276,6 +278,7 @@ class Workspace:
         sources: folders below the root in which handlers' packages are.
         output: the folder that the generator owns, relative to the root.
         templates: the project's own templates, relative to the root; None without.
+        extensions: the names of the listed extensions, all of which are installed.
     """
 
     root: str
@@ -284,6 +287,7 @@ class Workspace:
     output: str = "generated"
     sources: tuple[str, ...] = (".",)
     templates: str | None = None
+    extensions: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
 

@@ -64,6 +64,8 @@ def _definition(
         "deprecated": tool.deprecated,
         "examples": [_example(example) for example in tool.examples] or None,
     }
+    for target, part in context.definition_parts.items():
+        values[target] = part(toolset, tool)
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -130,6 +130,7 @@ def _shape(context: Context) -> PythonShape:
 
 TARGET = Target(
     name="mcp",
+    reads_toolset=frozenset(["instructions", "version"]),
     purpose="An MCP server over stdio and streamable HTTP.",
     generate=generate,
     reads=frozenset(

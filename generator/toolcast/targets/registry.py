@@ -171,6 +171,7 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
 
 TARGET = Target(
     name="registry",
+    reads_toolset=frozenset(["mcp_servers", "router"]),
     purpose="A definition and types a tool, look-up by client, calls with validation.",
     generate=generate,
     reads=frozenset(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..encoders.code import NotEncoded
 from ..model.model import Toolset, Workspace
@@ -13,7 +12,7 @@ from ..rendering.environment import TemplateFailure
 from ..rendering.output_shape import ShapeViolation
 from ..rendering.renderer import Renderer
 from .table import enabled
-from .target import Target
+from .target import DefinitionPart
 
 __all__ = ["render_workspace"]
 
@@ -29,9 +28,8 @@ class _Context(Renderer):
 
     output: str = ""
     targets: tuple[str, ...] = ()
-    server_parts: Mapping[str, str] = field(
-        default_factory=lambda: MappingProxyType({})
-    )
+    server_parts: Mapping[str, str] = field(default_factory=dict)
+    definition_parts: Mapping[str, DefinitionPart] = field(default_factory=dict)
 
 
 def render_workspace(
@@ -65,7 +63,7 @@ def _render_toolset(
     """The name and the files of each of a toolset's targets."""
     own = workspace.templates
     project = (os.path.join(workspace.root, own),) if own else ()
-    chosen = enabled(tuple(toolset.targets))
+    chosen = enabled(tuple(toolset.targets), workspace.extensions)
     for target in chosen:
         context = _Context(
             templates=(*project, target.templates) if target.templates else project,
@@ -73,7 +71,12 @@ def _render_toolset(
             step=step,
             output=workspace.output,
             targets=tuple(one.name for one in chosen),
-            server_parts=_server_parts(chosen),
+            server_parts={
+                one.name: one.server_part for one in chosen if one.server_part
+            },
+            definition_parts={
+                one.name: one.definition_part for one in chosen if one.definition_part
+            },
         )
         try:
             given = target.generate(toolset, context)
@@ -84,11 +87,3 @@ def _render_toolset(
         except (NotEncoded, ValueError) as error:
             raise TemplateFailure(f"target `{target.name}`: {error}") from error
         yield target.name, given
-
-
-def _server_parts(targets: Sequence[Target]) -> Mapping[str, str]:
-    return {
-        target.name: target.server_part
-        for target in targets
-        if target.server_part is not None
-    }

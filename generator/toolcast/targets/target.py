@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..encoders import markdown, python
 from ..encoders.code import Code
-from ..model.model import Toolset
+from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import Shape
 
 __all__ = [
     "Context",
+    "DefinitionPart",
     "Generate",
     "Target",
     "header",
@@ -30,6 +31,7 @@ class Context(Protocol):
         targets: the names of all targets of this toolset, in order.
         server_parts: those of them that contribute to the MCP server, each with the name
             that its module exports; see `Target.server_part`.
+        definition_parts: what makes the part of each target that adds to definitions.
     """
 
     @property
@@ -41,6 +43,9 @@ class Context(Protocol):
     @property
     def server_parts(self) -> Mapping[str, str]: ...
 
+    @property
+    def definition_parts(self) -> Mapping[str, DefinitionPart]: ...
+
     def render(self, template: str, view: object) -> bytes:
         """The bytes of a file that a template draws of a view.
 
@@ -50,6 +55,13 @@ class Context(Protocol):
 
     def write(self, path: str, text: Code, shape: Shape) -> bytes:
         """The bytes of a file that is one encoder's text as a whole, JSON for one."""
+
+
+class DefinitionPart(Protocol):
+    """What a target adds to the definition of a tool."""
+
+    def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> Any:
+        """A JSON value, or None to say nothing of that tool."""
 
 
 class Generate(Protocol):
@@ -68,22 +80,27 @@ class Target:
         purpose: one sentence for docs and `--help`.
         generate: gives its files.
         reads: the fields of a tool spec that change its output.
+        reads_toolset: the fields of `toolset.yaml` that no other target's output needs.
         needs: targets that it cannot stand without.
         templates: the absolute path of the folder of a third-party target's templates;
             None for the built-in ones.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
         server_part: the name that its module, called as the target is, exports for the MCP
             server, a `toolcast_runtime.mcp.ServerPart`; None when it has none.
+        definition_part: what a tool's definition holds for the target's runtime part, under
+            the target's name; None when it holds nothing.
     """
 
     name: str
     purpose: str
     generate: Generate
     reads: frozenset[str]
+    reads_toolset: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     templates: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     server_part: str | None = None
+    definition_part: DefinitionPart | None = None
 
 
 def signature(source: str) -> str:

@@ -15,7 +15,7 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds targets that do not exist."""
-    known = target_names()
+    known = target_names(workspace.extensions)
     own = (toolset.document.value if toolset.document else {}).get("targets") or {}
     for name in own:
         if name not in known:
