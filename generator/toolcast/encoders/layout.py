@@ -54,7 +54,9 @@ class Group:
     """A bracketed expression: `opening`, elements, `closing`.
 
     A one-element group without `trailing_comma` breaks without a comma, as subscripts of
-    one element must; with `flat_comma` it has one even on one line, as a tuple must.
+    one element must; with `flat_comma` it has one even on one line, as a tuple must. The
+    elements of a call, a subscript or a definition stay together, `joined`, where one line
+    is long enough for them; those of a list, a mapping or a tuple do not.
     """
 
     def __init__(
@@ -64,12 +66,14 @@ class Group:
         closing: str,
         trailing_comma: bool = True,
         flat_comma: bool = False,
+        joined: bool = False,
     ) -> None:
         self.opening = opening
         self.elements = elements
         self.closing = closing
         self.trailing_comma = trailing_comma
         self.flat_comma = flat_comma
+        self.joined = joined
 
     @cached_property
     def flat(self) -> str:
@@ -87,6 +91,10 @@ class Group:
         if fits or not self.elements:
             return self.flat
         inner = indent + 4
+        together = ", ".join(element.flat for element in self.elements)
+        if self.joined and inner + text_width(together) <= WIDTH:
+            rows = [" " * inner + together]
+            return "\n".join([self.opening, *rows, " " * indent + self.closing])
         comma = "," if self.trailing_comma else ""
         rows = [
             " " * inner + element.render(inner, inner, len(comma)) + comma

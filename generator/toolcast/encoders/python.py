@@ -16,7 +16,7 @@ from .code import Code
 from .layout import WIDTH, Entry, Expression, Group, Text, laid_out
 from .python_strings import broken, string
 
-__all__ = ["dotted_name", "identifier", "imported", "literal", "words"]
+__all__ = ["dotted_name", "identifier", "imported", "literal", "tuple_of_names", "words"]
 
 
 class _LongString(Text):
@@ -103,6 +103,17 @@ def dotted_name(name: str) -> Code:
     return Code(".").join(identifier(part) for part in name.split("."))
 
 
+def tuple_of_names(names: Sequence[str], before: str = "", after: str = "") -> Code:
+    """A tuple of what the names stand for.
+
+    Raises:
+        ValueError: one of them is no identifier.
+    """
+    elements = [Text(identifier(name)) for name in names]
+    group = Group("(", elements, ")", flat_comma=len(elements) == 1)
+    return Code(laid_out(group, before, after))
+
+
 def imported(module: str, names: Sequence[str], indent: int = 0) -> Code:
     """`from module import names`, in parentheses where a line is too short for it.
 
@@ -115,7 +126,9 @@ def imported(module: str, names: Sequence[str], indent: int = 0) -> Code:
         ValueError: a name is no identifier.
     """
     relative = module[: len(module) - len(module.lstrip("."))]
-    where = relative + (dotted_name(module.lstrip(".")) if module != relative else "")
+    where = relative
+    if module != relative:
+        where += str(dotted_name(module[len(relative) :]))
     listed = [str(identifier(name)) for name in names]
     line = f"from {where} import {', '.join(listed)}"
     if indent + len(line) <= WIDTH:

@@ -18,6 +18,7 @@ from .python_strings import string
 __all__ = [
     "Type",
     "annotation",
+    "callable_with",
     "literal_of",
     "named",
     "one_of",
@@ -60,7 +61,11 @@ def named(name: str) -> Type:
 def subscript(name: str, elements: Sequence[Type]) -> Type:
     """`name[...]`."""
     return Group(
-        f"{named(name).flat}[", elements, "]", trailing_comma=len(elements) > 1
+        f"{named(name).flat}[",
+        elements,
+        "]",
+        trailing_comma=len(elements) > 1,
+        joined=True,
     )
 
 
@@ -80,10 +85,15 @@ def annotation(type_: Type, before: str = "", after: str = "") -> Code:
     return Code(laid_out(type_, before, after))
 
 
+def callable_with(argument: Type) -> Type:
+    """A function that takes one argument by place."""
+    return Group("Callable[", [Group("[", [argument], "]"), Text("object")], "]")
+
+
 def one_of(members: Sequence[Type], before: str) -> Code:
     """`A | B`, in parentheses where that is too long for the line behind `before`."""
     flat = " | ".join(member.flat for member in members)
-    if text_width(before + flat) <= WIDTH or len(members) == 1:
+    if text_width(before + flat) <= WIDTH:
         return Code(flat)
     outer = " " * (len(before) - len(before.lstrip(" ")))
     inner = f"\n{outer}    "
@@ -125,7 +135,7 @@ def parameters(
         for key in sorted(types, key=lambda key: key not in keywords):
             default = "" if key in keywords else " = ..."
             listed.append(_parameter(key, types[key], default))
-    return Code(laid_out(Group("(", listed, ")"), before, after))
+    return Code(laid_out(Group("(", listed, ")", joined=True), before, after))
 
 
 def _parameter(name: str, type_: Type, default: str = "") -> Entry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolcast_runtime.prompts import command_rows
+from toolcast_runtime.tools.command_rows import command_rows
 
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline, row
@@ -100,10 +100,11 @@ def _options(toolset: Toolset) -> Mapping[str, Any]:
 
 def _block(toolset: Toolset, context: Context) -> BlockView:
     texts = cli_texts(toolset, context)
+    program = str(texts.program)
     rows = [
         row(text)
         for command in cli_commands(toolset, _block_tools(toolset))
-        for text in command_rows(texts.program, command.line, comment_of(command))
+        for text in command_rows(program, command.line, str(comment_of(command)))
     ]
     return BlockView(
         header=markdown_header(toolset),

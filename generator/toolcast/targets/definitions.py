@@ -119,11 +119,10 @@ def _cli(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
 
 
 def _line(command: CliCommand) -> dict[str, str]:
-    return {
-        "words": command.words,
-        "line": command.line,
-        "comment": str(comment_of(command)),
-    }
+    """One command of the CLI block; without a comment of its own it has the summary."""
+    comment = str(comment_of(command))
+    own = {} if comment == command.tool.summary else {"comment": comment}
+    return {"words": command.words, "line": command.line, **own}
 
 
 def _example(example: Example) -> dict[str, Any]:

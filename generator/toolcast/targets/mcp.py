@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.python import identifier, literal, words
+from ..encoders.python import identifier, literal, tuple_of_names, words
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
@@ -54,6 +54,7 @@ class ServerView(NamedTuple):
     is_external: bool
     has_parts: bool
     parts: Sequence[PartView]
+    part_names: Code
     shape: PythonShape
 
 
@@ -95,6 +96,11 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             PartView(identifier(target), identifier(name))
             for target, name in sorted(context.server_parts.items())
         ],
+        part_names=tuple_of_names(
+            [context.server_parts[target] for target in sorted(context.server_parts)],
+            "    parts=",
+            ",",
+        ),
         shape=_shape(context),
     )
     return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}

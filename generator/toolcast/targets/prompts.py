@@ -192,7 +192,6 @@ def _text(markdown: Code, before: str) -> Code:
 TARGET = Target(
     name="prompts",
     reads_toolset=frozenset(["preamble"]),
-    reads_toolset=frozenset(["preamble"]),
     needs=("registry",),
     purpose="The docs of the system prompt: a block a section, and the preamble.",
     generate=generate,

@@ -14,6 +14,7 @@ from ..encoders.python import identifier, imported, words
 from ..encoders.python_types import (
     Type,
     annotation,
+    callable_with,
     literal_of,
     named,
     one_of,
@@ -83,17 +84,15 @@ class TypesView(NamedTuple):
     header: Code
     name: Code
     definition: Code
+    imports_callable: bool
     typing_import: Code
     arguments: DictView
     has_result: bool
     result: DictView | None
     has_result_alias: bool
     result_alias: AliasView | None
-    has_keywords: bool
     handler_class: Code
     parameters: Code
-    mapping_class: Code
-    mapping_parameters: Code
     has_handler: bool
     handler: HandlerView | None
     shape: PythonShape
@@ -114,9 +113,12 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     has_keywords = all(is_keyword_argument(key) for key in typed)
     arguments = _dict_view(f"{name}Arguments", typed, required, types)
     result, result_alias = _result(f"{name}Result", tool.returns, types)
-    keywords = _EMPTY
+    mapping = {"arguments": named(f"{name}Arguments")}
+    place = ("    def __call__", " -> object: ...")
     if has_keywords:
-        keywords = parameters(typed, required, "    def __call__", " -> object: ...")
+        taken = parameters(typed, required, *place)
+    else:
+        taken = parameters(mapping, None, *place)
     handler = _handler(tool, name, has_keywords)
     names = {"Protocol", *types.names}
     if handler is not None:
@@ -125,17 +127,15 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         header=header(f"{toolset.folder}/{tool.name}.yaml"),
         name=words(tool.name),
         definition=words(f"{module_name(tool.name)}.json"),
+        imports_callable=handler is not None and has_keywords,
         typing_import=imported("typing", _sorted_names(names)),
         arguments=arguments,
         has_result=result is not None,
         result=result,
         has_result_alias=result_alias is not None,
         result_alias=result_alias,
-        has_keywords=has_keywords,
         handler_class=identifier(f"{name}Handler"),
-        parameters=keywords,
-        mapping_class=identifier(f"{name}ArgumentsHandler"),
-        mapping_parameters=_mapping_parameters(f"{name}Arguments"),
+        parameters=taken,
         has_handler=handler is not None,
         handler=handler,
         shape=_shape(name, arguments, result, result_alias, has_keywords, handler),
@@ -199,19 +199,16 @@ def _result(
     return None, alias
 
 
-def _mapping_parameters(arguments: str) -> Code:
-    own = {"arguments": named(arguments)}
-    return parameters(own, None, "    def __call__", " -> object: ...")
-
-
 def _handler(tool: ToolSpec, name: str, has_keywords: bool) -> HandlerView | None:
     if tool.handler is None:
         return None
-    kinds = [f"{name}Handler", f"{name}ArgumentsHandler"][not has_keywords :]
+    kinds = [named(f"{name}Handler")]
+    if has_keywords:
+        kinds.append(callable_with(named(f"{name}Arguments")))
     return HandlerView(
         imported(tool.handler.module, [tool.handler.function], indent=4),
         identifier(tool.handler.function),
-        one_of([named(kind) for kind in kinds], "    _handler: "),
+        one_of(kinds, "    _handler: "),
     )
 
 
@@ -223,15 +220,16 @@ def _shape(
     has_keywords: bool,
     handler: HandlerView | None,
 ) -> PythonShape:
-    statements = ["docstring", "from __future__", "from typing"]
+    statements = ["docstring", "from __future__"]
+    if handler is not None and has_keywords:
+        statements.append("from collections.abc")
+    statements.append("from typing")
     statements += _dict_statements(arguments)
     if result is not None:
         statements += _dict_statements(result)
     if result_alias is not None:
         statements += [f"{result_alias.name}:", "docstring"]
-    if has_keywords:
-        statements.append(f"class {name}Handler")
-    statements.append(f"class {name}ArgumentsHandler")
+    statements.append(f"class {name}Handler")
     if handler is not None:
         statements.append("if TYPE_CHECKING")
     return PythonShape(tuple(statements), frozenset(["TypedDict"]))
