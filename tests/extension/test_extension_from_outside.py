@@ -77,7 +77,7 @@ def test_one_that_is_installed_and_not_listed_changes_nothing(
         ["house"],
         ["explain", "house/polite"],
     ):
-        without = project.toolcast(*words)
+        without = project.toolcast(*words, env={"PYTHONPATH": ""})
         beside = project.toolcast(*words, env=extension)
         said = (beside.returncode, beside.stdout, beside.stderr)
         if words != ["generate"]:
