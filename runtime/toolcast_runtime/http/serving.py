@@ -96,7 +96,7 @@ def _app(server: ToolsetServer, options: HttpOptions) -> Router:
 
     settings = _settings(server, options)
     if options.own_tools:
-        server = replace(server, external=False, offers_sources=False)
+        server = replace(server, external=False)
     return http_app(server, Listening.on(settings, options.host))
 
 

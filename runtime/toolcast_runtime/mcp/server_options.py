@@ -21,7 +21,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
     parser = _parser(server)
     options = parser.parse_args(arguments)
     if options.own_tools:
-        server = replace(server, external=False, offers_sources=False)
+        server = replace(server, external=False)
     client = server.client if options.client is None else options.client
     try:
         names = server.names(client)
