@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that are cast from the code: `python docs/build.py`.
+"""Writes the pages of docs/ that are made from the code: `python docs/build.py`.
 
 `pages()` gives their text; a test holds the committed pages to it.
 """
@@ -43,9 +43,9 @@ YAML is read strictly: no anchors, tags, merge keys, directives, duplicate keys 
 documents, and no plain word that YAML readers disagree about (`no`, `010`, `12:30`,
 `2024-01-02`, `1e5`): quote it. Files are UTF-8.
 
-Each table below is cast from a JSON Schema. `toolcast schema tool` prints it; editors
+Each table below is made from a JSON Schema. `toolcast schema tool` prints it; editors
 complete and check a file that begins with `# yaml-language-server: $schema=` and a path
-to it.
+to it. Extensions add fields of their own ([extensions](extensions.md)).
 
 ## A tool: `<name>.yaml`
 
@@ -53,13 +53,43 @@ to it.
 """
 
 
+FAMILIES = {
+    "yaml": "What a file must be before anything else is read of it.",
+    "spec": "What the fields of a spec say, and how they fit together.",
+    "schema": "Whether parameters and results are described by a sound JSON Schema.",
+    "name": "Names: valid everywhere, free, and not to be confused.",
+    "prompt": "What a model reads.",
+    "expose": "Who sees and calls which tool, and where.",
+    "target": "What a toolset is generated into.",
+    "handler": "Whether the function that a spec names exists and fits.",
+    "data": "Which pools and tables handlers query ([how](../handler-code.md)).",
+    "output": "Whether the generated files are what the specs give.",
+}
+_RULES_INTRO = """\
+# Rules
+
+What `toolcast check` holds a project to. `toolcast explain RULE` tells the same in a shell.
+An accepted finding is suppressed in its own file, with the reason:
+
+```yaml
+suppress:
+  - rule: schema/required-unknown
+    reason: Why it is accepted here.
+    until: "2030-01-01"  # optional: from then on it counts again
+```
+
+Extensions bring rules of their own ([extensions](extensions.md)).
+"""
+
+
 def pages() -> dict[str, str]:
-    """`{file name: text}` of every generated page."""
+    """`{path below docs/: text}` of every generated page."""
     return {
         "spec.md": _spec_page(),
-        "rules.md": _rules_page(),
         "commands.md": _commands_page(),
         "targets.md": _targets_page(),
+        "rules.md": _rules_page(),
+        **{f"rules/{name}.md": _family_page(name) for name in FAMILIES},
     }
 
 
@@ -126,29 +156,29 @@ def _cell(text: str) -> str:
 
 
 def _rules_page() -> str:
-    rules = sorted(built_in(), key=lambda rule: rule.id)
-    parts = [
-        _NOTE,
-        "# Rules\n",
-        "What `toolcast check` holds a project to. `toolcast explain RULE` tells the same in a"
-        " shell.\nA finding that is accepted is suppressed in its own file, with the reason:\n",
-        "```yaml",
-        "suppress:",
-        f"  - rule: {rules[0].id}",
-        "    reason: Why it is accepted here.",
-        '    until: "2030-01-01"  # optional: from then on it counts again',
-        "```\n",
-        "| Rule | Severity | What it does |",
-        "| --- | --- | --- |",
-        *(
-            f"| [`{rule.id}`](#{rule.id.replace('/', '')}) | {rule.severity.word} |"
-            f" {_cell(rule.purpose)} |"
-            for rule in rules
-        ),
-        "",
-        *(_rule(rule) for rule in rules),
-    ]
+    """Every rule in a line, family by family."""
+    parts = [_NOTE, _RULES_INTRO]
+    for family, about in FAMILIES.items():
+        page = f"rules/{family}.md"
+        parts += [f"## [{family}]({page})\n", f"{about}\n"]
+        parts += ["| Rule | Severity | What it does |", "| --- | --- | --- |"]
+        for rule in _rules_of(family):
+            link = f"[`{rule.id}`]({page}#{rule.id.replace('/', '')})"
+            parts.append(f"| {link} | {rule.severity.word} | {_cell(rule.purpose)} |")
+        parts.append("")
     return "\n".join(parts)
+
+
+def _family_page(family: str) -> str:
+    """Every rule of a family in full."""
+    intro = f"{FAMILIES[family]} [All rules](../rules.md).\n"
+    rules = [_rule(rule) for rule in _rules_of(family)]
+    return "\n".join([_NOTE, f"# The rules of `{family}`\n", intro, *rules])
+
+
+def _rules_of(family: str) -> list[Rule]:
+    found = [rule for rule in built_in() if rule.id.partition("/")[0] == family]
+    return sorted(found, key=lambda rule: rule.id)
 
 
 def _rule(rule: Rule) -> str:
@@ -215,18 +245,15 @@ def _targets_page() -> str:
         _NOTE,
         "# Targets\n",
         "A target is one kind of output. A toolset names its own under `targets`, each with its"
-        " options;\nwithout, it is cast into those of `toolcast.yaml`.\n",
+        " options;\nwithout, those of `toolcast.yaml` count.\n",
         "| Target | What it gives | Needs |",
         "| --- | --- | --- |",
-        *(
-            f"| [`{target.name}`](#{target.name}) | {_cell(target.purpose)} |"
-            f" {', '.join(target.needs) or '-'} |"
-            for target in TARGETS
-        ),
-        "",
-        *(_target(target) for target in TARGETS),
     ]
-    return "\n".join(parts)
+    for target in TARGETS:
+        needs = ", ".join(target.needs) or "-"
+        link = f"[`{target.name}`](#{target.name})"
+        parts.append(f"| {link} | {_cell(target.purpose)} | {needs} |")
+    return "\n".join([*parts, "", *map(_target, TARGETS)])
 
 
 def _target(target: Target) -> str:
@@ -246,8 +273,13 @@ def _target(target: Target) -> str:
 
 
 def write() -> None:
-    """Writes every generated page."""
-    for name, text in pages().items():
+    """Writes every generated page, and removes those of families that are gone."""
+    made = pages()
+    for old in (FOLDER / "rules").glob("*.md"):
+        if f"rules/{old.name}" not in made:
+            old.unlink()
+    for name, text in made.items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
 
 
