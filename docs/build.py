@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +20,11 @@ from toolcast.encoders.markdown import fenced
 from toolcast.model.language import schema
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in
-from toolcast.targets.table import BUILT_IN, targets
+from toolcast.targets.table import targets
 from toolcast.targets.target import Target
 
 FOLDER = Path(__file__).parent
-TARGETS = [targets()[name] for name in BUILT_IN]
+TARGETS = list(targets(()).values())
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
 )
@@ -202,6 +204,12 @@ def _language(text: str) -> str:
 
 
 def _commands_page() -> str:
+    """The help of every command, as it is outside of a project that lists extensions."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return _commands_text()
+
+
+def _commands_text() -> str:
     whole = _context(toolcast, "toolcast")
     parts = [
         _NOTE,
