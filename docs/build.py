@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ import yaml
 
 from toolcast.commands.entry import main as toolcast
 from toolcast.encoders.markdown import fenced
+from toolcast.extensions import COMMANDS, fields_of, values
 from toolcast.model.language import schema
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import built_in
+from toolcast.rules.table import built_in, rules
 from toolcast.targets.table import targets
 from toolcast.targets.target import Target
 
@@ -64,7 +65,7 @@ FAMILIES = {
     "expose": "Who sees and calls which tool, and where.",
     "target": "What a toolset is generated into.",
     "handler": "Whether the function that a spec names exists and fits.",
-    "data": "Which pools and tables handlers query ([how](../handler-code.md)).",
+    "data": "Which pools and tables handlers query.",
     "output": "Whether the generated files are what the specs give.",
 }
 _RULES_INTRO = """\
@@ -92,6 +93,7 @@ def pages() -> dict[str, str]:
         "targets.md": _targets_page(),
         "rules.md": _rules_page(),
         **{f"rules/{name}.md": _family_page(name) for name in FAMILIES},
+        "../letta/docs/reference.md": _extension_page("letta", "toolcast-letta"),
     }
 
 
@@ -99,11 +101,11 @@ def _spec_page() -> str:
     parts = [
         _NOTE,
         _SPEC_INTRO,
-        *_fields("tool", readers=_readers()),
+        *_fields(schema("tool"), readers=_readers()),
         "\n## A toolset: `toolset.yaml`\n",
-        *_fields("toolset"),
+        *_fields(schema("toolset")),
         "\n## A project: `toolcast.yaml`\n",
-        *_fields("workspace"),
+        *_fields(schema("workspace")),
         "",
     ]
     return "\n".join(parts)
@@ -118,17 +120,19 @@ def _readers() -> dict[str, str]:
     }
 
 
-def _fields(kind: str, readers: dict[str, str] | None = None) -> Iterator[str]:
+def _fields(
+    node: Mapping[str, Any], readers: Mapping[str, str] | None = None
+) -> Iterator[str]:
     """A table of every field, those inside others with the path to them."""
     read_by = " Read by |" if readers is not None else ""
     yield f"| Field | Kind | Meaning |{read_by}"
     yield "| --- | --- | --- |" + (" --- |" if readers is not None else "")
-    for path, kind_, meaning in _walk(schema(kind), ""):
+    for path, kind_, meaning in _walk(node, ""):
         reader = "" if readers is None else f" {readers.get(path, '')} |"
         yield f"| `{path}` | {kind_} | {_cell(meaning)} |{reader}"
 
 
-def _walk(node: dict[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
+def _walk(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
     """Path, kind and meaning of each field below a schema."""
     required = node.get("required", ())
     for name, inner in node.get("properties", {}).items():
@@ -143,7 +147,7 @@ def _walk(node: dict[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
         yield from _walk(named, f"{path}<name>.")
 
 
-def _kind(node: dict[str, Any]) -> str:
+def _kind(node: Mapping[str, Any]) -> str:
     if "const" in node:
         return f"`{node['const']}`"
     if "enum" in node:
@@ -174,8 +178,8 @@ def _rules_page() -> str:
 def _family_page(family: str) -> str:
     """Every rule of a family in full."""
     intro = f"{FAMILIES[family]} [All rules](../rules.md).\n"
-    rules = [_rule(rule) for rule in _rules_of(family)]
-    return "\n".join([_NOTE, f"# The rules of `{family}`\n", intro, *rules])
+    texts = [_rule(rule) for rule in _rules_of(family)]
+    return "\n".join([_NOTE, f"# The rules of `{family}`\n", intro, *texts])
 
 
 def _rules_of(family: str) -> list[Rule]:
@@ -183,9 +187,28 @@ def _rules_of(family: str) -> list[Rule]:
     return sorted(found, key=lambda rule: rule.id)
 
 
-def _rule(rule: Rule) -> str:
+def _extension_page(name: str, distribution: str) -> str:
+    """The fields, commands and rules that one of our own extensions brings."""
+    fields = fields_of((name,))
+    parts = [_NOTE, f"# Reference of {distribution}\n"]
+    for title, properties in (
+        ("Fields of a tool", fields.tool),
+        ("Fields of a toolset", fields.toolset),
+        ("Options of its targets", fields.target_options),
+    ):
+        parts += [f"## {title}\n", *_fields({"properties": properties}), ""]
+    parts.append("## Commands\n")
+    for _, command in values((name,), COMMANDS):
+        parts.append(_help_of(command, name, _context(toolcast, "toolcast"), 3))
+    known = {rule.id for rule in built_in()}
+    parts.append("## Rules\n")
+    added = [rule for key, rule in sorted(rules((name,)).items()) if key not in known]
+    return "\n".join([*parts, *(_rule(rule, "###") for rule in added)])
+
+
+def _rule(rule: Rule, heading: str = "##") -> str:
     parts = [
-        f"## {rule.id}\n",
+        f"{heading} {rule.id}\n",
         f"*{rule.severity.word}.* {rule.purpose}\n",
         textwrap.fill(rule.why, 90, break_on_hyphens=False) + "\n",
     ]
@@ -222,12 +245,19 @@ def _commands_text() -> str:
         command = toolcast.get_command(whole, name)
         if command is None:
             raise LookupError(f"the command {name} is listed and not there")
-        context = _context(command, name, whole)
-        parts += [f"## toolcast {name}\n", _help(context)]
-        if isinstance(command, click.Group):
-            for word, inner in command.commands.items():
-                title = f"### toolcast {name} {word}\n"
-                parts += [title, _help(_context(inner, word, context))]
+        parts.append(_help_of(command, name, whole, 2))
+    return "\n".join(parts)
+
+
+def _help_of(
+    command: click.Command, name: str, parent: click.Context, level: int
+) -> str:
+    """The help of a command, and of those inside it one level further down."""
+    context = _context(command, name, parent)
+    parts = [f"{'#' * level} {context.command_path}\n", _help(context)]
+    if isinstance(command, click.Group):
+        for word, inner in command.commands.items():
+            parts.append(_help_of(inner, word, context, level + 1))
     return "\n".join(parts)
 
 
