@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 CASES = sorted(file.parent for file in HERE.glob("*/*/toolcast.yaml"))
 # Found in bytes and folders that no repository keeps; other tests make them.
 ELSEWHERE = {
-    *("output/missing", "output/stale", "output/hand-edited", "output/orphaned"),
+    *("output/missing", "output/differs", "output/orphaned"),
     *("output/foreign", "output/link", "target/template", "target/unknown-option"),
     *("yaml/too-large", "yaml/too-deep", "spec/unreadable"),
     # Needs a module that no formatter reads: in `test_handlers_followed.py`.

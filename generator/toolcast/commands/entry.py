@@ -10,12 +10,12 @@ import click
 
 from .. import __version__
 
-__all__ = ["end_with", "main"]
+__all__ = ["main"]
 
 _COMMANDS = {
     "init": "Lay out a project that generates, checks and tests at once.",
     "new": "Write a tool spec and a typed handler stub.",
-    "generate": "Cast the specs into their outputs.",
+    "generate": "Generate the outputs of all specs.",
     "check": "Check specs, rules, and that the outputs are what the specs give.",
     "route": "Show which tools the router chooses for a message, and what that saves.",
     "explain": "Tell what a rule checks, why, and how to mend it.",
@@ -72,14 +72,4 @@ class _Lazy(click.Group):
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="toolcast")
 def main() -> None:
-    """One YAML spec per tool, cast into everything an agent platform shows or runs."""
-
-
-def end_with(error: BaseException) -> None:
-    """Ends the program as a command ends it that raises the error."""
-
-    def command() -> None:
-        raise error
-
-    ending = _Lazy(callback=command, invoke_without_command=True)
-    ending.main(args=[], prog_name="toolcast")
+    """One YAML spec per tool, generated into everything an agent platform shows or runs."""

@@ -18,7 +18,6 @@ from jinja2 import (
     Environment,
     FileSystemBytecodeCache,
     FileSystemLoader,
-    PackageLoader,
     StrictUndefined,
     Template,
     TemplateSyntaxError,
@@ -28,6 +27,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from ..encoders.code import Code
+from ..shipped import templates_folder
 
 __all__ = ["TemplateFailure", "environment", "is_built_in", "render"]
 
@@ -85,7 +85,7 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
             before the built-in ones of the same name.
     """
     loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
-    loaders.append(_built_in())
+    loaders.append(FileSystemLoader(templates_folder()))
     # Of other people's templates nothing is kept: their code has no place in our package.
     kept = None if folders else _compiled()
     # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
@@ -104,14 +104,6 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
 def _compiled() -> _BesideModules | None:
     cached = __spec__.cached if __spec__ is not None else None
     return _BesideModules(os.path.dirname(cached)) if cached else None
-
-
-def _built_in() -> BaseLoader:
-    """The shipped templates: in the wheel beside the package, in a checkout at the root."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    if os.path.isdir(os.path.join(here, "templates")):
-        return PackageLoader("toolcast", "templates")
-    return FileSystemLoader(os.path.join(here, os.pardir, os.pardir, "templates"))
 
 
 def is_built_in(template: str, folders: tuple[str, ...]) -> bool:

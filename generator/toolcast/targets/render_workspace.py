@@ -1,4 +1,4 @@
-"""Casts every toolset into its targets, with the runtime and the manifest beside them."""
+"""Casts every toolset into its targets, with a package around them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from ..model.model import Toolset, Workspace
-from ..output.manifest import MANIFEST, manifest
 from ..rendering.environment import TemplateFailure, is_built_in, render
 from ..rendering.formatting import formatted
 from ..rendering.output_guard import verify_shape
@@ -39,9 +38,7 @@ def cast_workspace(
                 path = min(cast.keys() & files.keys())
                 raise TemplateFailure(f"two targets give the file {path}")
             cast |= files
-    files = {"__init__.py": _PACKAGE, **cast}
-    files[MANIFEST] = manifest(workspace, files)
-    return files
+    return {"__init__.py": _PACKAGE, **cast}
 
 
 def _render(
