@@ -64,7 +64,7 @@ bench: $(STAMP) ## Print ratios of paired runs; PEERS=1, ONLY=part, QUICK=1, PAG
 	@$(BIN)/python benchmarks/bench.py
 
 load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the bare SDK server
-	@$(BIN)/python benchmarks/load.py
+	@$(BIN)/python benchmarks/load/load.py
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over the packages, generated and examples
 	@$(BIN)/ruff check .

@@ -1,78 +1,77 @@
-"""Writes docs/benchmarks.md and its plot from what was measured."""
+"""Writes docs/benchmarks.md and its picture from what was measured."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from clients import LEGACY
 from paired import Row
-from plot import plot
-from reasons import REASONS
+from picture import picture
 from results import Part
 
-__all__ = ["PAGE", "PLOT", "page", "write_page"]
+__all__ = ["PAGE", "PICTURE", "page", "page_picture", "write_page"]
 
 _DOCS = Path(__file__).parents[1] / "docs"
-PAGE, PLOT = _DOCS / "benchmarks.md", _DOCS / "benchmarks.svg"
-_TITLES = {
-    "cold": "Cold runs",
-    "peers": "Other generators",
-    "black": "With black over each file",
-    "scale": "Ten times the tools",
-    "warm": "Warm runs",
-    "imports": "Importing what was generated",
-    "servers": "Servers",
-    "calls": "Calls in the process",
-    "external": "Beside external servers that misbehave",
-    "router": "The embedded router",
-}
+PAGE, PICTURE = _DOCS / "benchmarks.md", _DOCS / "benchmarks.svg"
 _HEAD = """\
 <!-- Written by `make bench PAGE=1` from benchmarks/measured.json. Do not edit this page. -->
 
 # Benchmarks
 
-How fast casting is, beside what it can be compared with. Measure it on your own machine:
+How long Toolcast takes, and how that compares with other generators and servers. Real tools
+come first: the `tools/list` answers of public MCP servers, word for word.
 
-```
-make bench                     # ours
-make bench PEERS=1             # other generators and servers too, in their own environments
-make bench PEERS=1 PAGE=1      # and write this page
-make bench QUICK=1             # a tenth of everything, to see that it works
-make bench ONLY=warm ROUNDS=15 # one part, more often
-```
+![How many times faster or slower than each of the others Toolcast is, by the clock.](benchmarks.svg)
+"""
+_GENERATORS = """\
+## Beside other generators
 
-![Each figure and its goal: bars to the right reach it, bars to the left miss it.](benchmarks.svg)
+Each row: both made everything anew, in turn. The work is not the same, so read it as "what a
+person waits for". Toolcast checks every rule and writes servers, types, LangChain tools,
+commands, prompts and tests. datamodel-code-generator writes one module of models;
+openapi-python-client and openapi-generator write an HTTP client; openapi-mcp-generator writes a
+TypeScript server that forwards to HTTP.
+"""
+_GENERATION = """\
+## Toolcast by itself
+
+`import click` is what a Python command line costs before it has done anything.
+"""
+_SERVERS = """\
+## Beside other servers
+
+All serve the same tools and do the same work, next to none. The generated server checks the
+arguments against the schema and the client against its list; *with a ledger* it also commits
+two rows a call to SQLite. The plain server on the SDK's low-level API checks nothing.
 """
 _METHOD = """\
-## What a figure is
+## How it is measured
 
-A ratio is A / B of the processor time (user and system, of the process and all that it waited
-for) of two whole processes. Both run once a round, in turn; the figure is the median over the
-rounds of the ratios within a round. Processor time is taken because it stays put while others
-use the machine. It is kind to nobody who uses several cores: openapi-generator's virtual
-machine compiles and collects in threads, and a user waits less than it uses. The ratio by the
-clock stands beside each figure for that reason; on a machine with other work it is noisy.
-Differences below about a fifth are noise.
+```
+make bench                         # Toolcast, and servers of the official SDK
+make bench PEERS=1                 # other generators and FastMCP too, in environments of their own
+make bench PEERS=1 PAGE=1          # and write this page
+make bench QUICK=1                 # a tenth of everything, to see that it works
+make bench ONLY=generation ROUNDS=15
+```
 
-* Workspaces are made by `benchmarks/specs.py`: each tool has five arguments of mixed types,
-  45 lines of YAML, an example. *Cold*: no output, no cache. *No-op*: all there, two runs before.
-* A cold run casts every target that is on without being asked for: MCP server, registry, typed
-  arguments, LangChain tools, CLI, prompts, snapshots with their tests. All rules run.
-* The others get the same tools: datamodel-code-generator their schemas as definitions of one
-  JSON Schema, the OpenAPI generators one document with an operation a tool. They do not do the
-  same work: models alone, a client, or a server that forwards to HTTP.
-* *With black* is the same command and then `black.format_str` over each Python file, in the
-  same process, with Python's own settings of the collector. Black has nothing to change there
-  and stops early: with text that it has to lay out it would take about twice as long.
-* *Servers* start in turn and then take turns at 1,000 calls of a tool with five arguments, a tenth
-  at a time; fewer of a server that takes more than ten milliseconds a call. The generated server
-  checks arguments and who calls, and commits two rows a call to a SQLite ledger in WAL mode;
-  *no ledger* leaves that out, the low-level server does none of it. Their goals hold by the
-  clock, too. *99 of 100 calls* compares the time that one call of a hundred takes longer than.
-* *Calls in the process* are what `call_tool` adds to its handler. A plain function runs in a
-  thread of its own, so that one that hangs keeps nobody else from running: that is the rest.
-* Peak memory is the largest resident set of the process.
+* Every round runs each command once, in turn. A figure is the median over the rounds of the
+  ratio within a round, so a machine whose speed drifts does not matter. Differences below a
+  fifth are noise.
+* *By the clock* is what a person waits. *Processor time* is user and system time of the process
+  and all that it waited for; openapi-generator uses several cores, so its two figures differ.
+* *Real tools*: the lists in `tests/corpus/mcp`, taken again under further names until there are
+  enough. `TOOLCAST_CORPUS=FOLDER` adds lists of your own. *Made-up tools* have five arguments of
+  mixed types each.
+* Others get the same schemas: datamodel-code-generator as definitions of one JSON Schema, the
+  OpenAPI generators as one document with an operation a tool.
+* MCPServer and FastMCP make schemas from functions, so they get each real tool as the function
+  that one would write: its parameters, their types at the top level, their descriptions.
+* *Everything new*: no output and no memory of earlier runs. *Nothing changed*: the run before
+  ended well. *One spec changed*: one title. All projects are git repositories.
+* Servers start in turn, then take turns at 1,000 calls of a tool with five arguments, a tenth
+  at a time; fewer of one that takes more than ten milliseconds a call.
 """
 
 
@@ -82,102 +81,114 @@ def page(parts: Mapping[str, Part]) -> str:
 
 
 def write_page(parts: Mapping[str, Part]) -> None:
-    """Writes the page and its plot."""
+    """Writes the page and its picture."""
     PAGE.write_text(page(parts), encoding="utf-8", newline="\n")
-    PLOT.write_text(picture(parts), encoding="utf-8", newline="\n")
+    PICTURE.write_text(page_picture(parts), encoding="utf-8", newline="\n")
 
 
-def picture(parts: Mapping[str, Part]) -> str:
-    """The text of the plot."""
-    rows = [row for name in _TITLES if name in parts for row in parts[name].rows]
-    return plot(rows)
+def page_picture(parts: Mapping[str, Part]) -> str:
+    """The picture of all that others were compared in."""
+    rows = [row for name in ("generators", "servers") for row in _rows(parts, name)]
+    left_out = ("ledger", LEGACY)
+    return picture(
+        [row for row in rows if not any(w in row.work + row.one for w in left_out)]
+    )
+
+
+def _rows(parts: Mapping[str, Part], name: str) -> Sequence[Row]:
+    return parts[name].rows if name in parts else ()
 
 
 def _body(parts: Mapping[str, Part]) -> Iterator[str]:
-    yield "## Figures\n"
-    for name, title in _TITLES.items():
-        if name in parts:
-            yield f"### {title}\n"
-            yield from _section(parts[name])
-    yield from _missed(parts)
-    if "stages" in parts:
-        yield from _stages(parts["stages"])
+    if "generators" in parts:
+        yield _GENERATORS
+        yield from _comparison(parts["generators"].rows)
+        yield from _outputs(parts["generators"])
+        yield _source(parts["generators"])
+    if "generation" in parts:
+        yield _GENERATION
+        yield from _alone([*parts["generation"].rows, *_rows(parts, "scale")])
+        yield from _outputs(parts["generation"])
+        yield _source(parts["generation"])
+    if "servers" in parts:
+        yield _SERVERS
+        yield from _across(parts["servers"].rows)
+        for head, *body in parts["servers"].tables:
+            yield f"| {' | '.join(head)} |\n| --- |{' ---: |' * (len(head) - 1)}"
+            yield from (f"| {' | '.join(cells)} |" for cells in body)
+            yield ""
+        yield _source(parts["servers"])
     yield _METHOD
 
 
-def _section(part: Part) -> Iterator[str]:
-    if part.rows:
-        yield "| A / B | Figure | Goal | | By the clock | Processor seconds, A / B | Rounds |"
-        yield "| --- | ---: | ---: | --- | ---: | ---: | ---: |"
-    for row in part.rows:
-        unit = "" if row.unit == "x" else f" {row.unit}"
-        bound = row.bound.replace(">=", "≥").replace("<=", "≤")
-        mark = {None: "", True: "reached", False: "**missed**"}[row.is_met]
-        clock = "-" if row.clock is None else f"{row.clock:.2f}"
-        seconds = " / ".join(f"{second:.2f}" for second in row.seconds) or "-"
+def _comparison(rows: Sequence[Row]) -> Iterator[str]:
+    yield "| Work | Beside | Toolcast is, by the clock | by processor time | Seconds, other / Toolcast |"
+    yield "| --- | --- | ---: | ---: | ---: |"
+    for row in rows:
+        seconds = f"{_short(row.one_seconds[1])} / {_short(row.other_seconds[1])}"
         yield (
-            f"| {row.what} | {row.figure:.2f}{unit} | {bound} | {mark} | {clock} |"
-            f" {seconds} | {row.rounds} |"
+            f"| {row.work} | {row.one} | {_times(row.clock)} | {_times(row.processor)} |"
+            f" {seconds} |"
         )
-    if part.rows:
-        yield ""
-    if part.wrote:
-        yield "| What it wrote | Files | Lines |\n| --- | ---: | ---: |"
-        for name, (files, lines) in part.wrote.items():
-            yield f"| {name} | {files:,} | {lines:,} |"
-        yield ""
-    for head, *body in part.tables:
-        yield f"| {' | '.join(head)} |"
-        yield f"| --- |{' ---: |' * (len(head) - 1)}"
-        yield from (f"| {' | '.join(cells)} |" for cells in body)
-        yield ""
-    if part.text:
-        yield f"```text\n{part.text}\n```\n"
-    with_what = ", ".join(
-        f"{name} {version}" for name, version in part.versions.items()
-    )
+    yield ""
+
+
+def _across(rows: Sequence[Row]) -> Iterator[str]:
+    """A line for each work, a column for each of the others."""
+    others = list(dict.fromkeys(row.one for row in rows))
+    ratios = {(row.work, row.one): row.clock for row in rows}
     yield (
+        "How many times as long as the generated server each took, by the clock; below 1"
+        " it was\nquicker.\n"
+    )
+    yield f"| Work | {' | '.join(others)} |"
+    yield f"| --- |{' ---: |' * len(others)}"
+    for work in dict.fromkeys(row.work for row in rows):
+        cells = [_short(ratios[work, other]) for other in others]
+        yield f"| {work} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _times(ratio: float) -> str:
+    """Their time over ours, in words."""
+    if ratio >= 1:
+        return f"**{_short(ratio)} x faster**"
+    return f"{_short(1 / ratio)} x slower"
+
+
+def _alone(rows: Sequence[Row]) -> Iterator[str]:
+    yield "| Project | Run | Seconds | Processor seconds | Times | Memory at most |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: |"
+    for row in rows:
+        # The scale part compares two sizes of one run, the others two runs of one size.
+        project, run = row.work, row.one
+        if project == "everything new":
+            project, run = run, project
+        clock, processor = _short(row.one_seconds[1]), _short(row.one_seconds[0])
+        yield (
+            f"| {project} | {run} | {clock} | {processor} |"
+            f" {_short(row.processor)} x {row.other} | {row.peak:.0f} MiB |"
+        )
+    yield ""
+
+
+def _outputs(part: Part) -> Iterator[str]:
+    yield "| What was written | Files | Lines |\n| --- | ---: | ---: |"
+    for name, (files, lines) in part.wrote.items():
+        yield f"| {name} | {files:,} | {lines:,} |"
+    yield ""
+
+
+def _source(part: Part) -> str:
+    used = ", ".join(f"{name} {version}" for name, version in part.versions.items())
+    return (
         f"Measured on {part.measured} at {part.commit}, {part.machine}, load up to"
-        f" {part.load:.1f}; {with_what}.\n"
+        f" {part.load:.1f}; {used}.\n"
     )
 
 
-def _missed(parts: Mapping[str, Part]) -> Iterator[str]:
-    missed = [
-        row
-        for name in _TITLES
-        if name in parts
-        for row in parts[name].rows
-        if row.is_met is False
-    ]
-    if missed:
-        yield "## Where a goal is missed\n"
-    by_reason: dict[str, list[Row]] = {}
-    for row in missed:
-        by_reason.setdefault(_reason(row), []).append(row)
-    for reason, rows in by_reason.items():
-        for row in rows:
-            bound = row.bound.replace(">=", "≥").replace("<=", "≤")
-            yield f"* {row.what}: {row.figure:.2f}, goal {bound}"
-        yield f"\n{textwrap.fill(reason, 94, break_on_hyphens=False)}\n"
-
-
-def _reason(row: Row) -> str:
-    return next(
-        (text for words, text in REASONS.items() if row.what.startswith(words)),
-        "Not looked into yet.",
-    )
-
-
-def _stages(part: Part) -> Iterator[str]:
-    yield "## Where the time goes\n"
-    yield (
-        "Shares of a run under the profiler of the standard library, which weighs small Python\n"
-        "functions too heavily; built-in functions count where they are called, calls of the\n"
-        "operating system as *files*.\n"
-    )
-    yield "| Run of 1,000 tools | Largest shares |\n| --- | --- |"
-    for name, shares in part.stages.items():
-        shown = ", ".join(f"{stage} {share:.0%}" for stage, share in shares)
-        yield f"| {name} | {shown} |"
-    yield f"\nMeasured on {part.measured} at {part.commit}.\n"
+def _short(number: float) -> str:
+    """Two or three digits that count."""
+    if number >= 10:
+        return f"{number:.0f}"
+    return f"{number:.1f}" if number >= 1 else f"{number:.2f}"

@@ -1,10 +1,9 @@
-"""Runs commands in turn and takes ratios within a round.
+"""Runs commands in turn and compares them within a round.
 
 Every round runs each command once, and a ratio is of two runs of the same round, so that a
 machine whose speed drifts does not matter. Times are of whole processes, by the operating
-system's own accounting: processor time (user and system, of the process and of those that it
-waited for) decides, because it stays put while others use the machine; wall time stands
-beside it.
+system's own accounting: processor time (user and system, of the process and of all that it
+waited for) stays put while others use the machine; wall time stands beside it.
 """
 
 from __future__ import annotations
@@ -14,10 +13,18 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CLICK", "PYTHON", "TOOLCAST", "Command", "Row", "Sample", "ratio", "rounds"]
+__all__ = [
+    "PYTHON",
+    "Command",
+    "Row",
+    "Sample",
+    "child_environment",
+    "compare",
+    "run_in_turn",
+]
 
 PYTHON = sys.executable
 
@@ -50,67 +57,44 @@ class Sample:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure.
+    """One command beside another, on the same work.
 
     Attributes:
-        what: what is measured, over what.
-        figure: the median of the ratios of processor time, or a size.
-        unit: `x` for a ratio, else the unit of the size.
-        goal: what is aimed at; None where nothing is.
-        at_least: the goal is a lower bound; otherwise it is an upper one.
-        clock: the median of the ratios of wall time; None for a size.
-        seconds: the medians of processor time of the two, ours first where one is ours.
+        work: what both did.
+        one: the first command.
+        other: the second.
+        processor: the median of the ratios `one / other` of processor time.
+        clock: the same by the clock.
+        one_seconds: medians of the first: processor, clock.
+        other_seconds: medians of the second.
+        peak: MiB of memory of the first at its peak.
         rounds: how many pairs.
-        is_waited_for: somebody waits for it, so that the goal holds by the clock, too.
     """
 
-    what: str
-    figure: float
-    unit: str
-    goal: float | None
-    at_least: bool
-    clock: float | None
-    seconds: tuple[float, ...]
+    work: str
+    one: str
+    other: str
+    processor: float
+    clock: float
+    one_seconds: tuple[float, float]
+    other_seconds: tuple[float, float]
+    peak: float
     rounds: int
-    is_waited_for: bool = False
-
-    @property
-    def is_met(self) -> bool | None:
-        """Whether the goal is reached; None without one."""
-        if self.goal is None:
-            return None
-        figures = [self.figure]
-        if self.is_waited_for and self.clock is not None:
-            figures.append(self.clock)
-        if self.at_least:
-            return min(figures) >= self.goal
-        return max(figures) <= self.goal
-
-    @property
-    def bound(self) -> str:
-        """The goal in words."""
-        if self.goal is None:
-            return "-"
-        return f"{'>=' if self.at_least else '<='} {self.goal:g}"
 
     def line(self) -> str:
-        """The row of the table in a terminal."""
-        clock = "" if self.clock is None else f"{self.clock:.2f}"
-        seconds = " / ".join(f"{second:.3f}" for second in self.seconds)
-        mark = {None: "", True: "reached", False: "MISSED"}[self.is_met]
+        """The row in a terminal."""
+        what = f"{self.work}: {self.one} / {self.other}"
+        seconds = f"{self.one_seconds[1]:.3f} / {self.other_seconds[1]:.3f} s"
         return (
-            f"{self.what:66} {self.figure:9.2f} {self.unit:3} {self.bound:>7}"
-            f" {mark:8} {clock:>8} {seconds:>19} {self.rounds:4}"
+            f"{what:84} cpu {self.processor:8.2f}  clock {self.clock:8.2f}"
+            f"  {seconds:>18}  {self.peak:5.0f} MiB  n={self.rounds}"
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """The row as it is kept."""
-        return asdict(self)
-
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Row:
-        """The row that was kept."""
-        return cls(**{**kept, "seconds": tuple(kept["seconds"])})
+    def from_json(cls, value: Mapping[str, Any]) -> Row:
+        """The row that `dataclasses.asdict` and JSON made of one."""
+        pairs = {key: tuple(value[key]) for key in ("one_seconds", "other_seconds")}
+        return cls(**{**value, **pairs})
 
 
 def child_environment() -> dict[str, str]:
@@ -119,7 +103,54 @@ def child_environment() -> dict[str, str]:
     return {name: text for name, text in os.environ.items() if name not in left_out}
 
 
-def measure(command: Command) -> Sample:
+def run_in_turn(
+    commands: Sequence[Command], rounds: int, warming: int = 1
+) -> dict[str, list[Sample]]:
+    """Runs the commands in turn, round after round.
+
+    Args:
+        commands: of different names.
+        rounds: how often each is measured.
+        warming: how many rounds come before, so that compiled files and caches are there.
+
+    Returns:
+        The samples by the commands' names.
+    """
+    found: dict[str, list[Sample]] = {command.name: [] for command in commands}
+    for turn in range(warming + rounds):
+        for command in commands:
+            sample = _measured(command)
+            if turn >= warming:
+                found[command.name].append(sample)
+    return found
+
+
+def compare(
+    work: str, samples: Mapping[str, Sequence[Sample]], one: str, other: str
+) -> Row:
+    """The row of one command beside another."""
+    pairs = list(zip(samples[one], samples[other], strict=True))
+    return Row(
+        work,
+        one,
+        other,
+        statistics.median(a.processor / b.processor for a, b in pairs),
+        statistics.median(a.clock / b.clock for a, b in pairs),
+        _seconds(samples[one]),
+        _seconds(samples[other]),
+        max(sample.peak for sample in samples[one]),
+        len(pairs),
+    )
+
+
+def _seconds(samples: Sequence[Sample]) -> tuple[float, float]:
+    return (
+        statistics.median(sample.processor for sample in samples),
+        statistics.median(sample.clock for sample in samples),
+    )
+
+
+def _measured(command: Command) -> Sample:
     """One run to its end.
 
     Raises:
@@ -135,7 +166,7 @@ def measure(command: Command) -> Sample:
     try:
         child = os.posix_spawn(
             command.words[0],
-            command.words,
+            list(command.words),
             child_environment(),
             file_actions=actions,
         )
@@ -147,54 +178,3 @@ def measure(command: Command) -> Sample:
     if os.waitstatus_to_exitcode(status) != 0:
         raise SystemExit(f"failed: {' '.join(command.words)} in {command.folder}")
     return Sample(usage.ru_utime + usage.ru_stime, clock, usage.ru_maxrss / 1024)
-
-
-def rounds(
-    commands: Sequence[Command], count: int, warming: int
-) -> dict[str, list[Sample]]:
-    """Runs them in turn.
-
-    Args:
-        commands: of different names.
-        count: how often each is measured.
-        warming: how many rounds come before, so that caches and compiled files are there.
-
-    Returns:
-        The samples by the commands' names.
-    """
-    found: dict[str, list[Sample]] = {command.name: [] for command in commands}
-    for turn in range(warming + count):
-        for command in commands:
-            sample = measure(command)
-            if turn >= warming:
-                found[command.name].append(sample)
-    return found
-
-
-def ratio(
-    samples: Mapping[str, Sequence[Sample]],
-    one: str,
-    other: str,
-    *,
-    at_most: float | None = None,
-    at_least: float | None = None,
-) -> Row:
-    """The row of one command over another."""
-    pairs = list(zip(samples[one], samples[other], strict=True))
-    return Row(
-        f"{one} / {other}",
-        statistics.median(a.processor / b.processor for a, b in pairs),
-        "x",
-        at_most if at_least is None else at_least,
-        at_least is not None,
-        statistics.median(a.clock / b.clock for a, b in pairs),
-        tuple(
-            statistics.median(sample.processor for sample in samples[name])
-            for name in (one, other)
-        ),
-        len(pairs),
-    )
-
-
-CLICK = Command("import click", [PYTHON, "-c", "import click"], os.getcwd())
-TOOLCAST = [PYTHON, "-m", "toolcast"]

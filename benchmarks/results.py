@@ -1,8 +1,12 @@
-"""What was measured, kept as JSON so that the page can be written from it again."""
+"""What was measured, on which machine and with what; kept as JSON for the page."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import os
+import platform
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,9 +14,11 @@ from typing import Any
 
 from paired import Row
 
-__all__ = ["KEPT", "Part", "keep", "kept"]
+__all__ = ["KEPT", "Part", "commit", "keep", "kept", "machine", "versions"]
 
 KEPT = Path(__file__).with_name("measured.json")
+_ROOT = Path(__file__).parents[1]
+_MEASURED_WITH = ("click", "jinja2", "pyyaml", "jsonschema-rs", "mcp")
 
 
 @dataclass(frozen=True)
@@ -20,11 +26,9 @@ class Part:
     """The figures of one part of the benchmarks.
 
     Attributes:
-        rows: ratios and sizes.
-        text: what a script of its own printed.
-        tables: further figures as text, by cell; the first row of each names the columns.
+        rows: one command or server beside another.
+        tables: what each server takes by itself, by cell; the first row names the columns.
         wrote: `{command: [files, lines]}` of its output.
-        stages: `{command: [(stage, share of its time), ...]}`, largest first.
         versions: of what was measured, by name.
         measured: the day, `YYYY-MM-DD`.
         commit: of Toolcast.
@@ -32,11 +36,9 @@ class Part:
         load: processes that wanted to run, a minute's mean; the larger of begin and end.
     """
 
-    rows: list[Row]
-    text: str = ""
+    rows: Sequence[Row]
     tables: Sequence[Sequence[Sequence[str]]] = ()
     wrote: Mapping[str, list[int]] = field(default_factory=dict)
-    stages: Mapping[str, list[tuple[str, float]]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     measured: str = ""
     commit: str = ""
@@ -49,7 +51,7 @@ def kept(path: Path) -> dict[str, Part]:
     if not path.exists():
         return {}
     return {
-        name: _part(value)
+        name: Part(**{**value, "rows": [Row.from_json(row) for row in value["rows"]]})
         for name, value in json.loads(path.read_text("utf-8")).items()
     }
 
@@ -57,25 +59,44 @@ def kept(path: Path) -> dict[str, Part]:
 def keep(name: str, part: Part) -> None:
     """Puts a part in the place of what was kept of it before."""
     parts = {**kept(KEPT), name: part}
-    written = {key: _shortened(asdict(value)) for key, value in parts.items()}
+    written = {key: _rounded(asdict(value)) for key, value in parts.items()}
     KEPT.write_text(json.dumps(written, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
-def _part(value: Mapping[str, Any]) -> Part:
-    rows = [Row.from_json(row) for row in value["rows"]]
-    stages = {
-        name: [(stage, share) for stage, share in shares]
-        for name, shares in value["stages"].items()
-    }
-    return Part(**{**value, "rows": rows, "stages": stages})
-
-
-def _shortened(value: Any) -> Any:
+def _rounded(value: Any) -> Any:
     """The same with numbers of four decimals: more would be noise."""
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, dict):
-        return {key: _shortened(inner) for key, inner in value.items()}
+        return {key: _rounded(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_shortened(inner) for inner in value]
+        return [_rounded(inner) for inner in value]
     return value
+
+
+def machine() -> str:
+    """Cores, memory and system in a few words."""
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return (
+        f"{os.cpu_count()} cores, {pages / 2**30:.0f} GiB, {platform.system()}"
+        f" {platform.machine()}"
+    )
+
+
+def commit() -> str:
+    """The commit that is checked out, with a plus sign where files differ from it."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=_ROOT, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "generator", "runtime", "templates")
+    return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of the libraries that a run spends its time in."""
+    found = {name: importlib.metadata.version(name) for name in _MEASURED_WITH}
+    return {"Python": platform.python_version(), **found}

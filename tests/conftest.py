@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.program import toolcast
+
 # How fast a machine is decides on no test. Tests that say something else about health checks
 # have to say this, too.
 settings.register_profile(
@@ -90,8 +92,13 @@ class Project:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs the `toolcast` command in the project."""
-        return self.run("-m", "toolcast", *words, env=env, cwd=cwd)
+        """Runs the `toolcast` command in the project.
+
+        With an environment of its own it is a process, else it is not: see `toolcast`.
+        """
+        if env is not None:
+            return self.run("-m", "toolcast", *words, env=env, cwd=cwd)
+        return toolcast(cwd or self.root, *words)
 
     def generate(self) -> None:
         """Generates in this process, which is quicker, over whatever is there."""

@@ -22,9 +22,9 @@ TOOLS = [
 SCHEMAS = {tool.name: tool.input_schema for tool in TOOLS}
 
 
-async def do_thing(*, name: str, count: int = 10, **more: Any) -> str:
+async def work(**arguments: Any) -> str:
     """The work of every tool."""
-    return name
+    return "done"
 
 
 async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
@@ -34,7 +34,7 @@ async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
 
 async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
     """Calls the work."""
-    text = await do_thing(**(params.arguments or {}))
+    text = await work(**(params.arguments or {}))
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,10 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-NAMES = ("page", "plot", "reasons", "results", "paired")
+NAMES = tuple(
+    "page picture results paired clients workspaces openapi generation generators servers"
+    " turns".split()
+)
 
 
 @pytest.fixture
@@ -27,18 +31,13 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
     sys.modules.update(before)
 
 
-def test_the_committed_page_and_plot_are_cast_from_what_was_measured(
+def test_the_committed_page_and_picture_show_what_was_measured(
     modules: dict[str, Any],
 ) -> None:
     page, results = modules["page"], modules["results"]
     parts = results.kept(results.KEPT)
     assert page.PAGE.read_text("utf-8") == page.page(parts)
-    assert page.PLOT.read_text("utf-8") == page.picture(parts)
-
-
-def test_every_missed_goal_has_its_reason(modules: dict[str, Any]) -> None:
-    parts = modules["results"].kept(modules["results"].KEPT)
-    assert "Not looked into yet" not in modules["page"].page(parts)
+    assert page.PICTURE.read_text("utf-8") == page.page_picture(parts)
 
 
 def test_a_ratio_is_the_median_of_the_ratios_within_rounds(
@@ -49,24 +48,76 @@ def test_a_ratio_is_the_median_of_the_ratios_within_rounds(
         "a": [paired.Sample(seconds, 1.0, 1.0) for seconds in (1.0, 8.0, 3.0)],
         "b": [paired.Sample(seconds, 2.0, 1.0) for seconds in (1.0, 2.0, 1.0)],
     }
-    row = paired.ratio(samples, "a", "b", at_most=2)
-    assert (row.figure, row.clock, row.rounds) == (3.0, 0.5, 3)
-    assert row.is_met is False
-    assert replace(row, goal=3.0).is_met
-    assert replace(row, goal=3.0, at_least=True).is_met
-    assert replace(row, goal=None).is_met is None
+    row = paired.compare("work", samples, "a", "b")
+    assert (row.processor, row.clock, row.rounds) == (3.0, 0.5, 3)
+    assert row.one_seconds == (3.0, 1.0)
 
 
-def test_a_row_comes_back_from_json_as_it_was(modules: dict[str, Any]) -> None:
-    paired = modules["paired"]
-    row = paired.Row("a / b", 1.5, "x", 2.0, False, 1.25, (3.0, 2.0), 7)
-    assert paired.Row.from_json(row.to_json()) == row
+def row(modules: dict[str, Any], clock: float) -> Any:
+    return modules["paired"].Row(
+        "work", "a <b>", "c", 4.0, clock, (3.0, 3.0), (2.0, 2.0), 50.0, 7
+    )
 
 
-def test_a_bar_goes_left_where_a_goal_is_missed(modules: dict[str, Any]) -> None:
-    paired, plot = modules["paired"], modules["plot"]
-    row = paired.Row("a <b> / c", 4.0, "x", 2.0, False, 1.0, (1.0, 1.0), 3)
-    assert plot._MISSED in plot.plot([row])
-    assert plot._REACHED not in plot.plot([row])
-    assert plot._REACHED in plot.plot([replace(row, at_least=True)])
-    assert "a &lt;b&gt; / c" in plot.plot([row])
+def test_a_part_comes_back_from_json_as_it_was(
+    modules: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    results = modules["results"]
+    monkeypatch.setattr(results, "KEPT", tmp_path / "measured.json")
+    part = results.Part(
+        [row(modules, 1.5)], tables=[], wrote={"a": [1, 2]}, measured="2026-01-01"
+    )
+    results.keep("servers", part)
+    assert results.kept(results.KEPT) == {"servers": part}
+
+
+def test_the_page_says_faster_and_slower_the_right_way_round(
+    modules: dict[str, Any],
+) -> None:
+    part = modules["results"].Part([row(modules, 4.0), row(modules, 0.5)])
+    text = modules["page"].page({"generators": part})
+    assert "| **4.0 x faster** |" in text
+    assert "| 2.0 x slower |" in text
+
+
+def test_a_bar_goes_left_where_toolcast_is_slower(modules: dict[str, Any]) -> None:
+    picture = modules["picture"]
+    faster, slower = row(modules, 4.0), row(modules, 0.5)
+    assert 'class="faster"' in picture.picture([faster])
+    assert 'class="slower"' not in picture.picture([faster])
+    assert 'class="slower"' in picture.picture([slower])
+    assert "a &lt;b&gt;" in picture.picture([replace(faster, work="x")])
+
+
+def test_real_tools_are_as_many_as_are_asked_for_and_share_no_name(
+    modules: dict[str, Any],
+) -> None:
+    workspaces = modules["workspaces"]
+    tools = workspaces.real_tools(1_271)
+    assert len({workspaces.module_name(tool["name"]) for tool in tools}) == 1_271
+
+
+def test_the_documents_for_other_generators_refer_to_what_they_hold(
+    modules: dict[str, Any], tmp_path: Path
+) -> None:
+    tools = modules["workspaces"].real_tools(400)
+    document, definitions = modules["openapi"].write_documents(tmp_path, tools)
+    whole = json.loads(Path(document).read_text("utf-8"))
+    assert len(whole["paths"]) == 400
+    found = references(whole) | {
+        name.replace("#/$defs/", "#/components/schemas/")
+        for name in references(json.loads(Path(definitions).read_text("utf-8")))
+    }
+    known = {f"#/components/schemas/{name}" for name in whole["components"]["schemas"]}
+    assert found <= known
+    assert len(known) >= 400
+
+
+def references(node: Any) -> set[str]:
+    """The targets of every `$ref` below a node."""
+    if isinstance(node, dict):
+        own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+        return own.union(*map(references, node.values()))
+    if isinstance(node, list):
+        return set().union(*map(references, node))
+    return set()

@@ -1,4 +1,4 @@
-"""Runs a module as a program of its own."""
+"""Runs a module as a program."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.program import toolcast
+
 __all__ = ["run"]
 
 
 def run(
     folder: Path, *command: str, expect: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m COMMAND` in a folder, without what this run of pytest has set."""
+    """`python -m COMMAND` in a folder, without what this run of pytest has set.
+
+    `toolcast` takes no process of its own.
+    """
+    if command[0] == "toolcast":
+        done = toolcast(folder, *command[1:])
+        assert done.returncode == expect, done.stdout + done.stderr
+        return done
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     done = subprocess.run(
         [sys.executable, "-m", *command],

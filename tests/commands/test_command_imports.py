@@ -104,7 +104,6 @@ def test_a_registry_loads_next_to_nothing() -> None:
         "toolcast_runtime.registry.tool_list",
         "toolcast_runtime.registry.registry",
         "toolcast_runtime.registry.remote_tools",
-        "toolcast_runtime.calls.sync_wrapper",
         "toolcast_runtime.registry.tool_routing",
         "generated.molecule",
         "generated.molecule.prepared",

@@ -33,6 +33,7 @@ def test_next_steps_are_told(tmp_path: Path) -> None:
     ("direct_url", "is_named"),
     [
         ('{"url": "file://FOLDER/a%20b.whl"}', True),
+        ('{"url": "file://FOLDER/", "dir_info": {"editable": true}}', True),
         ('{"url": "file://FOLDER/gone.whl"}', False),
         ('{"url": "https://example.org/a.whl"}', False),
         (None, False),
@@ -58,7 +59,8 @@ def test_toolcast_from_a_file_is_named_to_make(
             return direct_url and direct_url.replace("FOLDER", str(tmp_path))
 
     monkeypatch.setattr(importlib.metadata, "distribution", lambda name: Installed())
-    assert installed_from() == (str(wheel) if is_named else None)
+    found = installed_from()
+    assert (found and Path(found)) == (tmp_path if is_named else None)
 
 
 def test_check_has_nothing_to_say(project: Path) -> None:

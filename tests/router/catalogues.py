@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 from tests.external.servers.personal import TOOLS
-from toolcast_runtime.router.router import Route, RoutedTool
+from toolcast_runtime.router import Route, RoutedTool
 
 __all__ = ["Figures", "Message", "catalogues", "figures", "messages"]
 

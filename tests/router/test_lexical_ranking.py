@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.router.catalogues import catalogues, figures, messages
+from toolcast_runtime.router import RoutedTool, Router
 from toolcast_runtime.router.lexical_ranking import ranking
-from toolcast_runtime.router.router import RoutedTool, Router
 
 TOOLS = catalogues()
 NOTE = RoutedTool("take_note", "Stores a note.", "Stores a note.", "For a fact.")

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from toolcast_runtime.router import RoutedTool, Router
 from toolcast_runtime.router.chat_model import ChatModel
-from toolcast_runtime.router.router import RoutedTool, Router
 
 TOOLS = (RoutedTool("note", "Stores a note."), RoutedTool("lamp", "Switches a lamp."))
 ALL = ("note", "lamp")

@@ -16,7 +16,6 @@ from toolcast_runtime.calls.call_context import CallContext
 from toolcast_runtime.calls.tool_calls import ToolCalls
 from toolcast_runtime.calls.tool_response import ToolResponse
 from toolcast_runtime.ledger.ledger_settings import LedgerSettings
-from toolcast_runtime.registry.local_tools import OwnTools
 from toolcast_runtime.registry.tool import Tool
 
 HANDLERS = "tests.runtime.ledger_handlers"
@@ -35,7 +34,7 @@ class Kept:
     def __init__(self, path: Path, sink: str | None = None) -> None:
         self.path = path
         self.settings = LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path), sink)
-        self.calls = ToolCalls(OwnTools(None, {}, "", {}), self.settings)
+        self.calls = ToolCalls(self.settings)
 
     async def call(
         self, name: str, arguments: Any = None, client: str = "internal", **more: Any

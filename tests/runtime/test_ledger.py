@@ -18,7 +18,6 @@ from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.calls.call_context import CallContext
 from toolcast_runtime.calls.tool_calls import ToolCalls
 from toolcast_runtime.calls.tool_response import ToolError, ToolResponse
-from toolcast_runtime.registry.local_tools import OwnTools
 from toolcast_runtime.registry.tool import Tool
 
 
@@ -136,7 +135,7 @@ async def test_without_a_ledger_the_call_does_not_happen(
             "the tool is not available: its calls must be recorded, and the ledger"
             " cannot be written; the log says why"
         )
-    nowhere = ToolCalls(OwnTools(None, {}, "", {}))
+    nowhere = ToolCalls()
     tool = Tool("work", "", "", {"name": "work", "inputSchema": {}}, persistent=True)
     assert not (await nowhere.call(tool, None, {}, CallContext("work"))).success
     assert ran == []

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.ledger import sqlite_ledger
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.ledger.ledger import Record
+from toolcast_runtime.ledger import Record, sqlite_ledger
 from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger
 
 

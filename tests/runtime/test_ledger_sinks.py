@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import HANDLERS, Kept
-from toolcast_runtime.ledger.ledger import Record
+from toolcast_runtime.ledger import Record
 
 Sink = Callable[[Any, list[Record]], Any]
 

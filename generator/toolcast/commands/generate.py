@@ -157,7 +157,6 @@ def _inputs(workspace: Workspace) -> Iterator[str]:
     import toolcast_runtime
 
     from ..extensions import loaded_from
-    from ..handler_code.python_module import looked_for
     from ..shipped import package_folders
 
     yield from package_folders()
@@ -166,5 +165,16 @@ def _inputs(workspace: Workspace) -> Iterator[str]:
     for path in (WORKSPACE_FILE, *workspace.toolset_folders, workspace.templates):
         if path is not None:
             yield os.path.join(workspace.root, path)
-    for path in looked_for(workspace.root):
-        yield os.path.join(workspace.root, path)
+    for module in _modules(workspace):
+        for source in workspace.sources:
+            path = os.path.join(workspace.root, source, *module.split("."))
+            yield from (path, f"{path}.py")
+
+
+def _modules(workspace: Workspace) -> Iterator[str]:
+    """The packages and modules of the project whose text is read."""
+    for toolset in workspace.toolsets:
+        if toolset.handlers is not None:
+            yield toolset.handlers
+        for accessors in toolset.pool_accessors.values():
+            yield from (accessor.partition(":")[0] for accessor in accessors)

@@ -17,7 +17,7 @@ __all__ = ["command", "installed_from"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 # Packages of the project itself, and names that Python keeps.
-_TAKEN = frozenset(["_runtime", "generated", "handlers", "tests"])
+_TAKEN = frozenset(["generated", "handlers", "tests"])
 
 # Each file of a new project and the template that draws it.
 _FILES = {
@@ -28,7 +28,6 @@ _FILES = {
     "handlers/count_words.py": "count_words.py",
     "tests/test_examples.py": "test_examples.py",
     "Makefile": "Makefile",
-    "requirements.txt": "requirements.txt",
     "pyproject.toml": "pyproject.toml",
     "README.md": "README.md",
     ".gitignore": "gitignore",
@@ -44,6 +43,8 @@ class ProjectView:
     Attributes:
         name: the toolset's name, a Python identifier.
         title: the name in words.
+        distribution: what the project's wheel is called; nothing that it requires is
+            called so.
         versions: the versions of Toolcast that the project works with.
     """
 
@@ -52,6 +53,7 @@ class ProjectView:
     yaml_name: Code
     yaml_title: Code
     yaml_cli_heading: Code
+    distribution: Code
     versions: Code
 
 
@@ -87,7 +89,10 @@ def command(folder: str, name: str | None) -> None:
     source = installed_from()
     install = f" TOOLCAST={word(source)}" if source else ""
     steps += [
-        (f"make generate{install}", f"cast specs/{toolset}/ into generated/{toolset}/"),
+        (
+            f"make generate{install}",
+            f"write generated/{toolset}/ from specs/{toolset}/",
+        ),
         ("make check test types", "hold everything against the specs"),
         (".venv/bin/toolcast new NAME", "add a tool of your own"),
     ]
@@ -99,7 +104,9 @@ def command(folder: str, name: str | None) -> None:
 
 
 def installed_from() -> str | None:
-    """The checkout or wheel that this Toolcast was installed from; None for an index.
+    """The checkout or the folder of wheels that this Toolcast was installed from.
+
+    None for an index.
 
     The project's own environment is then set up from the same place.
     """
@@ -114,7 +121,9 @@ def installed_from() -> str | None:
         return None
     url = urlsplit(str(json.loads(text).get("url", "")) if text else "")
     path = url2pathname(url.path) if url.scheme == "file" else ""
-    return path if path and os.path.exists(path) else None
+    if not path or not os.path.exists(path):
+        return None
+    return path if os.path.isdir(path) else os.path.dirname(path)
 
 
 def _toolset_name(root: str, given: str | None) -> str:
@@ -139,21 +148,27 @@ def _toolset_name(root: str, given: str | None) -> str:
 
 
 def _view(toolset: str) -> ProjectView:
+    from ..encoders.plain_text import line
+    from ..encoders.python import identifier
     from ..encoders.yaml_text import scalar
 
     # The name has been checked: lower-case letters, digits and underscores.
     title = toolset.replace("_", " ").strip().capitalize()
+    name = "-".join(filter(None, toolset.split("_")))
     return ProjectView(
-        name=Code(toolset),
-        title=Code(title),
+        name=identifier(toolset),
+        title=line(title),
         yaml_name=scalar(toolset),
         yaml_title=scalar(title),
         yaml_cli_heading=scalar(f"{title} on the command line"),
+        distribution=line(name if name.endswith("-tools") else f"{name}-tools"),
         versions=_compatible_versions(),
     )
 
 
 def _compatible_versions() -> Code:
     """Those of this minor version, from this one on."""
+    from ..encoders.plain_text import line
+
     major, minor = __version__.split(".")[:2]
-    return Code(f">={major}.{minor},<{major}.{int(minor) + 1}")
+    return line(f">={major}.{minor},<{major}.{int(minor) + 1}")

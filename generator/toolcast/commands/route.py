@@ -13,7 +13,7 @@ from .exit_codes import USAGE, counted, fail, print_findings, project_root
 from .options import project_option
 
 if TYPE_CHECKING:
-    from toolcast_runtime.router.router import Route, RoutedTool
+    from toolcast_runtime.router import Route, RoutedTool
 
     from ..model.mcp_servers import ToolRouter
     from ..model.model import Toolset, Workspace
@@ -59,7 +59,7 @@ def command(
     """
     import asyncio
 
-    from toolcast_runtime.router.router import Router
+    from toolcast_runtime.router import Router
 
     from ..findings import has_errors, in_order
     from ..model.loading import load_workspace
@@ -92,7 +92,7 @@ def _toolset(workspace: Workspace, name: str | None) -> Toolset:
 
 def _routed_tools(toolset: Toolset, client: str | None) -> list[RoutedTool]:
     """What a client's catalogue has of the toolset's own tools."""
-    from toolcast_runtime.router.router import RoutedTool
+    from toolcast_runtime.router import RoutedTool
 
     who = None if client is None else toolset.client(client)
     if who is None and (toolset.clients or client is not None):

@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..encoders.code import Code
-from ..encoders.layout import Group, Text
 from ..encoders.names import module_name
-from ..encoders.python import code_of, identifier, string
+from ..encoders.plain_text import line
+from ..encoders.python import identifier
 from ..encoders.yaml_text import scalar
 from ..model.model import Toolset, Workspace
 from ..model.spec_schema import did_you_mean, quoted_list
 from ..rendering.environment import render
+from ..rendering.formatting import formatted
 from ..targets.table import enabled
 
 __all__ = ["Draft", "Refusal", "draft_tool"]
@@ -66,9 +67,7 @@ class StubView:
     """What the handler's template places."""
 
     tool: Code
-    runtime: Code
-    exported: Code
-    signature: Code
+    function: Code
 
 
 @dataclass(frozen=True)
@@ -89,19 +88,21 @@ def draft_tool(
     section = _section(toolset, section)
     module = module_name(name)
     schema = _schema_folder(toolset)
-    targets = {target.name for target in enabled(tuple(toolset.targets))}
+    targets = {
+        target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
+    }
     package = toolset.handlers
     view = SpecView(
         has_schema=schema is not None,
-        schema=Code(f"{schema}tool.schema.json"),
+        schema=line(f"{schema}tool.schema.json"),
         name=scalar(name),
-        tool=Code(name),
+        tool=line(name),
         has_prompts="prompts" in targets,
         has_section=section is not None,
         section=scalar(section or ""),
         has_mcp="mcp" in targets,
         has_handler=package is not None,
-        handler=Code(f"{package}.{module}:{module}"),
+        handler=line(f"{package}.{module}:{module}"),
         has_cli="cli" in targets,
         keyword=scalar(_keyword(toolset, name)),
     )
@@ -177,7 +178,7 @@ def _section(toolset: Toolset, name: str | None) -> str | None:
 
 def _schema_folder(toolset: Toolset) -> str | None:
     """Where the toolset's own file has its schema from, as seen from a spec beside it."""
-    first = toolset.document.lines[0] if toolset.document else ""
+    first = toolset.source.text.split("\n", 1)[0]
     match = _SCHEMA_LINE.fullmatch(first.strip())
     return match[1] if match else None
 
@@ -213,16 +214,10 @@ def _handler_files(workspace: Workspace, package: str, name: str) -> dict[str, b
         if not os.path.exists(os.path.join(workspace.root, inner)):
             files[path] = render("new/package.py.jinja", EmptyView())
     module = module_name(name)
-    parameters = [Text("*"), Text("query: str")]
-    signature = code_of(Group(f"def {identifier(module)}(", parameters, ")"), 0, "", 8)
-    view = StubView(
-        tool=Code(name),
-        runtime=Code(f"{workspace.output.replace('/', '.')}._runtime"),
-        exported=code_of(Group("[", [Text(string(module))], "]"), 0, "__all__ = "),
-        signature=Code(f"{signature} -> str:"),
-    )
+    template = "new/handler.py.jinja"
+    view = StubView(tool=line(name), function=identifier(module))
     path = _join(source, f"{folder}/{module}.py")
-    files[path] = render("new/handler.py.jinja", view)
+    files[path] = formatted(template, render(template, view))
     return files
 
 

@@ -1,1 +1,13 @@
-"""Access."""
+"""Who may have which tool: the toolset's clients, and an administrator's changes."""
+
+from .clients import Access, AccessError, Client, Override, UnknownClientError
+from .override_file import OverrideFile
+
+__all__ = [
+    "Access",
+    "AccessError",
+    "Client",
+    "Override",
+    "OverrideFile",
+    "UnknownClientError",
+]

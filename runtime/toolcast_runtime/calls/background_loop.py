@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
-__all__ = ["run_sync"]
+__all__ = ["run_sync", "sync"]
 
+_Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 _lock = threading.Lock()
@@ -47,6 +49,21 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     except BaseException:
         future.cancel()
         raise
+
+
+def sync(
+    function: Callable[_Given, Coroutine[Any, Any, _Result]],
+) -> Callable[_Given, _Result]:
+    """The wrapper of an async function for callers without an event loop."""
+
+    @wraps(function)
+    def wrapper(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        return run_sync(function(*given, **named))
+
+    # It is not what it wraps: tools that look through must not await it.
+    del wrapper.__dict__["__wrapped__"]
+    wrapper.__name__ = f"{function.__name__}_sync"
+    return wrapper
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:

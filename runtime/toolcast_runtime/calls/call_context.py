@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["CURRENT_CALL", "CallContext", "ReportProgress", "current_call"]
+__all__ = [
+    "CURRENT_CALL",
+    "CallContext",
+    "CallOutcome",
+    "ReportProgress",
+    "current_call",
+]
+
+CallOutcome = Literal["ok", "error", "invalid", "timeout", "cancelled"]
+"""What came of a call; `invalid`: its arguments were refused."""
 
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 """`(progress, total, message)`, sent to the caller if it asked for progress."""

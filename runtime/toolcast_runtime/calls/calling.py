@@ -7,25 +7,22 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
-from ..registry.tool import Tool
-from .call_context import CURRENT_CALL, CallContext
+from ..tools.tool import Tool
+from .call_context import CURRENT_CALL, CallContext, CallOutcome
 from .eager_task import start
 from .handlers import BoundHandler
 from .threads import Outcome, in_thread
 from .tool_response import ToolError, ToolResponse
 
-__all__ = ["CallOutcome", "Invoke", "awaited", "invoke_handler", "run_call"]
+__all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
 
 _logger = logging.getLogger("toolcast")
 
 _MOST_IN_A_ROW = 32
 _calls_in_a_row = 0
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
-
-CallOutcome = Literal["ok", "error", "invalid", "timeout", "cancelled"]
-"""What came of a call; `invalid`: its arguments were refused."""
 
 Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
 """Does the work of a call: what it gave, and what was raised."""

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
-from ..registry.local_tools import OwnTools
-from ..registry.provider import ToolSource
-from ..registry.tool import Tool
+from ..tools.provider import ToolProvider
+from ..tools.tool import Tool
 from ..validation.validators import Validators
-from .call_context import CallContext, ReportProgress
-from .calling import CallOutcome, Invoke, awaited, invoke_handler, run_call
+from .call_context import CallContext, CallOutcome, ReportProgress
+from .calling import Invoke, awaited, invoke_handler, run_call
+from .handlers import BoundHandler, bind_handler
 from .tool_response import ToolResponse
 from .tracing import is_traced, span
 
@@ -29,14 +29,14 @@ _logger = logging.getLogger("toolcast")
 class ToolCalls:
     """Runs the calls of one registry."""
 
-    def __init__(self, own: OwnTools, ledger: LedgerSettings | None = None) -> None:
-        self._own = own
+    def __init__(self, ledger: LedgerSettings | None = None) -> None:
         self._ledger = ledger
+        self._handlers: dict[str, BoundHandler] = {}
         self.validators = Validators()
 
     async def find_and_call(
         self,
-        found: Awaitable[tuple[Tool, ToolSource | None]],
+        found: Awaitable[tuple[Tool, ToolProvider | None]],
         name: str,
         arguments: Mapping[str, Any] | None,
         client: str | None,
@@ -44,7 +44,7 @@ class ToolCalls:
     ) -> ToolResponse:
         """The answer of the tool that is found. Every failure is an answer, too."""
         try:
-            tool, source = await found
+            tool, provider = await found
         except LookupError as error:
             return ToolResponse(error=str(error))
         except AccessError:
@@ -55,36 +55,36 @@ class ToolCalls:
             return _refused(f"the tool `{name}` is not available: it cannot be loaded")
         given: Mapping[str, Any] = {} if arguments is None else arguments
         context = CallContext(tool.name, client, report_progress)
-        return await self.call(tool, source, given, context)
+        return await self.call(tool, provider, given, context)
 
     async def call(
         self,
         tool: Tool,
-        source: ToolSource | None,
+        provider: ToolProvider | None,
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> ToolResponse:
-        """The answer of a tool, its own or its source's. Every failure is an answer, too."""
+        """The answer of a tool, local or its provider's. Every failure is an answer, too."""
 
         if not is_traced():
-            return (await self._kept(tool, source, arguments, context))[0]
+            return (await self._recorded(tool, provider, arguments, context))[0]
         with span(context) as told:
-            response, outcome = await self._kept(tool, source, arguments, context)
+            response, outcome = await self._recorded(tool, provider, arguments, context)
             told(outcome)
         return response
 
-    async def _kept(
+    async def _recorded(
         self,
         tool: Tool,
-        source: ToolSource | None,
+        provider: ToolProvider | None,
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> tuple[ToolResponse, CallOutcome]:
         if not tool.persistent:
-            return await self._work(tool, source, arguments, context)
+            return await self._work(tool, provider, arguments, context)
 
         async def work() -> tuple[ToolResponse, CallOutcome]:
-            return await self._work(tool, source, arguments, context)
+            return await self._work(tool, provider, arguments, context)
 
         return await self._recorder.keep(tool, arguments, context, work)
 
@@ -102,12 +102,12 @@ class ToolCalls:
     async def _work(
         self,
         tool: Tool,
-        source: ToolSource | None,
+        provider: ToolProvider | None,
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> tuple[ToolResponse, CallOutcome]:
-        if source is not None:
-            invoke = _invoke_source(source, tool)
+        if provider is not None:
+            invoke = _invoke_provider(provider, tool)
             return await run_call(tool, invoke, arguments, context, _no_problems)
         problems = self.validators.problems_with_arguments(tool, arguments)
         if problems:
@@ -116,7 +116,7 @@ class ToolCalls:
             unwritten = "is not implemented: its spec names no handler"
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
         try:
-            handler = self._own.handler(tool)
+            handler = self._handler(tool)
         except Exception:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             missing = "is not available: its handler cannot be loaded"
@@ -129,6 +129,15 @@ class ToolCalls:
         check = self.validators.problems_with_result
         return await run_call(tool, invoke_handler(handler), arguments, context, check)
 
+    def _handler(self, tool: Tool) -> BoundHandler:
+        """The handler of a tool that names one, imported when it is first called."""
+        handler = self._handlers.get(tool.name)
+        if handler is None:
+            properties = frozenset(tool.parameters.get("properties", {}))
+            handler = bind_handler(tool.handler or "", properties)
+            self._handlers[tool.name] = handler
+        return handler
+
 
 def _refused(why: str) -> ToolResponse:
     """The answer when something is wrong here, with the present exception in the log."""
@@ -136,15 +145,15 @@ def _refused(why: str) -> ToolResponse:
     return ToolResponse(error=f"{why}; the log says why")
 
 
-def _invoke_source(source: ToolSource, tool: Tool) -> Invoke:
+def _invoke_provider(provider: ToolProvider, tool: Tool) -> Invoke:
     async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Any:
-        return await awaited(lambda: source.call_tool(tool, arguments, context))
+        return await awaited(lambda: provider.call_tool(tool, arguments, context))
 
     return invoke
 
 
 def _no_problems(tool: Tool, result: Any) -> list[str]:
-    """A source's results are checked by the source, if anybody does."""
+    """A source's results are checked by the provider, if anybody does."""
     return []
 
 

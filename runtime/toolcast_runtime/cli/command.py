@@ -12,13 +12,13 @@ from typing import Any
 
 import click
 
-from ..registry.registry import Registry
-from ..registry.tool import Tool
+from ..registry import Registry
+from ..tools.tool import Tool
 from .help_text import ToolCommand, examples_of
 from .output import answer
 from .values import ParameterOption, json_value, options_of, to_value
 
-__all__ = ["BoundCommand", "Command", "Positional"]
+__all__ = ["BoundCommand", "Command", "Positional", "commands_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,25 @@ class Command:
     flag: str | None = None
     positionals: tuple[Positional, ...] = ()
     action: str | None = None
+
+
+def commands_of(tool: Tool) -> Iterator[Command]:
+    """The commands of a tool: one, or one for each of its actions; none without a keyword."""
+    decision = tool.cli
+    if decision is None or decision["command"] is None or not tool.is_in("cli"):
+        return
+    keyword = decision["command"]
+    if tool.actions:
+        for action in tool.actions:
+            yield Command(tool.name, keyword, action=action)
+        return
+    places = tuple(
+        Positional(
+            place["parameter"], place.get("optional", False), place.get("rest", False)
+        )
+        for place in decision.get("usage", ())
+    )
+    yield Command(tool.name, keyword, decision.get("flag"), places)
 
 
 class BoundCommand:

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from ..registry.registry import Registry, UnknownClientError
-from .command import BoundCommand, Command, Positional
+from ..registry import Registry, UnknownClientError
+from .command import BoundCommand, Command, Positional, commands_of
 from .help_text import OrderedGroup
 
 __all__ = ["Command", "Positional", "command_line"]
@@ -21,17 +21,26 @@ __all__ = ["Command", "Positional", "command_line"]
 
 def command_line(
     registry: Registry,
-    commands: Sequence[Command],
+    commands: Sequence[Command] | None = None,
     *,
-    program: str,
     title: str,
+    program: str | None = None,
     client: str | None = None,
 ) -> click.Group:
     """The group of a toolset's commands; each is built when it is asked for.
 
-    Commands of tools that the client may not have are not there. In a toolset with clients
-    the option `--client` names another one.
+    Commands of tools that the client may not have are not there.
+
+    Args:
+        registry: the toolset's.
+        commands: what modules of the first layout list; None for what definitions say.
+        title: the toolset's title, for the help.
+        program: its name in the help; None for the name that it was started by.
+        client: whom the commands act as. In a toolset with clients the option `--client`
+            names another one.
     """
+    if commands is None:
+        commands = [c for tool in registry.local_tools for c in commands_of(tool)]
     return _Keywords(registry, commands, client, name=program, help=title)
 
 
@@ -149,8 +158,4 @@ def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> Non
 
 
 def _has_clients(registry: Registry) -> bool:
-    try:
-        registry.names(None)
-    except UnknownClientError:
-        return True
-    return False
+    return registry.has_clients

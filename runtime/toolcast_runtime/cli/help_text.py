@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ..registry.tool import Tool
+from ..tools.tool import Tool
 from .values import ParameterOption, to_value
 
 __all__ = ["OrderedGroup", "ToolCommand", "examples_of", "typed_words"]

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..registry.tool import Tool
+from ..tools.tool import Tool
 
 __all__ = ["ParameterOption", "json_value", "options_of", "to_value"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..calls.tool_response import ToolResponse
 from ..calls.untrusted_text import escaped, without
-from ..registry.tool import Tool
+from ..tools.tool import Tool
 from ..validation.validators import Validators
 from .listing import Listing, take_tools
 from .result import response_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..calls.loop_thread import LoopThread
 from ..calls.tool_response import ToolResponse
-from ..registry.tool import Tool
+from ..tools.tool import Tool
 from .server_settings import ExternalServer
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ class ExternalTools:
 
     Args:
         servers: the servers, in the declared order.
-        taken: names of the toolset's own tools, present and former: they win.
+        taken: names of local tools, as modules of the first layout list them.
     """
 
     def __init__(
         self, servers: Sequence[ExternalServer], taken: Collection[str] = ()
     ) -> None:
         self._servers = tuple(servers)
-        self._own = frozenset(taken)
+        self._reserved = frozenset(taken)
         self._thread = LoopThread("external tools", self._close)
         self._connections: dict[str, Connection] = {}
         self._told: set[tuple[str, str]] = set()
@@ -52,9 +52,15 @@ class ExternalTools:
         """They are all routed."""
         return False
 
-    def may_own(self, name: str) -> bool:
+    def reserve_names(self, names: Collection[str]) -> None:
+        """Learns the names of local tools, which win; before the first connection."""
+        self._reserved = self._reserved.union(names)
+
+    def may_have(self, name: str) -> bool:
         """Whether a server could have a tool of this name, now or later. Does no I/O."""
         return any(server.may_own(name) for server in self._servers)
+
+    may_own = may_have
 
     def is_meant_for(self, name: str, client: str | None) -> bool:
         """Whether a server that could have the tool is for this client."""
@@ -120,7 +126,7 @@ class ExternalTools:
         for server in self._servers:
             if server.name not in self._connections:
                 self._connections[server.name] = Connection(
-                    server, self._own, self._offer
+                    server, self._reserved, self._offer
                 )
         connections = self._connections
         await asyncio.gather(*(connections[name].decided() for name in names))

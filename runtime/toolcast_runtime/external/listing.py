@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..calls.untrusted_text import escaped
-from ..registry.tool import Tool
+from ..tools.tool import Tool
 from ..validation.json_bounds import measure
 from ..validation.schema_visits import multiplies
 from .server_settings import ExternalServer

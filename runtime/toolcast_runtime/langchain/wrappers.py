@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..calls.background_loop import run_sync
 from ..calls.tool_response import ToolResponse
-from ..registry.registry import Registry
+from ..registry import Registry, UnknownToolError
 
-__all__ = ["SpecTool", "wrap"]
+__all__ = ["LangChainTools", "SpecTool", "wrap"]
 
 
 class SpecTool(BaseTool):
@@ -28,7 +28,7 @@ class SpecTool(BaseTool):
     `config`, `run_manager` or `self` are not lost.
     """
 
-    registry: Registry = Field(exclude=True)
+    registry: Any = Field(exclude=True)
     client: str | None = Field(default=None, exclude=True)
     handle_tool_error: bool = True
 
@@ -48,7 +48,38 @@ class SpecTool(BaseTool):
         return _content(await self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
-        return await self.registry.call_tool(self.name, arguments, self.client)
+        registry: Registry = self.registry
+        return await registry.call_tool(self.name, arguments, self.client)
+
+
+class LangChainTools:
+    """The LangChain tools of a registry's local tools, each made when it is asked for."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def get(self, name: str, client: str | None = None) -> SpecTool:
+        """One tool, by its present or a former name.
+
+        Raises:
+            UnknownToolError: the client has no such tool, or it is not for LangChain.
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        tool = self._registry.get_tool(name, client)
+        if not tool.is_in("langchain"):
+            raise UnknownToolError(f"unknown tool `{name}`")
+        return wrap(self._registry, tool.name, client)
+
+    def all(self, client: str | None = None) -> list[SpecTool]:
+        """Every tool that a client may call, in the declared order.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        names = self._registry.names(client, target="langchain")
+        return [wrap(self._registry, name, client) for name in names]
 
 
 def wrap(registry: Registry, name: str, client: str | None = None) -> SpecTool:

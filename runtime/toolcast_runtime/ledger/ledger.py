@@ -1,4 +1,4 @@
-"""What is recorded of a call, and where records go."""
+"""Where records go: a SQLite file, or a function of the team's own."""
 
 from __future__ import annotations
 
@@ -7,77 +7,16 @@ import importlib
 import inspect
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any
 
-from ..calls.calling import CallOutcome
 from .ledger_settings import LedgerSettings
+from .record import Ledger, LedgerError, Record
 
-__all__ = [
-    "FunctionLedger",
-    "Ledger",
-    "LedgerError",
-    "Outcome",
-    "Record",
-    "open_ledger",
-]
+__all__ = ["FunctionLedger", "open_ledger"]
 
 _logger = logging.getLogger("toolcast.ledger")
 
-Outcome = CallOutcome | Literal["started"]
-"""`started` is what a call that never ended leaves behind, as when its process was killed."""
-
 _PATIENCE = 10.0
-
-
-class LedgerError(Exception):
-    """A record could not be written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One call, when it starts and again when it ends.
-
-    Attributes:
-        id: of the call; both of its records have it.
-        toolset: the toolset's name.
-        tool: the tool's present name.
-        client: who called; None in a toolset without clients.
-        started: when it started, ISO 8601 in UTC to the microsecond, so that it orders rows.
-        arguments: as they were sent, secrets replaced; None when they are no JSON.
-        outcome: what came of it.
-        result: the JSON value that it gave.
-        error: what the caller was told when it failed.
-        seconds: how long it took; None while it runs.
-    """
-
-    id: str
-    toolset: str
-    tool: str
-    client: str | None
-    started: str
-    arguments: Any
-    outcome: Outcome = "started"
-    result: Any = None
-    error: str | None = None
-    seconds: float | None = None
-
-
-class Ledger(Protocol):
-    """Where records go."""
-
-    async def write(self, record: Record) -> None:
-        """Returns when the record is kept.
-
-        Raises:
-            LedgerError: it is not.
-        """
-
-    def write_soon(self, record: Record) -> None:
-        """Keeps the record without making the caller wait; a failure is logged."""
-
-    async def close(self) -> None:
-        """Returns when everything is kept that was given before. It can be used again."""
 
 
 def open_ledger(settings: LedgerSettings) -> Ledger:

@@ -14,13 +14,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..calls.call_context import CallContext
-from ..calls.calling import CallOutcome
+from ..calls.call_context import CallContext, CallOutcome
 from ..calls.tool_response import ToolResponse
-from ..registry.tool import Tool
+from ..tools.tool import Tool
 from ..validation.json_bounds import measure
-from .ledger import Ledger, LedgerError, Record, open_ledger
+from .ledger import open_ledger
 from .ledger_settings import LedgerSettings
+from .record import Ledger, LedgerError, Record
 from .secret_arguments import Redaction
 
 __all__ = ["Recorder"]

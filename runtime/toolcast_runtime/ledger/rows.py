@@ -9,7 +9,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .ledger import LedgerError, Record
+from .record import LedgerError, Record
 
 __all__ = [
     "OF_THE_RECORD",

@@ -20,7 +20,7 @@ import weakref
 from concurrent.futures import Future
 from pathlib import Path
 
-from .ledger import LedgerError, Record
+from .record import LedgerError, Record
 from .rows import OF_THE_RECORD, connected, ending, wait_for_others, whole
 
 __all__ = ["SqliteLedger"]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..calls.handlers import BoundHandler
-    from .tool import Tool
+    from ..tools.tool import Tool
 
 __all__ = ["OwnTools"]
 

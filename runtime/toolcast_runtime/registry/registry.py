@@ -13,11 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
-from ..calls.sync_wrapper import sync
+from ..calls.background_loop import sync
 from .local_tools import OwnTools
 from .remote_tools import find_source_tool, list_source_tools
 from .tool_list import ListedTool, PreparedTools
 from .tool_routing import route_tools as _route_tools
+from .toolset_registry import UnknownToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
     from .tool import Tool
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
-
-
-class UnknownToolError(LookupError):
-    """No tool of that name is offered to that client."""
 
 
 class Registry:
@@ -106,6 +103,11 @@ class Registry:
         access = self.access()
         access.client(client)
         return tuple(n for n in self._own.names if access.may_have(client, n))
+
+    @property
+    def has_clients(self) -> bool:
+        """Whether a caller has to say which client it is."""
+        return self._access.clients is not None
 
     def names_in(self, target: str) -> tuple[str, ...]:
         """The names of the toolset's own tools that are in a target, in their order."""
@@ -260,7 +262,7 @@ class Registry:
         """
         found = self._found(name, client)
         return await self._calls.find_and_call(
-            found, name, arguments, client, report_progress
+            found, name, arguments, client, report_progress  # type: ignore[arg-type]
         )
 
     call_tool_sync = sync(call_tool)
@@ -277,7 +279,7 @@ class Registry:
         if self._tool_calls is None:
             from ..calls.tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(self._own, self._ledger)
+            self._tool_calls = ToolCalls(self._ledger)
         return self._tool_calls
 
     def _is_known(self, name: str) -> bool:

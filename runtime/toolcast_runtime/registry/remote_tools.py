@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..tools.tool import Tool
     from .provider import ToolSource
-    from .tool import Tool
 
 __all__ = ["find_source_tool", "list_source_tools"]
 

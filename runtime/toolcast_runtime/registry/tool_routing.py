@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..router.router import RoutedTool
+    from ..router.route import RoutedTool
+    from ..tools.tool import Tool
     from .registry import Registry
-    from .tool import Tool
     from .tool_list import ListedTool
 
 __all__ = ["route_tools"]
@@ -39,7 +39,8 @@ async def route_tools(
         UnknownClientError: without a catalogue, the toolset has clients and this is none.
         AccessError: without a catalogue, who may have which tool cannot be found out.
     """
-    from ..router.router import RoutedTool, Router
+    from ..router.route import RoutedTool
+    from ..router.router import Router
 
     if catalog is None:
         listed = await self.list_tools(client)
@@ -63,8 +64,12 @@ async def _known(self: Registry, names: frozenset[str]) -> list[ListedTool | Too
 
 
 def _routed(tool: ListedTool | Tool) -> RoutedTool:
-    from ..router.router import RoutedTool
+    from ..router.route import RoutedTool
 
     return RoutedTool(
-        tool.name, tool.summary, tool.description, tool.when_to_use, tool.parameters
+        tool.name,
+        tool.summary,
+        tool.description,
+        getattr(tool, "when_to_use", ""),
+        tool.parameters,
     )

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..external.server_settings import MissingVariableError, fill_in
-from .router import NoChoice, RoutedTool
+from .route import RoutedTool
+from .router import NoChoice
 
 __all__ = ["ChatModel"]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from .router import Route, RoutedTool
+from .route import Route, RoutedTool
 
 __all__ = ["LexicalRanking", "ranking"]
 
@@ -30,7 +30,7 @@ _MOST_WORDS = 60
 _LONGEST_TEXT = 20_000
 _SHORTEST_BEGINNING = 4
 _MOST_LEVELS = 4
-_KEPT = 32
+_MOST_CACHED = 32
 _WORD = re.compile(r"\w{2,40}")
 _PARTS = re.compile(r"[_.\-]+|(?<=[a-z])(?=[A-Z])")
 # Words that stand in any message, whatever it is about.
@@ -142,8 +142,8 @@ _COMMON = frozenset(
 )
 
 
-@lru_cache(maxsize=_KEPT)
-def _kept(tools: tuple[_Key, ...]) -> LexicalRanking:
+@lru_cache(maxsize=_MOST_CACHED)
+def _cached(tools: tuple[_Key, ...]) -> LexicalRanking:
     return LexicalRanking([key.tool for key in tools])
 
 
@@ -165,8 +165,8 @@ class _Key:
 
 
 def ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
-    """The ranking of these tools, made at the first use and kept for the next."""
-    return _kept(tuple(_Key(tool) for tool in tools))
+    """The ranking of these tools, made at the first use and cached for the next."""
+    return _cached(tuple(_Key(tool) for tool in tools))
 
 
 class LexicalRanking:
@@ -234,8 +234,8 @@ class LexicalRanking:
 def _words(text: str) -> list[str]:
     """The words that say what a text is about, each once."""
     found = (match[0].lower() for match in _WORD.finditer(text[:_LONGEST_TEXT]))
-    telling = (word for word in found if word not in _COMMON and not word.isdigit())
-    return list(dict.fromkeys(telling))[:_MOST_WORDS]
+    meaningful = (word for word in found if word not in _COMMON and not word.isdigit())
+    return list(dict.fromkeys(meaningful))[:_MOST_WORDS]
 
 
 def _term(word: str) -> str:

@@ -7,48 +7,14 @@ shown, and a line in the log says why.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-__all__ = ["NoChoice", "Route", "RoutedTool", "Router", "RoutingModel"]
+from .route import Route, RoutedTool
+
+__all__ = ["NoChoice", "Router", "RoutingModel"]
 
 _logger = logging.getLogger("toolcast")
-
-
-@dataclass(frozen=True, slots=True)
-class RoutedTool:
-    """What is known of a tool when it is chosen.
-
-    Attributes:
-        name: its name.
-        summary: one line.
-        description: what models read.
-        when_to_use: when to choose it.
-        parameters: the JSON Schema of its arguments.
-    """
-
-    name: str
-    summary: str = ""
-    description: str = ""
-    when_to_use: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A choice.
-
-    Attributes:
-        names: the chosen tools, in the order of the catalogue.
-        scores: how well each tool that matched at all does, the best first; empty where a
-            model chose.
-        doubt: why every tool was chosen; empty when there was a choice.
-    """
-
-    names: tuple[str, ...]
-    scores: Mapping[str, float] = field(default_factory=dict)
-    doubt: str = ""
 
 
 class RoutingModel(Protocol):

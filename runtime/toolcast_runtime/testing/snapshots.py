@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..registry.tool import Tool
 from ..registry.tool_list import ListedTool, PreparedTools, PreparedToolsError
+from ..tools.tool import Tool
 from ..validation.validators import Validators
 from .mcp_wire import raw_tools_list
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..calls.untrusted_text import escaped
-from ..registry.tool import Action, Tool
+from ..tools.tool import Action, Tool
 from .json_bounds import Size, measure
 from .schema_visits import most_visits, multiplies
 

@@ -1,0 +1,234 @@
+"""The projects that are measured: real tools, this repository's, and made-up ones.
+
+*Real* tools are the `tools/list` answers of MCP servers in tests/corpus/mcp, word for word,
+taken again under further names until there are enough; `TOOLCAST_CORPUS=FOLDER` adds lists.
+Each gets what the answer of a server cannot tell: a section, a handler and a CLI keyword.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.corpus.specs_from_list import read_list, write_toolset
+from toolcast.encoders.names import module_name
+
+__all__ = ["Workspace", "made_up", "real", "real_tools", "repository", "set_aside"]
+
+_NUMBERS = count()
+_TOOLSET = """\
+name: things
+title: Things
+handlers: handlers
+sections: {tools: {heading: Tools}}
+"""
+_HANDLERS = '''\
+"""Does the work of every tool."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+async def work(arguments: Mapping[str, Any], /) -> str:
+    """Says that it is done."""
+    return "done"
+'''
+_MADE_UP = """\
+name: {name}
+title: Tool number {number}
+summary: Do the thing number {number} for the caller.
+description: >-
+  Do the thing number {number} for the caller, with a few words more, so that the text is as
+  long as real descriptions are. It returns what was done.
+when_to_use: Use it when thing {number} has to be done.
+section: tools
+order: {number}
+parameters:
+  type: object
+  properties:
+    name:
+      type: string
+      description: The name of the thing to do.
+    count:
+      type: integer
+      minimum: 1
+      maximum: 100
+      default: 10
+      description: How often to do it.
+    mode:
+      type: string
+      enum: [fast, slow, careful]
+      description: How to do it.
+    tags:
+      type: array
+      items: {{type: string}}
+      description: Labels for the result.
+    dry_run:
+      type: boolean
+      default: false
+      description: Only say what would be done.
+  required: [name]
+  additionalProperties: false
+annotations:
+  readOnlyHint: false
+  destructiveHint: false
+handler: handlers.tools:work
+cli:
+  keyword: do-{number}
+  usage: <name>
+examples:
+  - title: Do it three times
+    arguments: {{name: thing, count: 3}}
+"""
+
+
+class Workspace:
+    """A project on disk.
+
+    Attributes:
+        name: what it holds, in a few words.
+        root: its folder.
+        spec: the file that an edit is made in.
+    """
+
+    def __init__(self, name: str, root: Path, spec: Path) -> None:
+        self.name, self.root, self.spec = name, root, spec
+        self._turns = count()
+
+    def edit(self) -> None:
+        """Changes the title of one tool, and nothing else."""
+        lines = self.spec.read_text("utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if not line.startswith("title:")]
+        title = f"title: Edit {next(self._turns)} of process {os.getpid()}\n"
+        at = next(i for i, line in enumerate(kept) if line.startswith("name:"))
+        self.spec.write_text(
+            "".join([*kept[: at + 1], title, *kept[at + 1 :]]), "utf-8"
+        )
+
+    def commit(self) -> None:
+        """Makes it a git repository in which all of it is committed, as a project is."""
+        identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"]
+        for words in (
+            ["init", "--quiet"],
+            ["add", "--all"],
+            [*identity, "commit", "--quiet", "--message", "All"],
+        ):
+            subprocess.run(["git", *words], cwd=self.root, check=True)
+
+    def clear(self, cache: Path) -> Callable[[], None]:
+        """What takes away all that earlier runs wrote; `cache` is the user's cache folder."""
+
+        def run() -> None:
+            set_aside(self.root / "generated", self.root.parent)
+            shutil.rmtree(cache, ignore_errors=True)
+
+        return run
+
+
+def set_aside(path: Path, below: Path) -> None:
+    """Moves a file or folder away, if there is one, to a folder of the same disk.
+
+    It is not deleted: ext4 does not give an inode to a new file while it was freed a short
+    time ago, and looks at each of them for every file that is made. A run that writes
+    thousands of files right after thousands were deleted takes three times the processor
+    time for that alone.
+    """
+    if path.exists():
+        away = below / "set-aside"
+        away.mkdir(exist_ok=True)
+        path.rename(away / str(next(_NUMBERS)))
+
+
+def real_tools(number: int) -> list[dict[str, Any]]:
+    """That many tools of real servers, each under a name of its own."""
+    found: list[dict[str, Any]] = []
+    names: set[str] = set()
+    listed = [tool for file in _lists() for tool in read_list(file.read_text("utf-8"))]
+    for copy in count(1):
+        for tool in listed:
+            if len(found) == number:
+                return found
+            name = _unused(tool["name"], copy, names)
+            names.add(module_name(name))
+            found.append({**tool, "name": name})
+    raise AssertionError("unreachable")
+
+
+def real(folder: Path, number: int, toolset: str = "") -> Workspace:
+    """A project of that many real tools in one toolset; `toolset`: more lines for it."""
+    root = folder / f"real-{number}"
+    tools = real_tools(number)
+    specs = root / "specs" / "things"
+    write_toolset(specs, tools)
+    for tool in tools:
+        keyword = tool["name"].lower().replace("_", "-").replace(".", "-")
+        path = specs / f"{tool['name']}.yaml"
+        more = "section: tools\nhandler: handlers.tools:work\n"
+        more += f"cli: {{keyword: {json.dumps(keyword)}}}\n"
+        path.write_text(path.read_text("utf-8") + more, "utf-8")
+    (specs / "toolset.yaml").write_text(_TOOLSET + toolset, "utf-8")
+    _write_project(root)
+    edited = specs / f"{tools[number // 2]['name']}.yaml"
+    return Workspace(f"{number:,} real tools", root, edited)
+
+
+def made_up(folder: Path, number: int) -> Workspace:
+    """A project of that many tools with five arguments each."""
+    root = folder / f"made-up-{number}"
+    specs = root / "specs" / "things"
+    specs.mkdir(parents=True)
+    (specs / "toolset.yaml").write_text(_TOOLSET, "utf-8")
+    for each in range(number):
+        name = f"thing_{each:05}"
+        text = _MADE_UP.format(name=name, number=each)
+        (specs / f"{name}.yaml").write_text(text, "utf-8")
+    _write_project(root)
+    edited = specs / f"thing_{number // 2:05}.yaml"
+    return Workspace(f"{number:,} made-up tools", root, edited)
+
+
+def repository(folder: Path) -> Workspace:
+    """The three toolsets of this repository, with their handlers."""
+    root = folder / "repository"
+    root.mkdir()
+    for name in ("specs", "examples"):
+        shutil.copytree(
+            ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    shutil.copy(ROOT / "toolcast.yaml", root)
+    number = sum(1 for _ in root.glob("specs/*/*.yaml")) - 3
+    spec = root / "specs" / "molecule" / "check_task_status.yaml"
+    return Workspace(f"{number} tools of this repository", root, spec)
+
+
+def _lists() -> Iterator[Path]:
+    yield from sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
+    if more := os.environ.get("TOOLCAST_CORPUS"):
+        yield from sorted(Path(more).glob("*.json"))
+
+
+def _unused(name: str, copy: int, names: set[str]) -> str:
+    """The name, or the name with a number, so that no two tools share a module or keyword."""
+    for number in count(copy):
+        found = name if number == 1 else f"{name}_{number}"
+        if module_name(found) not in names:
+            return found
+    raise AssertionError("unreachable")
+
+
+def _write_project(root: Path) -> None:
+    (root / "handlers").mkdir()
+    (root / "handlers" / "__init__.py").touch()
+    (root / "handlers" / "tools.py").write_text(_HANDLERS, "utf-8")
+    text = "version: 1\ntoolsets: [specs/things]\n"
+    (root / "toolcast.yaml").write_text(text, "utf-8")

@@ -1,0 +1,44 @@
+"""What is chosen from, and a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Route", "RoutedTool"]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedTool:
+    """What is known of a tool when it is chosen.
+
+    Attributes:
+        name: its name.
+        summary: one line.
+        description: what models read.
+        when_to_use: when to choose it.
+        parameters: the JSON Schema of its arguments.
+    """
+
+    name: str
+    summary: str = ""
+    description: str = ""
+    when_to_use: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A choice.
+
+    Attributes:
+        names: the chosen tools, in the order of the catalogue.
+        scores: how well each tool that matched at all does, the best first; empty where a
+            model chose.
+        doubt: why every tool was chosen; empty when there was a choice.
+    """
+
+    names: tuple[str, ...]
+    scores: Mapping[str, float] = field(default_factory=dict)
+    doubt: str = ""

@@ -1,0 +1,36 @@
+"""The file name of a tool's definition and types."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from functools import lru_cache
+
+__all__ = ["WINDOWS_DEVICES", "module_name"]
+
+WINDOWS_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul"]
+    + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
+)
+"""Names that Windows takes for devices, whatever their ending."""
+
+
+@lru_cache(maxsize=65536)
+def module_name(tool: str) -> str:
+    """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
+
+    Total: a section's or client's name may be any text, the empty one too. Two tools may
+    derive the same name; the rule `name/collision` refuses that.
+    """
+    name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
+    if name[0].isdigit():
+        name = f"n{name}"
+    if (
+        keyword.iskeyword(name)
+        or name in WINDOWS_DEVICES
+        or name.startswith(("test_", "_"))
+        or name.endswith("_test")
+        or name in ("conftest", "setup")
+    ):
+        name = f"tool_{name.strip('_')}"
+    return name

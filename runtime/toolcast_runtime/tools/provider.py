@@ -1,0 +1,68 @@
+"""Where a registry gets tools from that are not the toolset's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from ..calls.call_context import CallContext
+    from ..calls.tool_response import ToolResponse
+    from .tool import Tool
+
+__all__ = ["ToolProvider"]
+
+
+class ToolProvider(Protocol):
+    """Remote tools, such as an external MCP server's.
+
+    The registry asks its providers in their order, after the toolset's own, local tools; the
+    first that has a name wins. It decides on access itself, by the name that the provider
+    gives, and asks for no tool that the client may not have. A provider keeps its own
+    deadlines when it lists; what it cannot reach it leaves out, with a line in the log.
+    """
+
+    @property
+    def has_always_tools(self) -> bool:
+        """Whether a tool of it could be one that is offered in every turn."""
+
+    def reserve_names(self, names: Collection[str]) -> None:
+        """Learns the names of local tools, present and former: it must not offer those."""
+
+    def may_have(self, name: str) -> bool:
+        """Whether it could have a tool of this name, now or later. Does no I/O.
+
+        Lists of clients may name such tools before they were ever seen.
+        """
+
+    def is_meant_for(self, name: str, client: str | None) -> bool:
+        """Whether its tool of this name is for this client at all.
+
+        Beside the client's own lists, as a tool's `clients` are. Does no I/O.
+        """
+
+    async def list_tools(self) -> Sequence[Tool]:
+        """The tools that it has now, under the names that callers use. Never raises.
+
+        Their `always` and `persistent` are what the toolset wants of them; their handler
+        is None.
+        """
+
+    async def find_tool(self, name: str) -> Tool | None:
+        """Its tool of this name; None when there is none, or it cannot be reached.
+
+        Never raises.
+        """
+
+    async def call_tool(
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+    ) -> ToolResponse:
+        """Calls a tool that it gave, with the arguments exactly as the caller sent them.
+
+        The registry gives up after `tool.timeout` seconds and cancels the call. The text
+        of a ToolError reaches the caller; that of every other exception only the log.
+        """
+
+    async def close(self) -> None:
+        """Ends its connections and processes. What is called afterwards may open them."""

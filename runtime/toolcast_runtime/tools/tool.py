@@ -1,0 +1,119 @@
+"""A tool as data: what it shows, what a call needs, who may have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Action", "Tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a call must carry when its action parameter has this value.
+
+    Attributes:
+        summary: one line: what the action does.
+        requires: parameters that must be present.
+        requires_any: parameters of which at least one must be present.
+        accepts: every other parameter that may be present; None when any may.
+    """
+
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+    requires_any: tuple[str, ...] = ()
+    accepts: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool.
+
+    Attributes:
+        name: the name that models and callers use.
+        summary: one line.
+        description: what models read.
+        definition: the tool exactly as MCP's `tools/list` shows it.
+        handler: `module:function` of the code that does the work; None when the spec
+            names none yet.
+        timeout: seconds until a call is given up.
+        action_parameter: the parameter that selects an action; None without actions.
+        actions: what each action requires.
+        always: offered to the model in every turn, not through the router.
+        persistent: calls are written to the ledger.
+        service: the service that the tool depends on.
+        permission: the permission that a caller needs.
+        deprecated: since when, until when, why, and what to use instead.
+        examples: calls with their `arguments` and, where known, `result` or `error`.
+        section: its section of the prompt docs; None without.
+        order: its declared place in the section; None without.
+        prompt_line: its bullet in the prompt docs, Markdown.
+        prompt_usage: the lines below its heading in the prompt docs, Markdown.
+        cli: its decision about the command line, as the definition has it; None without.
+        clients: the only clients that it is meant for; None for all.
+        exclusions: the targets that it is declared not to be in, with the reasons.
+        former_names: names that it had before.
+        source: the JSON text that `definition` was read from; None for a tool that was
+            not read from a file.
+    """
+
+    name: str
+    summary: str
+    description: str
+    definition: Mapping[str, Any]
+    handler: str | None = None
+    timeout: float = 60.0
+    action_parameter: str | None = None
+    actions: Mapping[str, Action] = field(default_factory=dict)
+    always: bool = False
+    persistent: bool = False
+    service: str | None = None
+    permission: str | None = None
+    deprecated: Mapping[str, str] | None = None
+    examples: Sequence[Mapping[str, Any]] = ()
+    section: str | None = None
+    order: int | None = None
+    prompt_line: str | None = None
+    prompt_usage: tuple[str, ...] = ()
+    cli: Mapping[str, Any] | None = None
+    clients: tuple[str, ...] | None = None
+    exclusions: Mapping[str, str] = field(default_factory=dict)
+    former_names: tuple[str, ...] = ()
+    source: str | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON Schema of the arguments."""
+        schema: Mapping[str, Any] = self.definition["inputSchema"]
+        return schema
+
+    @property
+    def returns(self) -> Any:
+        """The JSON Schema of the structured result; None when there is none."""
+        return self.definition.get("outputSchema")
+
+    def is_in(self, target: str) -> bool:
+        """Whether it is not declared to be excluded from a target."""
+        return target not in self.exclusions
+
+    def openai(self) -> dict[str, Any]:
+        """The tool in OpenAI's Chat Completions format."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": self.parameters,
+            },
+        }
+
+    def mcp_json(self) -> bytes:
+        """`definition` as JSON on one line, its numbers and escapes spelled as the spec has them."""
+        import json
+
+        if self.source is None:
+            return json.dumps(self.definition, ensure_ascii=False).encode("utf-8")
+        # A line break never stands inside of a JSON string, so that only layout goes.
+        lines = self.source.split("\n")
+        return "".join([line.strip(" \t\r") for line in lines]).encode("utf-8")

@@ -1,0 +1,33 @@
+"""Wheels of all three distributions, and a project that `toolcast init` laid out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import run
+from tests.packaging.environments import build
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = {
+    "toolcast": ROOT,
+    "toolcast-runtime": ROOT / "runtime",
+    "toolcast-letta": ROOT / "letta",
+}
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """`{distribution: wheel}`, built from the checkout without an index."""
+    folder = tmp_path_factory.mktemp("wheels")
+    return {name: build(source, folder) for name, source in FOLDERS.items()}
+
+
+@pytest.fixture(scope="session")
+def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new project, generated; nobody writes into it."""
+    folder = tmp_path_factory.mktemp("laid-out")
+    run(folder, "toolcast", "init", "--name", "demo")
+    run(folder, "toolcast", "generate")
+    return folder

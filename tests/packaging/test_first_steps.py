@@ -1,0 +1,66 @@
+"""What `toolcast init` prints as next steps, taken literally, on every Python that is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import run
+from tests.packaging.conftest import ROOT
+from tests.packaging.environments import Environment
+from tests.packaging.test_runtime_alone import serve
+from tests.pythons import interpreters
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+PYTHONS = interpreters()
+
+
+def shell(line: str, folder: Path) -> str:
+    """What a line prints that is typed in a shell; it has to succeed."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "MAKE"))}
+    done = subprocess.run(
+        line, shell=True, cwd=folder, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("version", sorted(PYTHONS))
+@pytest.mark.parametrize("origin", ["a checkout", "a folder of wheels"])
+def test_the_next_steps_work_at_the_first_try(
+    origin: str, version: str, tmp_path: Path, wheels: dict[str, Path]
+) -> None:
+    if origin != "a checkout" and version != min(PYTHONS):
+        pytest.skip("where wheels come from does not depend on the version")
+    source = ROOT if origin == "a checkout" else wheels["toolcast"].parent
+    said = run(tmp_path, "toolcast", "init", "my-tools").stdout
+    steps = re.findall(r"^  (\S.*?)(?:   .*)?$", said.partition("Next:\n")[2], re.M)
+    assert steps[0] == "cd my-tools"
+    folder = tmp_path / "my-tools"
+    for step in steps[1:]:
+        line = re.sub(r" TOOLCAST=.*", "", step).replace("NAME", "get_weather")
+        variables = f"PYTHON='{PYTHONS[version]}' TOOLCAST='{source}'"
+        out = shell(f"{line} {variables}" if line.startswith("make") else line, folder)
+        assert not re.search(r"(?i)\b(warning|failed|skipped|error)\b", out), out
+    shell(f"{sys.executable} -m ruff check --isolated .", folder)
+    shell("make generate check test types", folder)
+
+
+def test_the_runtime_is_installed_from_an_index(
+    tmp_path: Path, wheels: dict[str, Path], laid_out: Path
+) -> None:
+    """Nothing of the tests' own environment: what pip takes is all that there is."""
+    place = Environment(tmp_path / "environment")
+    subprocess.run([sys.executable, "-m", "venv", str(place.root)], check=True)
+    wheel = f"{wheels['toolcast-runtime']}[mcp]"
+    shell(f"{place.python} -m pip install --quiet '{wheel}'", tmp_path)
+    listed = shell(f"{place.python} -m pip list --format freeze", tmp_path).lower()
+    for name in ("toolcast==", "jinja2", "black", "pyyaml"):
+        assert name not in listed
+    answers = serve(place, laid_out, "generated.demo")
+    assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]  # type: ignore[attr-defined]

@@ -1,0 +1,33 @@
+"""The `toolcast` command without a process of its own, which takes a third of a second."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+from pathlib import Path
+
+from toolcast.commands.entry import main
+
+__all__ = ["toolcast"]
+
+
+def toolcast(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What `toolcast WORDS` does and prints in a folder, as a process would tell it."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    code: object = 0
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main(list(words), prog_name="toolcast")
+        except SystemExit as end:
+            code = end.code or 0
+        out.flush()
+        err.flush()
+    said = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]  # type: ignore[attr-defined]
+    assert isinstance(code, int), code
+    return subprocess.CompletedProcess([os.fspath(folder), *words], code, *said)
