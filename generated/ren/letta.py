@@ -190,4 +190,5 @@ LETTA = LettaToolset(
     agents=AGENTS,
     flavour="v1",
     not_served=(),
+    on_start=False,
 )

@@ -8,8 +8,6 @@ Serves stdio, or streamable HTTP with `--http`, to clients of every protocol rev
 from __future__ import annotations
 
 from toolcast_runtime.http.settings import Endpoint, HttpSettings
-from toolcast_letta.server.guard import circular_guard
-from toolcast_letta.server.sync import sync_route
 from toolcast_runtime.mcp.command import main
 from toolcast_runtime.mcp.server import McpServer
 from .letta import LETTA
@@ -83,8 +81,9 @@ SERVER = McpServer(
     ),
     client="claude",
     http=HTTP,
-    admin_routes=(sync_route(LETTA),),
-    guard=circular_guard(LETTA),
+    admin_routes=tuple(LETTA.admin_routes),
+    guard=LETTA.guard,
+    started=tuple(LETTA.started),
 )
 
 if __name__ == "__main__":

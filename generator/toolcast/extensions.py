@@ -1,73 +1,149 @@
-"""Targets and rules that other packages bring as entry points."""
+"""Packages that add targets, rules, commands and spec fields.
+
+`extensions` of toolcast.yaml lists them. An extension is a name, which is that of its entry
+points in any of the groups below. What is installed and not listed is never looked at.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from typing import TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = [
+    "COMMANDS",
+    "FIELDS",
+    "RULES",
+    "TARGETS",
     "ExtensionFailure",
-    "any_loaded",
-    "extensions",
+    "Fields",
+    "fields_of",
+    "install_command",
     "loaded_from",
-    "none_installed",
+    "missing",
+    "values",
 ]
 
-Kind = TypeVar("Kind")
+TARGETS = "toolcast.targets"
+"""A `Target`, or a sequence of them."""
+RULES = "toolcast.rules"
+"""A package whose modules have a `RULE` each, or a sequence of `Rule`."""
+COMMANDS = "toolcast.commands"
+"""A click command, which becomes `toolcast NAME`."""
+FIELDS = "toolcast.fields"
+"""A `Fields`."""
+_GROUPS = (TARGETS, RULES, COMMANDS, FIELDS)
 
-
-# Set when an earlier run found none, and nothing was installed or removed since.
-_NONE_INSTALLED: list[bool] = []
 _LOADED: dict[str, None] = {}
 
 
 class ExtensionFailure(Exception):
-    """An installed package brings an extension that cannot be used."""
+    """A listed extension cannot be used; the text says which, and why."""
 
 
-def extensions(group: str, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
-    """`module:name` and value of the entry points of a group, in the order of their names.
+@dataclass(frozen=True)
+class Fields:
+    """What an extension adds to the spec language, as JSON Schemas with a description each.
+
+    The model has the values as the spec has them, in `ToolSpec.extensions` and
+    `Toolset.extensions`, by the name of the field.
+
+    Attributes:
+        tool: the schema of each field of a tool spec.
+        toolset: the schema of each field of `toolset.yaml`.
+        target_options: the schema of the options of each of its targets.
+        read_by_rules: the fields that count as read although no target reads them.
+    """
+
+    tool: Mapping[str, Any] = field(default_factory=dict)
+    toolset: Mapping[str, Any] = field(default_factory=dict)
+    target_options: Mapping[str, Any] = field(default_factory=dict)
+    read_by_rules: frozenset[str] = frozenset()
+
+
+def missing(names: Sequence[str]) -> list[str]:
+    """Those of the listed extensions that are not installed."""
+    return [name for name in names if name not in _installed()] if names else []
+
+
+def install_command(name: str) -> str:
+    """What installs an extension that is called as its package is."""
+    return f"pip install toolcast-{name}"
+
+
+def values(names: Sequence[str], group: str) -> Iterator[tuple[str, Any]]:
+    """What the listed extensions bring to a group, each with words that name it.
 
     Raises:
-        ExtensionFailure: one cannot be loaded, or is not of the kind.
+        ExtensionFailure: one cannot be loaded.
     """
-    if _NONE_INSTALLED:
-        return
-    from importlib.metadata import entry_points
-
-    found = sorted(
-        entry_points(group=group), key=lambda entry: (entry.name, entry.value)
-    )
-    for entry in found:
-        where = f"the entry point `{entry.name}` of {group} ({entry.value})"
-        try:
-            value = entry.load()
-        # An extension is other people's code: whatever it raises, it is named.
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
-        _LOADED[entry.module] = None
-        if not isinstance(value, kind):
-            raise ExtensionFailure(f"{where} is not a toolcast {kind.__name__}")
-        yield entry.value, value
+    for name in names:
+        for entry in _installed().get(name, ()):
+            if entry.group == group:
+                where = f"the entry point `{name}` of {group} ({entry.value})"
+                yield where, _loaded(where, entry)
 
 
-def none_installed() -> None:
-    """Spares the search: the caller knows that no package brings an extension."""
-    _NONE_INSTALLED.append(True)
+@cache
+def fields_of(names: tuple[str, ...]) -> Fields:
+    """The fields of all listed extensions.
 
-
-def any_loaded() -> bool:
-    """Whether an extension was loaded."""
-    return bool(_LOADED)
+    Raises:
+        ExtensionFailure: one is not `Fields`, or two extensions have a field in common.
+    """
+    tool: dict[str, Any] = {}
+    toolset: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    read: set[str] = set()
+    for where, value in values(names, FIELDS):
+        if not isinstance(value, Fields):
+            raise ExtensionFailure(f"{where} is not a toolcast Fields")
+        for known, given in (
+            (tool, value.tool),
+            (toolset, value.toolset),
+            (options, value.target_options),
+        ):
+            for key, schema in given.items():
+                if key in known:
+                    raise ExtensionFailure(f"`{key}` of {where} is there already")
+                known[key] = schema
+        read |= value.read_by_rules
+    return Fields(tool, toolset, options, frozenset(read))
 
 
 def loaded_from() -> list[str]:
     """The files and folders of the packages that extensions came from."""
     places = (_place_of(module) for module in _LOADED)
     return list(dict.fromkeys(place for place in places if place is not None))
+
+
+@cache
+def _installed() -> Mapping[str, list[EntryPoint]]:
+    """The entry points of our groups by name."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, list[EntryPoint]] = {}
+    for group in _GROUPS:
+        for entry in entry_points(group=group):
+            found.setdefault(entry.name, []).append(entry)
+    return found
+
+
+def _loaded(where: str, entry: EntryPoint) -> Any:
+    try:
+        value = entry.load()
+    # An extension is other people's code: whatever it raises, it is named.
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
+    _LOADED[entry.module] = None
+    return value
 
 
 def _place_of(module: str) -> str | None:

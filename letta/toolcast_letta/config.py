@@ -8,12 +8,14 @@ from typing import Any
 from toolcast.facts.mcp_definition import mcp_definition
 from toolcast.model.model import Toolset, ToolSpec
 
-from .settings import LettaAgent, LettaServer, LettaSettings
+from .settings import LettaAgent, LettaServer, LettaSettings, bind_letta
 
 __all__ = [
     "DEFAULT_REASON",
     "attached_tools",
     "changes_data",
+    "facts_of",
+    "has_settings",
     "letta_data",
     "letta_definitions",
     "offered_to_letta",
@@ -24,9 +26,22 @@ __all__ = [
 DEFAULT_REASON = "It calls the agent's own loop."
 
 
+def facts_of(tool: ToolSpec) -> Mapping[str, Any]:
+    """The `letta` of a tool; empty when its spec has none."""
+    facts: Mapping[str, Any] = tool.extensions.get("letta", {})
+    return facts
+
+
+def has_settings(toolset: Toolset) -> bool:
+    """Whether the toolset has a `letta`."""
+    return "letta" in toolset.extensions
+
+
 def settings_of(toolset: Toolset) -> LettaSettings:
     """The toolset's settings; without any, an entry of its name and no agent."""
-    return toolset.letta or LettaSettings(LettaServer(toolset.name), ())
+    if not has_settings(toolset):
+        return LettaSettings(LettaServer(toolset.name), ())
+    return bind_letta(toolset.extensions["letta"], toolset.name)
 
 
 def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
@@ -43,9 +58,7 @@ def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
 def attached_tools(toolset: Toolset) -> list[ToolSpec]:
     """The tools that the toolset's agents get, by name."""
     attached = [
-        tool
-        for tool in toolset.tools_in("letta")
-        if tool.letta is not None and tool.letta.get("attached")
+        tool for tool in toolset.tools_in("letta") if facts_of(tool).get("attached")
     ]
     return sorted(attached, key=lambda tool: tool.name)
 
@@ -58,7 +71,7 @@ def unattached(toolset: Toolset) -> dict[str, str]:
     for tool in sorted(toolset.tools, key=lambda tool: tool.name):
         if tool.name in attached:
             continue
-        facts = tool.letta or {}
+        facts = facts_of(tool)
         default = DEFAULT_REASON if facts.get("calls_agent_loop") else ""
         reasons[tool.name] = declared.get(tool.name) or facts.get("reason") or default
     return reasons
@@ -87,9 +100,9 @@ def letta_data(toolset: Toolset) -> dict[str, Any]:
         "approval_tools": _with(attached, "requires_approval"),
         "changing_tools": [t.name for t in attached if changes_data(t)],
         "never_attached": {
-            tool.name: (tool.letta or {}).get("reason") or DEFAULT_REASON
+            tool.name: facts_of(tool).get("reason") or DEFAULT_REASON
             for tool in sorted(toolset.tools, key=lambda tool: tool.name)
-            if (tool.letta or {}).get("calls_agent_loop")
+            if facts_of(tool).get("calls_agent_loop")
         },
         "former_names": {
             former: tool.name
@@ -100,7 +113,7 @@ def letta_data(toolset: Toolset) -> dict[str, Any]:
 
 
 def _with(tools: list[ToolSpec], flag: str) -> list[str]:
-    return [tool.name for tool in tools if (tool.letta or {}).get(flag)]
+    return [tool.name for tool in tools if facts_of(tool).get(flag)]
 
 
 def _server(server: LettaServer) -> dict[str, Any]:

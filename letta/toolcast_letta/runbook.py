@@ -14,7 +14,7 @@ from toolcast.model.model import Toolset, ToolSpec
 from toolcast.rendering.output_guard import MarkdownShape
 from toolcast.targets.target import Context
 
-from .config import changes_data, settings_of, unattached
+from .config import changes_data, facts_of, settings_of, unattached
 
 __all__ = ["runbook_pages"]
 
@@ -197,7 +197,7 @@ def _facts(toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]) -> Iterato
 
 
 def _checks(tool: ToolSpec) -> Iterator[Code]:
-    loops = bool((tool.letta or {}).get("calls_agent_loop"))
+    loops = bool(facts_of(tool).get("calls_agent_loop"))
     if loops:
         yield Code(
             "* It calls the agent's own loop: attached, it would deadlock the agent's turn."

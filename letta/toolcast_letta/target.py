@@ -131,6 +131,7 @@ def _letta(toolset: Toolset) -> Code:
     excluded = sorted(toolset.excluded("mcp"))
     not_served = tuple_of(Text(string(name)) for name in excluded)
     arguments.append(keyword_argument("not_served", not_served))
+    arguments.append(keyword_argument("on_start", encode(settings.on_start)))
     return code_of(call("LettaToolset", arguments), 0, "LETTA = ")
 
 
@@ -144,6 +145,8 @@ TARGET = Target(
             *("handler", "clients", "letta", "data", "renamed_from", "examples"),
         ]
     ),
+    reads_toolset=frozenset(["letta"]),
     needs=("mcp",),
+    server_part="LETTA",
     templates=os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates"),
 )

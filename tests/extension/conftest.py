@@ -11,6 +11,8 @@ MODULE = """
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
+from toolcast.extensions import Fields
 from toolcast.rules.rule import Rule, at_tool
 from toolcast.findings import Severity
 from toolcast.targets.target import Target
@@ -18,7 +20,10 @@ from toolcast.encoders.python import literal
 
 
 def cast(toolset, context):
-    rows = "".join(f"{tool.name}\\t{tool.summary}\\n" for tool in toolset.tools)
+    rows = "".join(
+        f"{tool.name}\\t{tool.summary}\\t{tool.extensions.get('owner', {}).get('team')}\\n"
+        for tool in toolset.tools
+    )
     names = [literal(tool.name) for tool in toolset.tools]
     module = context.render("house/names.py.jinja", SimpleNamespace(names=names))
     return {"names.tsv": rows.encode("utf-8"), "names.py": module}
@@ -28,7 +33,8 @@ TARGET = Target(
     "names",
     "A table of names.",
     cast,
-    frozenset(["name", "summary"]),
+    frozenset(["name", "summary", "owner"]),
+    reads_toolset=frozenset(["house"]),
     templates=str(Path(__file__).parent / "house_templates"),
 )
 
@@ -49,6 +55,27 @@ RULE = Rule(
     "summary: Do it, please.",
     check,
 )
+
+
+@click.command()
+@click.option("--project")
+def command(project):
+    "Open the house."
+    click.echo("the house is open")
+
+
+FIELDS = Fields(
+    tool={
+        "owner": {
+            "type": "object",
+            "description": "Who answers for the tool.",
+            "additionalProperties": False,
+            "properties": {"team": {"type": "string"}},
+        }
+    },
+    toolset={"house": {"type": "string", "description": "Which house."}},
+    target_options={"names": {"type": ["object", "null"]}},
+)
 """
 TEMPLATE = """\
 {# One line a name; black lays it out. #}
@@ -60,10 +87,16 @@ NAMES = [
 """
 ENTRY_POINTS = """
 [toolcast.targets]
-names = toolcast_house:TARGET
+house = toolcast_house:TARGET
 
 [toolcast.rules]
-polite = toolcast_house:RULE
+house = toolcast_house:RULE
+
+[toolcast.commands]
+house = toolcast_house:command
+
+[toolcast.fields]
+house = toolcast_house:FIELDS
 """
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.extension.conftest import MODULE
 
 GREET = """
 summary: Greet somebody.
@@ -18,23 +22,25 @@ handler: handlers.toy:greet
 HANDLERS = "def greet() -> str:\n    return 'hello'\n"
 
 
+LISTED = "extensions: [house]\n"
+
+
 def test_a_target_and_a_rule_of_another_package(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
     project = make_project(
-        {"greet": GREET}, toolset="targets: {names: {}}\n", handlers=HANDLERS
+        {"greet": GREET},
+        toolset="targets: {names: {}}\n",
+        workspace=LISTED,
+        handlers=HANDLERS,
     )
-    unknown = project.toolcast("check")
-    assert unknown.returncode == 1
-    assert "`names`" in unknown.stderr, "a target that is not installed is named"
-
     done = project.toolcast("generate", env=extension)
     assert done.returncode == 0, done.stderr
     assert (
         "specs/toy/greet.yaml:3:10: warning: house/polite: the summary" in done.stderr
     )
     table = project.root / "generated/toy/names.tsv"
-    assert table.read_text() == "greet\tGreet somebody.\n"
+    assert table.read_text() == "greet\tGreet somebody.\tNone\n"
     module = project.root / "generated/toy/names.py"
     assert module.read_text() == 'NAMES = [\n    "greet",\n]\n', "laid out by black"
     assert project.toolcast("check", env=extension).returncode == 0
@@ -57,14 +63,157 @@ def test_a_target_and_a_rule_of_another_package(
     assert (done.returncode, "house/polite" in done.stderr) == (0, False)
 
 
+def test_one_that_is_installed_and_not_listed_changes_nothing(
+    make_project: Callable[..., Any], extension: dict[str, str]
+) -> None:
+    project = make_project({"greet": GREET}, handlers=HANDLERS)
+    for words in (
+        ["generate"],
+        ["check"],
+        ["--help"],
+        ["explain"],
+        ["schema", "tool"],
+        ["schema", "toolset"],
+        ["house"],
+        ["explain", "house/polite"],
+    ):
+        without = project.toolcast(*words, env={"PYTHONPATH": ""})
+        beside = project.toolcast(*words, env=extension)
+        said = (beside.returncode, beside.stdout, beside.stderr)
+        if words != ["generate"]:
+            assert said == (without.returncode, without.stdout, without.stderr)
+        assert "house/polite" not in beside.stdout
+    assert "No such command 'house'" in project.toolcast("house", env=extension).stderr
+    project.edit("specs/toy/greet.yaml", "handler:", "owner: {team: Us}\nhandler:")
+    unknown = project.toolcast("check", env=extension)
+    assert "`owner` is not a key of this file" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["check"], ["generate"], ["house"], ["schema", "--write"]]
+)
+def test_one_that_is_listed_and_missing_is_named_with_what_installs_it(
+    make_project: Callable[..., Any], words: list[str]
+) -> None:
+    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
+    missing = project.toolcast(*words)
+    assert missing.returncode == 2
+    assert (
+        "error: spec/missing-extension: the extension `house` is not installed"
+        in missing.stderr
+    )
+    assert "help: pip install toolcast-house" in missing.stderr
+    assert "toolcast.yaml:" in missing.stderr
+    explained = project.toolcast("explain", "spec/missing-extension")
+    assert explained.returncode == 0
+
+
+def test_the_command_of_an_extension(
+    make_project: Callable[..., Any], extension: dict[str, str], tmp_path: Path
+) -> None:
+    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
+    told = project.toolcast("--help", env=extension).stdout
+    assert "Commands of extensions:\n  house  Open the house.\n" in told
+    assert project.toolcast("house", env=extension).stdout == "the house is open\n"
+    near = project.toolcast("hause", env=extension)
+    assert (near.returncode, "Did you mean `house`?" in near.stderr) == (2, True)
+    # From anywhere else the command line says which project it is about.
+    for words in (
+        ["--project", str(project.root)],
+        [f"--project={project.root}"],
+        ["--project", str(project.root / "toolcast.yaml")],
+    ):
+        program = ["-m", "toolcast", "house", *words]
+        ran = subprocess.run(
+            [sys.executable, *program],
+            cwd=tmp_path,
+            env={**os.environ, **extension},
+            capture_output=True,
+            text=True,
+        )
+        assert ran.stdout == "the house is open\n", ran.stderr
+
+
+def test_the_fields_of_an_extension(
+    make_project: Callable[..., Any], extension: dict[str, str]
+) -> None:
+    project = make_project(
+        {"greet": GREET + "owner: {team: Us}\n"},
+        toolset="house: green\ntargets: {names: {}}\n",
+        workspace=LISTED,
+        handlers=HANDLERS,
+    )
+    done = project.toolcast("generate", env=extension)
+    assert done.returncode == 0, done.stderr
+    table = project.root / "generated/toy/names.tsv"
+    assert table.read_text() == "greet\tGreet somebody.\tUs\n"
+    assert "reads `owner`" not in project.toolcast("check", env=extension).stderr
+
+    # Without the target nobody reads them.
+    project.edit("specs/toy/toolset.yaml", "{names: {}}", "{prompts: {}}")
+    unread = project.toolcast("check", env=extension).stderr
+    assert "none of the toolset's targets reads `owner`" in unread
+    assert "none of the toolset's targets reads `house`" in unread
+
+    project.edit("specs/toy/greet.yaml", "owner: {team", "owmer: {team")
+    assert "did you mean `owner`?" in project.toolcast("check", env=extension).stderr
+    project.edit("specs/toy/greet.yaml", "owmer: {team", "owner: {taem")
+    assert "did you mean `team`?" in project.toolcast("check", env=extension).stderr
+    project.edit("specs/toy/toolset.yaml", "house: green", "house: 3")
+    wrong = project.toolcast("check", env=extension).stderr
+    assert "`house` must be text, not the number 3" in wrong
+
+
+def test_editors_get_one_schema(
+    make_project: Callable[..., Any], extension: dict[str, str]
+) -> None:
+    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
+    merged = json.loads(project.toolcast("schema", "tool", env=extension).stdout)
+    assert merged["properties"]["owner"]["description"] == "Who answers for the tool."
+    assert "summary" in merged["properties"]
+    toolset = json.loads(project.toolcast("schema", "toolset", env=extension).stdout)
+    assert toolset["properties"]["house"]["type"] == "string"
+    assert "names" in toolset["properties"]["targets"]["properties"]
+
+    line = "# yaml-language-server: $schema=../schemas/{}.schema.json\n"
+    for file, kind in (("greet", "tool"), ("toolset", "toolset")):
+        path = project.root / f"specs/toy/{file}.yaml"
+        path.write_text(line.format(kind) + path.read_text())
+    absent = project.toolcast("check", env=extension).stderr
+    assert "specs/schemas/tool.schema.json: warning: spec/old-schema" in absent
+    wrote = project.toolcast("schema", "--write", env=extension)
+    assert wrote.stdout == (
+        "wrote specs/schemas/tool.schema.json\nwrote specs/schemas/toolset.schema.json\n"
+    )
+    schema = project.root / "specs/schemas/tool.schema.json"
+    assert json.loads(schema.read_text()) == merged
+    assert "old-schema" not in project.toolcast("check", env=extension).stderr
+    assert "unchanged" in project.toolcast("schema", "--write", env=extension).stdout
+
+    # One that was made for other extensions is old, and is renewed.
+    project.edit("toolcast.yaml", LISTED, "")
+    old = project.toolcast("check", env=extension).stderr
+    assert "specs/schemas/tool.schema.json: warning: spec/old-schema" in old
+    assert project.toolcast("schema", "--write", env=extension).returncode == 0
+    assert "owner" not in schema.read_text()
+    # What somebody else put there is not ours to write over.
+    schema.write_text("{}")
+    refused = project.toolcast("schema", "--write", env=extension)
+    assert (refused.returncode, schema.read_text()) == (1, "{}")
+    assert "is left as it is" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("module", "said"),
     [
         ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError: No"),
-        ("TARGET = RULE = 3", "is not a toolcast "),
+        ("TARGET = RULE = FIELDS = command = 3", "is not a toolcast "),
         (
+            "from toolcast.extensions import Fields\n"
+            "FIELDS = Fields(tool={'summary': {}})\n"
             "from toolcast.rules.schema.required_unknown import RULE\n"
-            "from toolcast.targets.prompts import TARGET",
+            "from toolcast.targets.prompts import TARGET\n"
+            "from toolcast.commands.check import command\n",
             "is there already",
         ),
     ],
@@ -77,14 +226,27 @@ def test_an_extension_that_is_broken_is_named(
 ) -> None:
     site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
     (site / "toolcast_house.py").write_text(module)
-    project = make_project({"greet": GREET}, handlers=HANDLERS)
+    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
     for words in (["check"], ["generate"], ["explain"]):
         broken = project.toolcast(*words, env=extension)
         assert broken.returncode == 2
-        assert broken.stderr.startswith("error: the ")
-        assert "toolcast_house" in broken.stderr
+        assert broken.stderr.startswith("error: ")
+        assert "house" in broken.stderr
         assert said in broken.stderr
         assert broken.stderr.count("\n") == 1
+
+
+def test_a_schema_of_an_extension_that_is_none_is_named(
+    make_project: Callable[..., Any], extension: dict[str, str]
+) -> None:
+    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
+    module = site / "toolcast_house.py"
+    module.write_text(MODULE.replace('"type": "string"}}', '"type": "strin"}}'))
+    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
+    broken = project.toolcast("check", env=extension)
+    assert broken.returncode == 2
+    assert "the schema of a field of house is not valid" in broken.stderr
+    assert broken.stderr.count("\n") == 1
 
 
 def test_a_projects_own_template_goes_before_the_built_in_one(

@@ -1,4 +1,4 @@
-"""Finds what a handler does, beside a project with pools, tables and a client of Letta."""
+"""Finds what a handler does, beside a project with pools, tables and an agent's client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from tests.rules.layout import findings_of, lay_out
 
 SPECS = """\
-letta: {attached: true}
 data: {pool: main, reads: [cards]}
 handler: handlers.work:work
 # toolset.yaml
@@ -45,9 +44,15 @@ def read(label): return Letta().agents.blocks.retrieve(label, agent_id="agent-1"
 """
 
 
-def findings(tmp_path: Path, code: str) -> dict[str, str]:
-    """The findings by rule of a tool with this handler."""
-    lay_out(f"{SPECS}# handlers/work.py\n{textwrap.dedent(code)}", tmp_path)
+def findings(
+    tmp_path: Path, code: str, spec: str = "", extensions: str = ""
+) -> dict[str, str]:
+    """The findings by rule of a tool with this handler.
+
+    `spec` holds further lines of its spec, for which `extensions` are needed.
+    """
+    example = f"{spec}{SPECS}# handlers/work.py\n{textwrap.dedent(code)}"
+    lay_out(example, tmp_path, extensions)
     ignored = ("spec/unread-field", "data/untouched-table")
     found = {f.rule: f.message for f in findings_of(tmp_path)}
     return {rule: text for rule, text in found.items() if rule not in ignored}

@@ -37,8 +37,8 @@ def findings_of(root: Path) -> list[Finding]:
     return in_order(without_suppressed(loaded.workspace, findings, TODAY))
 
 
-def lay_out(example: str, root: Path) -> None:
-    """Writes an example below `root`.
+def lay_out(example: str, root: Path, extensions: str = "") -> None:
+    """Writes an example below `root`, for a project with these extensions.
 
     A line `# name.yaml` or `# folder/name.py` begins a file; what stands before the first
     one is the tool `note`. Keys that a file must have and the example does not show are
@@ -52,7 +52,7 @@ def lay_out(example: str, root: Path) -> None:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_completed(path, text), encoding="utf-8")
+        path.write_text(_completed(path, text, extensions), encoding="utf-8")
 
 
 def _files(example: str) -> dict[str, str]:
@@ -70,11 +70,13 @@ def _files(example: str) -> dict[str, str]:
     return files
 
 
-def _completed(path: Path, text: str) -> str:
+def _completed(path: Path, text: str, extensions: str) -> str:
     if path.suffix == ".py":
         return text
     if path.name == "toolcast.yaml":
         needed = dict(_WORKSPACE)
+        if extensions:
+            needed["extensions"] = f"[{extensions}]"
     elif path.name == "toolset.yaml":
         needed = {"name": path.parent.name, **_TOOLSET}
     else:

@@ -27,10 +27,6 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
         "handlers/work.py:10 queries `lessons` through the pool `main`, and the table is in"
         " `memory`, by way of `work` (handlers/work.py:5) -> `_rows`"
     )
-    assert found["letta/circular-handler"] == (
-        "handlers/asking.py:10 sends a message into the agent's loop:"
-        " `Letta().agents.messages.create`, by way of `work` (handlers/work.py:5) -> `ask`"
-    )
 
 
 def test_code_without_end_is_bounded(tmp_path: Path) -> None:

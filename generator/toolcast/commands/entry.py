@@ -15,12 +15,11 @@ __all__ = ["end_with", "main"]
 _COMMANDS = {
     "init": "Lay out a project that generates, checks and tests at once.",
     "new": "Write a tool spec and a typed handler stub.",
-    "generate": "Cast the specs into their outputs.",
+    "generate": "Generate the outputs from the specs.",
     "check": "Check specs, rules, and that the outputs are what the specs give.",
     "route": "Show which tools the router chooses for a message, and what that saves.",
     "explain": "Tell what a rule checks, why, and how to mend it.",
-    "letta": "Plan, apply, verify and roll back what Letta's agents have.",
-    "schema": "Print the JSON Schema of a kind of spec file.",
+    "schema": "Print the JSON Schema of a kind of spec file, or renew committed ones.",
 }
 
 
@@ -38,25 +37,26 @@ class _Lazy(click.Group):
             raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return [*_COMMANDS, *_of_extensions(ctx.meta.get(__name__, []))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
-            return None
-        package = "toolcast_letta" if cmd_name == "letta" else "toolcast"
-        module = importlib.import_module(f"{package}.commands.{cmd_name}")
+            return _of_extension(cmd_name, ctx.meta.get(__name__, []))
+        module = importlib.import_module(f".{cmd_name}", __package__)
         command: click.Command = module.command
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        # Those of an extension are there when the project lists it, which they may name.
+        ctx.meta[__name__] = args
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             import difflib
 
-            near = difflib.get_close_matches(args[0], _COMMANDS, 1)
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
             if not near:
                 raise
             hint = f"{error.message} Did you mean `{near[0]}`?"
@@ -67,6 +67,54 @@ class _Lazy(click.Group):
     ) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
+        added = _of_extensions(ctx.meta.get(__name__, []))
+        if added:
+            rows = [(name, one.get_short_help_str(200)) for name, one in added.items()]
+            with formatter.section("Commands of extensions"):
+                formatter.write_dl(rows)
+
+
+def _of_extensions(arguments: list[str]) -> dict[str, click.Command]:
+    """The commands of the extensions that the project lists.
+
+    `arguments` are the command line's; they may name the project.
+    """
+    from ..extensions import COMMANDS, ExtensionFailure, values
+    from .options import listed_extensions, named_project
+
+    found: dict[str, click.Command] = {}
+    for name in listed_extensions(named_project(arguments)):
+        for where, value in values([name], COMMANDS):
+            if not isinstance(value, click.Command):
+                raise ExtensionFailure(f"{where} is not a click command")
+            if name in _COMMANDS:
+                raise ExtensionFailure(
+                    f"the command `{name}` of {where} is there already"
+                )
+            found[name] = value
+    return found
+
+
+def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
+    """One of those commands; None when no listed extension has it.
+
+    Ends the program with exit code 2 where it might be missing because of what is wrong
+    with toolcast.yaml, an extension that is not installed for one.
+    """
+    found = _of_extensions(arguments).get(name)
+    if found is None:
+        from .options import named_project
+
+        root = named_project(arguments)
+        if root is not None:
+            from ..model.loading import read_workspace
+            from .exit_codes import USAGE, print_findings
+
+            loaded = read_workspace(root)
+            if loaded.workspace is None:
+                print_findings(loaded.findings, "text")
+                sys.exit(USAGE)
+    return found
 
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 
 import click
 
+from ..project import find_root
 from .exit_codes import fail
+from .options import listed_extensions
 
 __all__ = ["command"]
 
@@ -18,7 +21,7 @@ def command(rule: str | None) -> None:
     from ..model.spec_schema import did_you_mean
     from ..rules.table import rules
 
-    known = rules()
+    known = rules(listed_extensions(find_root(os.getcwd())))
     if rule is None:
         for one in sorted(known.values(), key=lambda one: one.id):
             click.echo(f"{one.id:34} {one.severity.word:8} {one.purpose}")

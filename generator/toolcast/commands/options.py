@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+
 import click
 
-__all__ = ["format_option", "project_option"]
+from ..project import WORKSPACE_FILE, find_root
+
+__all__ = ["format_option", "listed_extensions", "named_project", "project_option"]
 
 project_option = click.option(
     "--project", metavar="FOLDER", help="The folder of toolcast.yaml."
@@ -16,3 +22,27 @@ format_option = click.option(
     default="text",
     help="How findings are printed.",
 )
+
+
+def named_project(arguments: Sequence[str]) -> str | None:
+    """The folder of the project that a command line is about; None without one."""
+    given = None
+    for word, following in pairwise([*arguments, ""]):
+        if word == "--project":
+            given = following
+        elif word.startswith("--project="):
+            given = word.removeprefix("--project=")
+    if given is None:
+        return find_root(os.getcwd())
+    root = os.path.abspath(given.removesuffix(WORKSPACE_FILE))
+    return root if os.path.isfile(os.path.join(root, WORKSPACE_FILE)) else None
+
+
+def listed_extensions(root: str | None) -> tuple[str, ...]:
+    """The extensions that a project lists; none where its toolcast.yaml has errors."""
+    if root is None:
+        return ()
+    from ..model.loading import read_workspace
+
+    workspace = read_workspace(root).workspace
+    return () if workspace is None else workspace.extensions

@@ -2,18 +2,108 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+
 import click
 
 from ..model.language import KINDS, schema_text
+from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
+from .options import listed_extensions, project_option
 
 __all__ = ["command"]
 
 
 @click.command(name="schema")
-@click.argument("kind", type=click.Choice(KINDS))
-def command(kind: str) -> None:
+@click.argument("kind", type=click.Choice(KINDS), required=False)
+@project_option
+@click.option(
+    "--write",
+    "writes",
+    is_flag=True,
+    help="Write the schema files that the project's specs name.",
+)
+def command(kind: str | None, project: str | None, writes: bool) -> None:
     """Print the JSON Schema of tool, toolset or workspace files.
 
-    Editors complete and check specs from it.
+    Editors complete and check specs from it. In a project it has the fields of the
+    project's extensions, too. A spec names its schema in its first line,
+    `# yaml-language-server: $schema=../schemas/tool.schema.json`; --write makes and renews
+    the files in the project that specs name so, and `toolcast check` says when one is old.
     """
-    click.echo(schema_text(kind), nl=False)
+    if writes == (kind is not None):
+        fail(f"name one of {', '.join(KINDS)}, or say --write")
+    from ..project import find_root
+
+    if writes:
+        sys.exit(_write(project_root(project)))
+    root = project_root(project) if project else find_root(os.getcwd())
+    click.echo(schema_text(str(kind), listed_extensions(root)), nl=False)
+
+
+def _write(root: str) -> int:
+    from ..model.loading import read_workspace
+    from ..model.schema_files import is_schema_of_ours, named_schemas
+
+    loaded = read_workspace(root)
+    if loaded.workspace is None:
+        print_findings(loaded.findings, "text")
+        return USAGE
+    code = CLEAN
+    named = named_schemas(_files(root, loaded.workspace.toolset_folders))
+    for path, kind in sorted(named.items()):
+        text = schema_text(kind, loaded.workspace.extensions)
+        file = os.path.join(root, path)
+        real = os.path.realpath(root)
+        if os.path.commonpath([real, os.path.realpath(file)]) != real:
+            fail(f"{path} is a link out of the project")
+        try:
+            there = _read(file)
+            if there == text:
+                click.echo(f"unchanged {path}")
+            elif there is not None and not is_schema_of_ours(there, kind):
+                click.echo(
+                    f"error: {path}: this is no schema of Toolcast, and is left as it is",
+                    err=True,
+                )
+                code = FINDINGS
+            else:
+                os.makedirs(os.path.dirname(file), exist_ok=True)
+                with open(file, "w", encoding="utf-8", newline="\n") as stream:
+                    stream.write(text)
+                click.echo(f"wrote {path}")
+        except OSError as error:
+            fail(f"{path}: {error.strerror or error}")
+    if not named:
+        click.echo("no spec names a schema in the project")
+    return code
+
+
+def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """Kind, path and first lines of the project's spec files, valid or not."""
+    yield "workspace", "toolcast.yaml", _first_lines(root, "toolcast.yaml")
+    for folder in folders:
+        try:
+            names = sorted(os.listdir(os.path.join(root, folder)))
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".yaml", ".yml")):
+                kind = "toolset" if name == "toolset.yaml" else "tool"
+                yield kind, f"{folder}/{name}", _first_lines(root, f"{folder}/{name}")
+
+
+def _first_lines(root: str, path: str) -> str:
+    with open(os.path.join(root, path), encoding="utf-8", errors="replace") as stream:
+        return stream.read(2000)
+
+
+def _read(file: str) -> str | None:
+    try:
+        with open(file, encoding="utf-8", newline="") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        return ""

@@ -88,7 +88,9 @@ def draft_tool(
     section = _section(toolset, section)
     module = module_name(name)
     schema = _schema_folder(toolset)
-    targets = {target.name for target in enabled(tuple(toolset.targets))}
+    targets = {
+        target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
+    }
     package = toolset.handlers
     view = SpecView(
         has_schema=schema is not None,
@@ -176,7 +178,7 @@ def _section(toolset: Toolset, name: str | None) -> str | None:
 
 def _schema_folder(toolset: Toolset) -> str | None:
     """Where the toolset's own file has its schema from, as seen from a spec beside it."""
-    first = toolset.document.lines[0] if toolset.document else ""
+    first = toolset.source.text.split("\n", 1)[0]
     match = _SCHEMA_LINE.fullmatch(first.strip())
     return match[1] if match else None
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
-from ..model.model import Toolset, ToolSpec, Workspace
-from .functions import Context, Unit, read_unit
+from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from .functions import Context, Unit, Watcher, read_unit
 from .package_names import HandlerPackage, Known
 from .pools import Pools
 
-__all__ = ["Reach", "Sent", "Step", "Touched", "reach_of"]
+__all__ = ["Noted", "Reach", "Step", "Touched", "reach_of"]
 
 # Functions that one handler reaches; no handler that people can read has as many.
 MOST = 5000
-_KEPT = "handler reach"
 
 
 class Step(NamedTuple):
@@ -26,8 +26,8 @@ class Step(NamedTuple):
     line: int
 
 
-class Sent(NamedTuple):
-    """A message that is sent into an agent's loop."""
+class Noted(NamedTuple):
+    """A place that the watcher noted, and the way to it."""
 
     text: str
     file: str
@@ -57,22 +57,32 @@ class Reach(NamedTuple):
     """What a handler does.
 
     Attributes:
+        noted: what the watcher found, nearest functions first.
+        touched: the tables that it names.
         unread: what could not be followed, each with the reason.
     """
 
-    sent: tuple[Sent, ...] = ()
+    noted: tuple[Noted, ...] = ()
     touched: tuple[Touched, ...] = ()
     unread: tuple[str, ...] = ()
 
 
-def reach_of(workspace: Workspace, toolset: Toolset, tool: ToolSpec) -> Reach | None:
-    """What a tool's handler reaches; None when it has none, or none that may be read."""
+def reach_of(
+    workspace: Workspace,
+    toolset: Toolset,
+    tool: ToolSpec,
+    watch: Callable[[], Watcher] | None = None,
+) -> Reach | None:
+    """What a tool's handler reaches; None when it has none, or none that may be read.
+
+    `watch` makes what looks at each function, for a rule that is about more than tables.
+    """
     if tool.handler is None or toolset.handlers is None:
         return None
-    if _KEPT not in tool.kept:
-        tool.kept[_KEPT] = _Walk(_walked(workspace, toolset)).from_(tool)
-    found: Reach | None = tool.kept[_KEPT]
-    return found
+    walked = _walked(workspace, toolset, watch)
+    if tool.handler not in walked.reached:
+        walked.reached[tool.handler] = _Walk(walked).from_(tool)
+    return walked.reached[tool.handler]
 
 
 @dataclass
@@ -81,7 +91,9 @@ class _Walked:
 
     package: HandlerPackage
     accessors: Mapping[str, str]
+    watch: Callable[[], Watcher] | None
     units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
+    reached: dict[HandlerReference, Reach | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pools = Pools(self.accessors, self.unit)
@@ -90,31 +102,29 @@ class _Walked:
         """A function, read once."""
         unit = self.units.get(known.key)
         if unit is None:
-            unit = self.units[known.key] = read_unit(self.package, known)
+            watcher = self.watch() if self.watch is not None else None
+            unit = self.units[known.key] = read_unit(self.package, known, watcher)
         return unit
 
 
-def _walked(workspace: Workspace, toolset: Toolset) -> _Walked:
-    key = f"{_KEPT}: {toolset.name}"
-    if key not in workspace.kept:
-        package = HandlerPackage(
-            workspace.root, workspace.sources, toolset.handlers or ""
-        )
-        accessors = {
-            accessor: pool
-            for pool, named in toolset.pool_accessors.items()
-            for accessor in named
-        }
-        workspace.kept[key] = _Walked(package, accessors)
-    walked: _Walked = workspace.kept[key]
-    return walked
+@lru_cache(maxsize=8)
+def _walked(
+    workspace: Workspace, toolset: Toolset, watch: Callable[[], Watcher] | None
+) -> _Walked:
+    package = HandlerPackage(workspace.root, workspace.sources, toolset.handlers or "")
+    accessors = {
+        accessor: pool
+        for pool, named in toolset.pool_accessors.items()
+        for accessor in named
+    }
+    return _Walked(package, accessors, watch)
 
 
 class _Walk:
     def __init__(self, walked: _Walked) -> None:
         self.walked = walked
         self.package = walked.package
-        self.sent: list[Sent] = []
+        self.noted: list[Noted] = []
         self.touched: list[Touched] = []
         self.unread: dict[str, None] = {}
 
@@ -148,14 +158,14 @@ class _Walk:
             self.unread[f"it reaches more than {MOST:,} functions"] = None
         for file, problem in self.package.unread.items():
             self.unread[f"{file} cannot be read: {problem}"] = None
-        return Reach(tuple(self.sent), tuple(self.touched), tuple(self.unread))
+        return Reach(tuple(self.noted), tuple(self.touched), tuple(self.unread))
 
     def _note(
         self, unit: Unit, inherited: frozenset[str], way: tuple[Step, ...]
     ) -> None:
         file = unit.known.scope.file
-        for sending in unit.sendings:
-            self.sent.append(Sent(sending.text, file, sending.line, way))
+        for seen in unit.seen:
+            self.noted.append(Noted(seen.text, file, seen.line, way))
         for mention in unit.mentions:
             pools = (
                 self._around(mention.context)

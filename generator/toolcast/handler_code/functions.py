@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from .local_names import NESTED, Locals, last_name
+from .local_names import NESTED, Locals, arguments_of, last_name
 from .package_names import HandlerPackage, Known
 from .python_module import FunctionDefinition
-from .sinks import Sending, Sendings, arguments_of
 from .sql_tables import is_surely_sql, looks_like_sql, tables_in_sql
 
-__all__ = ["Context", "Mention", "Reference", "Unit", "read_unit"]
+__all__ = [
+    "Context",
+    "Mention",
+    "Reference",
+    "Seen",
+    "Unit",
+    "Watcher",
+    "read_unit",
+]
 
 Context = tuple[tuple[Known, ...], ...]
 """What stands around a place, from within to without: what a connection was made with, what
@@ -44,6 +51,42 @@ class Mention(NamedTuple):
     is_certain: bool = True
 
 
+class Seen(NamedTuple):
+    """A place that a watcher noted."""
+
+    line: int
+    text: str
+
+
+class Watcher(Protocol):
+    """Looks at each expression of a function while it is read, in the order of the text.
+
+    An extension's rules bring one to find what they are about; `found` is what it noted.
+    """
+
+    @property
+    def found(self) -> list[Seen]:
+        """The places, in the order in which they were noted."""
+
+    def name(self, node: ast.expr, local: Locals) -> None:
+        """A name, or a chain of attributes."""
+
+    def call(self, node: ast.Call, local: Locals) -> None:
+        """A call begins: its arguments follow."""
+
+    def end_of_call(self) -> None:
+        """The innermost call has ended."""
+
+    def text(self, node: ast.expr, text: str) -> None:
+        """An expression with a text that is known."""
+
+    def returned(self, node: ast.expr, local: Locals) -> None:
+        """The value of a `return`."""
+
+    def assigned(self, name: str, node: ast.expr, local: Locals) -> None:
+        """A name gets a value."""
+
+
 @dataclass
 class Unit:
     """What one function, or one assigned value, does itself."""
@@ -51,13 +94,15 @@ class Unit:
     known: Known
     references: list[Reference] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
-    sendings: list[Sending] = field(default_factory=list)
+    seen: list[Seen] = field(default_factory=list)
     is_too_deep: bool = False
 
 
-def read_unit(package: HandlerPackage, known: Known) -> Unit:
+def read_unit(
+    package: HandlerPackage, known: Known, watcher: Watcher | None = None
+) -> Unit:
     """Reads a function, a class or an assigned value."""
-    reading = _Reading(package, Unit(known))
+    reading = _Reading(package, Unit(known), watcher)
     try:
         reading.read()
     except RecursionError:
@@ -66,10 +111,12 @@ def read_unit(package: HandlerPackage, known: Known) -> Unit:
 
 
 class _Reading:
-    def __init__(self, package: HandlerPackage, unit: Unit) -> None:
+    def __init__(
+        self, package: HandlerPackage, unit: Unit, watcher: Watcher | None
+    ) -> None:
         self.unit = unit
         self.local = Locals(package, unit.known)
-        self.sendings = Sendings()
+        self.watcher = watcher
         self.is_prose = False
 
     def read(self) -> None:
@@ -89,7 +136,8 @@ class _Reading:
                 self._visit(base, ())
         elif known.value is not None:
             self._visit(known.value, ())
-        self.unit.sendings += self.sendings.found
+        if self.watcher is not None:
+            self.unit.seen += self.watcher.found
 
     def _function(self, function: FunctionDefinition, known: Known) -> None:
         self.local.take_parameters(function, known)
@@ -110,7 +158,8 @@ class _Reading:
         elif isinstance(node, ast.Call):
             self._call(node, context)
         elif isinstance(node, (ast.Name, ast.Attribute)):
-            self.sendings.look_at_chain(node, self.local)
+            if self.watcher is not None:
+                self.watcher.name(node, self.local)
             self._refer(node, context)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # A docstring.
@@ -131,8 +180,8 @@ class _Reading:
             for inner in ast.walk(node.target):
                 if isinstance(inner, ast.Name):
                     self.local.assign(inner.id)
-        elif isinstance(node, ast.Return) and node.value is not None:
-            self.sendings.look_at_return(node.value, self.local)
+        elif isinstance(node, ast.Return) and node.value and self.watcher:
+            self.watcher.returned(node.value, self.local)
         for child in ast.iter_child_nodes(node):
             self._visit(child, context)
 
@@ -167,7 +216,8 @@ class _Reading:
         self._visit(node.value, context)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Name):
-                self.sendings.take_assignment(target.id, node.value, self.local)
+                if self.watcher is not None:
+                    self.watcher.assigned(target.id, node.value, self.local)
                 makers = tuple(self.local.all_followed(node.value))
                 self.local.assign(target.id, node.value)
                 self.local.made_with[target.id] = makers
@@ -178,8 +228,8 @@ class _Reading:
         around = self._around(node)
         context = (*around, *context)
         self._visit(node.func, context)
-        self.sendings.calls.append(node)
-        self.sendings.look_at_call(node, self.local)
+        if self.watcher is not None:
+            self.watcher.call(node, self.local)
         self._text(node, context)
         name = last_name(node.func)
         if name == "Table" and node.args:
@@ -190,7 +240,8 @@ class _Reading:
                 self._mention(table, place, context, _KINDS[name])
             else:
                 self._visit(place, context)
-        self.sendings.calls.pop()
+        if self.watcher is not None:
+            self.watcher.end_of_call()
 
     def _around(self, node: ast.Call) -> Context:
         """What the connections in a call were made with, then what it calls or is given."""
@@ -236,7 +287,8 @@ class _Reading:
         text = None if self.is_prose else self.local.text(node)
         if not text:
             return
-        self.sendings.look_at_text(node, text)
+        if self.watcher is not None:
+            self.watcher.text(node, text)
         if looks_like_sql(text):
             for table in tables_in_sql(text):
                 line = node.lineno + text.count("\n", 0, table.start)

@@ -9,7 +9,7 @@ from .module_scope import imports_of
 from .package_names import HandlerPackage, Known
 from .string_values import Chain, chain_of, text_of
 
-__all__ = ["NESTED", "Locals", "last_name"]
+__all__ = ["NESTED", "Locals", "arguments_of", "last_name"]
 
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _FOLLOWED = ("function", "class", "value")
@@ -117,3 +117,8 @@ def last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def arguments_of(call: ast.Call) -> list[ast.expr]:
+    """The expressions that a call is given, in their order."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
-
-from toolcast_letta.settings import bind_letta
 
 from ..reading.tree import Document
 from .mcp_servers import bind_mcp_servers, bind_router
@@ -54,7 +52,6 @@ _VERBATIM = (
     "service",
     "permission",
     "timeout",
-    "letta",
     "data",
     "skill",
     "deprecated",
@@ -62,8 +59,11 @@ _VERBATIM = (
 )
 
 
-def bind_tool(document: Document) -> ToolSpec:
-    """The tool of a document that has the shape of a tool spec."""
+def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
+    """The tool of a document that has the shape of a tool spec.
+
+    `extension_fields` names the fields that extensions add to the spec language.
+    """
     value: Mapping[str, Any] = document.value
     bound: dict[str, Any] = {key: value[key] for key in _VERBATIM if key in value}
     for key, bind in BINDINGS.items():
@@ -75,7 +75,8 @@ def bind_tool(document: Document) -> ToolSpec:
         fields=tuple(value),
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
-        document=document,
+        extensions={key: value[key] for key in extension_fields if key in value},
+        source=document.source,
     )
 
 
@@ -126,8 +127,12 @@ def bind_toolset(
     document: Document,
     tools: tuple[ToolSpec, ...],
     default_targets: tuple[str, ...],
+    extension_fields: Collection[str] = (),
 ) -> Toolset:
-    """The toolset of a document that has the shape of a toolset file, with its tools."""
+    """The toolset of a document that has the shape of a toolset file, with its tools.
+
+    `extension_fields` names the fields that extensions add to the spec language.
+    """
     value: Mapping[str, Any] = document.value
     sections = tuple(
         Section(
@@ -151,7 +156,7 @@ def bind_toolset(
         **{key: value[key] for key in plain if key in value},
         name=value["name"],
         title=value["title"],
-        folder=posixpath.dirname(document.file),
+        folder=posixpath.dirname(document.source.file),
         tools=in_declared_order(tools, sections),
         fields=tuple(value),
         timeout=float(value.get("timeout", 60.0)),
@@ -173,11 +178,11 @@ def bind_toolset(
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
         },
-        letta=bind_letta(value["letta"], value["name"]) if "letta" in value else None,
         targets={name: options or {} for name, options in targets.items()},
         exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
+        extensions={key: value[key] for key in extension_fields if key in value},
         suppress=_suppressions(value),
-        document=document,
+        source=document.source,
     )
 
 

@@ -9,17 +9,17 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+from ..extensions import fields_of, install_command, missing
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
-from ..reading.first_bytes import first_bytes
-from ..reading.tree import Document, Path
+from ..reading.tree import Document, Path, Source
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from .binding import bind_tool, bind_toolset
 from .model import Toolset, ToolSpec, Workspace
 from .reserved import reserved_names
 from .spec_schema import check_shape, quoted_list
 
-__all__ = ["LoadedWorkspace", "load_workspace"]
+__all__ = ["LoadedWorkspace", "load_workspace", "read_workspace"]
 
 TOOLSET_FILE = "toolset.yaml"
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
@@ -40,7 +40,26 @@ def load_workspace(
 
     All problems of reading are found before it gives up; with an error among them the
     toolsets are those that could be bound. `step` is called after each tool.
+
+    Raises:
+        ExtensionFailure: a listed extension cannot be used.
     """
+    workspace, findings = read_workspace(root)
+    if workspace is None:
+        return LoadedWorkspace(None, findings)
+    toolsets = []
+    for index, folder in enumerate(workspace.toolset_folders):
+        toolset, more = _load_toolset(workspace, folder, workspace.source, index, step)
+        findings += more
+        if toolset is not None:
+            toolsets.append(toolset)
+    findings += _same_names(toolsets)
+    findings += _handlers_in_output(workspace, toolsets)
+    return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
+
+
+def read_workspace(root: str) -> LoadedWorkspace:
+    """What toolcast.yaml says, without its toolsets."""
     document, findings = _read(root, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
         return LoadedWorkspace(None, findings)
@@ -52,20 +71,23 @@ def load_workspace(
         value.get("output", "generated"),
         tuple(value.get("sources", (".",))),
         value.get("templates"),
-        document=document,
+        tuple(value.get("extensions", ())),
+        source=document.source,
     )
     findings += _outside(document, workspace)
-    if has_errors(findings):
-        return LoadedWorkspace(None, findings)
-    toolsets = []
-    for index, folder in enumerate(workspace.toolset_folders):
-        toolset, more = _load_toolset(workspace, folder, document, index, step)
-        findings += more
-        if toolset is not None:
-            toolsets.append(toolset)
-    findings += _same_names(toolsets)
-    findings += _handlers_in_output(workspace, toolsets)
-    return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
+    findings += _missing_extensions(document, workspace)
+    return LoadedWorkspace(None if has_errors(findings) else workspace, findings)
+
+
+def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
+    for name in missing(workspace.extensions):
+        yield document.source.finding(
+            "spec/missing-extension",
+            Severity.ERROR,
+            ("extensions", workspace.extensions.index(name)),
+            f"the extension `{name}` is not installed",
+            f"{install_command(name)}, or take it from `extensions`",
+        )
 
 
 def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
@@ -78,7 +100,7 @@ def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
         if not _is_below(workspace.root, os.path.join(workspace.root, folder)):
-            yield document.finding(
+            yield document.source.finding(
                 "spec/outside-project",
                 Severity.ERROR,
                 path,
@@ -87,7 +109,9 @@ def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
             )
 
 
-def _read(root: str, file: str, kind: str) -> tuple[Document | None, list[Finding]]:
+def _read(
+    root: str, file: str, kind: str, extensions: tuple[str, ...] = ()
+) -> tuple[Document | None, list[Finding]]:
     try:
         data = _bytes(root, file)
     except _NotASpec as problem:
@@ -98,7 +122,7 @@ def _read(root: str, file: str, kind: str) -> tuple[Document | None, list[Findin
         return None, [Finding("spec/unreadable", Severity.ERROR, Place(file), message)]
     document, findings = read_yaml(file, data)
     if document is not None:
-        findings += islice(check_shape(document, kind), MOST_SHOWN + 1)
+        findings += islice(check_shape(document, kind, extensions), MOST_SHOWN + 1)
         if not has_errors(findings):
             findings += reserved_names(document, kind)
     return document, findings
@@ -125,7 +149,8 @@ def _bytes(root: str, file: str) -> bytes:
         mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
-    return first_bytes(path, MAX_BYTES + 1)
+    with open(path, "rb") as stream:
+        return stream.read(MAX_BYTES + 1)
 
 
 def _is_below(root: str, path: str) -> bool:
@@ -136,7 +161,7 @@ def _is_below(root: str, path: str) -> bool:
 def _load_toolset(
     workspace: Workspace,
     folder: str,
-    listed_in: Document,
+    listed_in: Source,
     index: int,
     step: Callable[[], object],
 ) -> tuple[Toolset | None, list[Finding]]:
@@ -150,12 +175,14 @@ def _load_toolset(
             "a toolset is a folder of tool specs with a toolset.yaml",
         )
         return None, [finding]
-    document, findings = _read(workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset")
+    document, findings = _read(
+        workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset", workspace.extensions
+    )
     tools: list[ToolSpec] = []
     for name in sorted(os.listdir(absolute)):
         if name == TOOLSET_FILE or not name.endswith((".yaml", ".yml")):
             continue
-        tool, more = _load_tool(workspace.root, f"{folder}/{name}")
+        tool, more = _load_tool(workspace, f"{folder}/{name}")
         findings += more
         if tool is not None:
             tools.append(tool)
@@ -163,17 +190,25 @@ def _load_toolset(
     findings += _duplicates(tools)
     if document is None or has_errors(findings):
         return None, findings
-    return bind_toolset(document, tuple(tools), workspace.targets), findings
+    bound = bind_toolset(
+        document,
+        tuple(tools),
+        workspace.targets,
+        fields_of(workspace.extensions).toolset,
+    )
+    return bound, findings
 
 
-def _load_tool(root: str, file: str) -> tuple[ToolSpec | None, list[Finding]]:
-    document, findings = _read(root, file, "tool")
+def _load_tool(
+    workspace: Workspace, file: str
+) -> tuple[ToolSpec | None, list[Finding]]:
+    document, findings = _read(workspace.root, file, "tool", workspace.extensions)
     if document is None or has_errors(findings):
         return None, findings
-    tool = bind_tool(document)
+    tool = bind_tool(document, fields_of(workspace.extensions).tool)
     if os.path.basename(file) != f"{tool.name}.yaml":
         findings.append(
-            document.finding(
+            document.source.finding(
                 "spec/file-stem",
                 Severity.ERROR,
                 ("name",),
@@ -189,13 +224,13 @@ def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
     first: dict[str, ToolSpec] = {}
     for tool in tools:
         other = first.setdefault(tool.name, tool)
-        if other is not tool and tool.document and other.document:
-            yield tool.document.finding(
+        if other is not tool:
+            yield tool.source.finding(
                 "spec/duplicate-tool",
                 Severity.ERROR,
                 ("name",),
                 f"the tool `{tool.name}` is defined twice, first in"
-                f" {other.document.file}",
+                f" {other.source.file}",
                 "rename one of the two",
             )
 
@@ -206,7 +241,7 @@ def _handlers_in_output(
     """Packages of handlers within the folder that the generator owns."""
     owned = f"{workspace.output}/".casefold()
     for toolset in toolsets:
-        if toolset.handlers is None or toolset.document is None:
+        if toolset.handlers is None:
             continue
         package = toolset.handlers.replace(".", "/")
         for source in workspace.sources:
@@ -214,7 +249,7 @@ def _handlers_in_output(
                 os.sep, "/"
             )
             if f"{folder}/".casefold().startswith(owned):
-                yield toolset.document.finding(
+                yield toolset.source.finding(
                     "spec/output-over-input",
                     Severity.ERROR,
                     ("handlers",),
@@ -227,8 +262,8 @@ def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
     first: dict[str, Toolset] = {}
     for toolset in toolsets:
         other = first.setdefault(toolset.name, toolset)
-        if other is not toolset and toolset.document:
-            yield toolset.document.finding(
+        if other is not toolset:
+            yield toolset.source.finding(
                 "spec/duplicate-toolset",
                 Severity.ERROR,
                 ("name",),

@@ -1,7 +1,8 @@
 """The model: what specs say, frozen, without I/O, YAML or templates.
 
 JSON values (schemas, annotations, examples) are plain dicts and lists in the order in which
-the spec has them. Nobody changes them.
+the spec has them. Nobody changes them. A tool, a toolset and a workspace are equal to
+nothing but themselves, so that functions may cache what they find out about one.
 """
 
 from __future__ import annotations
@@ -11,10 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from toolcast_letta.settings import LettaSettings
-
 from ..json_schema.graph import JsonSchema
-from ..reading.tree import Document
+from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
 
 __all__ = [
@@ -101,11 +100,12 @@ class HandlerReference(NamedTuple):
         return f"{self.module}:{self.function}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ToolSpec:
     """One tool as its spec says it.
 
     `fields` holds the spec's keys in their order: MCP's list shows the tool's keys in it.
+    `extensions` holds the values of the fields that extensions bring, by their names.
     """
 
     name: str
@@ -134,20 +134,15 @@ class ToolSpec:
     permission: str | None = None
     timeout: float | None = None
     cli: CliDecision | None = None
-    letta: JsonObject | None = None
     data: JsonObject | None = None
     skill: JsonObject | None = None
     renamed_from: tuple[str, ...] = ()
     deprecated: JsonObject | None = None
     since: str | None = None
     examples: tuple[Example, ...] = ()
+    extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What others compute from the spec and keep beside it, by a name of their own."""
-        return {}
+    source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     @cached_property
     def properties(self) -> JsonObject:
@@ -214,9 +209,12 @@ class Exclusion(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Toolset:
-    """The tools of one server or agent platform, in their declared order."""
+    """The tools of one server or agent platform, in their declared order.
+
+    `extensions` holds the values of the fields that extensions bring, by their names.
+    """
 
     name: str
     title: str
@@ -239,11 +237,11 @@ class Toolset:
     mcp_servers: tuple[McpServer, ...] = ()
     router: ToolRouter | None = None
     reserved_names: Mapping[str, str] = field(default_factory=dict)
-    letta: LettaSettings | None = None
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
+    extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
+    source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""
@@ -266,7 +264,7 @@ class Toolset:
         return tuple(tool for tool in self.tools if tool.name not in excluded)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workspace:
     """What `toolcast.yaml` lists.
 
@@ -276,6 +274,7 @@ class Workspace:
         sources: folders below the root in which handlers' packages are.
         output: the folder that the generator owns, relative to the root.
         templates: the project's own templates, relative to the root; None without.
+        extensions: the names of the listed extensions, all of which are installed.
     """
 
     root: str
@@ -284,10 +283,6 @@ class Workspace:
     output: str = "generated"
     sources: tuple[str, ...] = (".",)
     templates: str | None = None
+    extensions: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What others find out once a run and keep, by a name of their own."""
-        return {}
+    source: Source = field(default=NOWHERE, compare=False, repr=False)

@@ -39,29 +39,31 @@ _MOST_KNOWN = 500
 _MOST_SUGGESTIONS = 20
 
 
-def check_shape(document: Document, kind: str) -> Iterator[Finding]:
+def check_shape(
+    document: Document, kind: str, extensions: tuple[str, ...] = ()
+) -> Iterator[Finding]:
     """The structural findings of a `tool`, `toolset` or `workspace` file.
 
-    A quick engine tells whether there are any; jsonschema tells which.
+    `extensions` names the extensions whose fields belong to the spec language, too. A quick engine tells whether there are any; jsonschema tells which.
     """
-    if _is_surely_valid(document.value, kind):
+    if _is_surely_valid(document.value, kind, extensions):
         return
-    for error in _validator(kind).iter_errors(document.value):
+    for error in _validator(kind, extensions).iter_errors(document.value):
         yield from _findings(document, error)
 
 
-def _is_surely_valid(value: Any, kind: str) -> bool:
+def _is_surely_valid(value: Any, kind: str, extensions: tuple[str, ...]) -> bool:
     try:
-        return bool(_quick_validator(kind).is_valid(value))
+        return bool(_quick_validator(kind, extensions).is_valid(value))
     except ValueError:
         return False  # a text that is not Unicode
 
 
 @cache
-def _quick_validator(kind: str) -> Any:
+def _quick_validator(kind: str, extensions: tuple[str, ...]) -> Any:
     import jsonschema_rs
 
-    return jsonschema_rs.Draft202012Validator(_spelled_out(schema(kind)))
+    return jsonschema_rs.Draft202012Validator(_spelled_out(schema(kind, extensions)))
 
 
 def _spelled_out(value: Any) -> Any:
@@ -85,10 +87,10 @@ def _spelled_out(value: Any) -> Any:
 
 
 @cache
-def _validator(kind: str) -> Any:
+def _validator(kind: str, extensions: tuple[str, ...]) -> Any:
     from referencing import Registry
 
-    return _exact_class()(schema(kind), registry=Registry())
+    return _exact_class()(schema(kind, extensions), registry=Registry())
 
 
 @cache
@@ -122,7 +124,7 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
         for key in expected:
             if key not in value and f"'{key}'" in error.message.split(" is ")[0]:
                 where = f" in `{path[-1]}`" if path else ""
-                yield document.finding(
+                yield document.source.finding(
                     "spec/missing-key",
                     Severity.ERROR,
                     path,
@@ -135,9 +137,9 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
         kinds = [expected] if isinstance(expected, str) else list(expected)
         wanted = " or ".join(KINDS[kind] for kind in kinds)
         message = f"{name} must be {wanted}, not {kind_of(value)}"
-        yield document.finding("spec/wrong-type", Severity.ERROR, path, message)
+        yield document.source.finding("spec/wrong-type", Severity.ERROR, path, message)
         return
-    yield document.finding(
+    yield document.source.finding(
         "spec/invalid-value",
         Severity.ERROR,
         path,
@@ -149,7 +151,7 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
 def _unknown_key(
     document: Document, path: Path, key: str, known: Sequence[str], meant: str
 ) -> Finding:
-    return document.finding(
+    return document.source.finding(
         "spec/unknown-key",
         Severity.ERROR,
         path,

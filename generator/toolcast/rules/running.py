@@ -15,7 +15,11 @@ __all__ = ["check_workspace", "without_suppressed"]
 
 def check_workspace(workspace: Workspace) -> list[Finding]:
     """The findings of every rule over every toolset, before suppression."""
-    checks = [one.check for one in rules().values() if one.check is not None]
+    checks = [
+        one.check
+        for one in rules(workspace.extensions).values()
+        if one.check is not None
+    ]
     return [
         finding
         for toolset in workspace.toolsets
@@ -44,11 +48,13 @@ def without_suppressed(
             used.add((finding.place.file, match))
     for file, (owner, entries) in suppressions.items():
         for index, entry in enumerate(entries):
-            problem = _problem(entry, (file, index) in used, today)
-            if problem is not None and owner.document is not None:
+            problem = _problem(
+                entry, (file, index) in used, today, list(rules(workspace.extensions))
+            )
+            if problem is not None:
                 rule, severity, message, help_ = problem
                 kept.append(
-                    owner.document.finding(
+                    owner.source.finding(
                         rule, severity, ("suppress", index, "rule"), message, help_
                     )
                 )
@@ -83,9 +89,8 @@ def _is_over(entry: Suppression, today: datetime.date) -> bool:
 
 
 def _problem(
-    entry: Suppression, is_used: bool, today: datetime.date
+    entry: Suppression, is_used: bool, today: datetime.date, ids: list[str]
 ) -> tuple[str, Severity, str, str] | None:
-    ids = list(rules())
     if entry.rule not in ids:
         return (
             "spec/unknown-rule",

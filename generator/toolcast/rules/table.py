@@ -1,13 +1,15 @@
-"""Every rule by its id: a module `<family>/<name>.py` each; others come as entry points."""
+"""Every rule by its id: a module `<family>/<name>.py` each; extensions bring others."""
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
+from types import ModuleType
+from typing import Any
 
-from ..extensions import ExtensionFailure, extensions
+from ..extensions import RULES, ExtensionFailure, values
 from .rule import Rule
 
 __all__ = ["built_in", "rules"]
@@ -35,18 +37,23 @@ def built_in() -> tuple[Rule, ...]:
     return tuple(rule for family in _FAMILIES for rule in _family(family))
 
 
-def rules() -> dict[str, Rule]:
-    """Every rule by id: the built-in ones, then those of `toolcast.rules`.
+def rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
+    """Every rule by id: the built-in ones, then those of the listed extensions.
 
     Raises:
         ExtensionFailure: one cannot be loaded, or takes an id that is taken.
     """
-    return {rule.id: rule for rule in built_in()} | _extensions()
+    return {rule.id: rule for rule in built_in()} | _others(extensions)
 
 
 def _family(name: str) -> Iterator[Rule]:
     package = import_module(f".{name}", __package__)
     yield from getattr(package, "RULES", ())
+    yield from _of_modules(package)
+
+
+def _of_modules(package: ModuleType) -> Iterator[Rule]:
+    """The `RULE` of each module of a package that has one, by the modules' names."""
     for found in sorted(
         module.name for module in pkgutil.iter_modules(package.__path__)
     ):
@@ -56,11 +63,29 @@ def _family(name: str) -> Iterator[Rule]:
 
 
 @cache
-def _extensions() -> dict[str, Rule]:
+def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
     taken = {rule.id for rule in built_in()}
     found: dict[str, Rule] = {}
-    for value, rule in extensions("toolcast.rules", Rule):
-        if rule.id in taken or rule.id in found:
-            raise ExtensionFailure(f"the rule `{rule.id}` of {value} is there already")
-        found[rule.id] = rule
+    for where, value in values(extensions, RULES):
+        for rule in _rules_of(where, value):
+            if not isinstance(rule, Rule):
+                raise ExtensionFailure(f"{where} is not a toolcast Rule")
+            if rule.id in taken or rule.id in found:
+                raise ExtensionFailure(
+                    f"the rule `{rule.id}` of {where} is there already"
+                )
+            found[rule.id] = rule
     return found
+
+
+def _rules_of(where: str, value: Any) -> list[Any]:
+    if isinstance(value, ModuleType) and hasattr(value, "__path__"):
+        try:
+            return list(_of_modules(value))
+        # A module of it may raise anything, as any extension may.
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
+    # A rule is a tuple itself.
+    is_one = isinstance(value, Rule) or not isinstance(value, Sequence)
+    return [value] if is_one else list(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..encoders.code import Code
@@ -25,8 +25,7 @@ class ServerView(NamedTuple):
     tools: Code
     http: Code
     server: Code
-    has_letta: bool
-    letta_import: Code
+    part_imports: Sequence[Code]
     shape: PythonShape
 
 
@@ -53,16 +52,13 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     arguments.append(keyword_argument("http", Text("HTTP")))
     if toolset.targets.get("mcp", {}).get("external"):
         arguments.append(keyword_argument("offers_sources", encode(True)))
-    has_letta = "letta" in context.targets
-    starts = has_letta and toolset.letta is not None and toolset.letta.on_start
-    if has_letta:
-        routes = tuple_of([Text("sync_route(LETTA)")])
+    parts = context.server_parts
+    for name in parts.values():
+        routes = Text(f"tuple({name}.admin_routes)")
         arguments.append(keyword_argument("admin_routes", routes))
-        arguments.append(keyword_argument("guard", Text("circular_guard(LETTA)")))
-    if starts:
-        started = tuple_of([Text("at_start(LETTA)")])
+        arguments.append(keyword_argument("guard", Text(f"{name}.guard")))
+        started = Text(f"tuple({name}.started)")
         arguments.append(keyword_argument("started", started))
-    letta_names = "at_start, sync_route" if starts else "sync_route"
     view = ServerView(
         header(f"{toolset.folder}/toolset.yaml"),
         Code(toolset.name),
@@ -70,31 +66,23 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         code_of(names, 0, "TOOLS = "),
         code_of(_http(toolset), 0, "HTTP = "),
         code_of(call("McpServer", arguments), 0, "SERVER = "),
-        has_letta,
-        Code(f"from toolcast_letta.server.sync import {letta_names}"),
-        _shape(has_letta=has_letta),
+        [Code(f"from .{module} import {name}") for module, name in parts.items()],
+        _shape(parts),
     )
     return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
 
 
-def _shape(*, has_letta: bool) -> PythonShape:
+def _shape(parts: Mapping[str, str]) -> PythonShape:
     return PythonShape(
         (
             *("docstring", "from __future__"),
             "from toolcast_runtime.http.settings",
-            *("from toolcast_letta.server.guard",) * has_letta,
-            *("from toolcast_letta.server.sync",) * has_letta,
             "from toolcast_runtime.mcp.command",
             "from toolcast_runtime.mcp.server",
-            *(("from .letta",) if has_letta else ()),
+            *(f"from .{module}" for module in parts),
             *("from .registry", "TOOLS =", "HTTP =", "SERVER =", "if __name__"),
         ),
-        frozenset(
-            [
-                *("Endpoint", "HttpSettings", "McpServer", "main"),
-                *(("at_start", "circular_guard", "sync_route") if has_letta else ()),
-            ]
-        ),
+        frozenset(["Endpoint", "HttpSettings", "McpServer", "main", "tuple"]),
     )
 
 
@@ -133,6 +121,7 @@ TARGET = Target(
             *("annotations", "icons", "meta", "execution", "mcp"),
         ]
     ),
+    reads_toolset=frozenset(["instructions", "version"]),
     needs=("registry",),
     options={
         "client": "The client that stdio and the default HTTP path serve.",

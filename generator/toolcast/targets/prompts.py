@@ -180,6 +180,7 @@ def _text(markdown: Code) -> Expression:
 
 TARGET = Target(
     name="prompts",
+    reads_toolset=frozenset(["preamble"]),
     needs=("registry",),
     purpose="The docs of the system prompt: a block a section, and the preamble.",
     cast=cast,

@@ -68,12 +68,18 @@ def _cast_toolset(
     """The files of each of a toolset's targets."""
     own = workspace.templates
     project = (os.path.join(workspace.root, own),) if own else ()
-    chosen = enabled(tuple(toolset.targets))
+    chosen = enabled(tuple(toolset.targets), workspace.extensions)
     for target in chosen:
         folders = (*project, target.templates) if target.templates else project
         context = Context(
             render=partial(_render, folders, step),
             output=workspace.output,
             targets=tuple(one.name for one in chosen),
+            server_parts={
+                one.name: one.server_part for one in chosen if one.server_part
+            },
+            definition_parts={
+                one.name: one.definition_part for one in chosen if one.definition_part
+            },
         )
         yield target.cast(toolset, context)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..encoders.code import Code
 from ..encoders.python import comment
-from ..model.model import Toolset
+from ..model.model import Toolset, ToolSpec
 
 __all__ = [
     "Context",
+    "DefinitionPart",
     "RenderTemplate",
     "Target",
     "header",
@@ -19,6 +21,9 @@ __all__ = [
 
 RenderTemplate = Callable[[str, object], bytes]
 """`(template name, view) -> bytes`."""
+
+DefinitionPart = Callable[[Toolset, ToolSpec], Any]
+"""`(toolset, tool) -> JSON value`; None says nothing of that tool."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,15 @@ class Context:
         render: draws a view with a template of the target's folder.
         output: the folder that the generator owns, for what a person has to type.
         targets: the names of all targets of this toolset, in order.
+        server_parts: what the modules of targets export for the MCP server, by target.
+        definition_parts: what makes the part of each target that adds to definitions.
     """
 
     render: RenderTemplate
     output: str
     targets: tuple[str, ...]
+    server_parts: Mapping[str, str] = field(default_factory=dict)
+    definition_parts: Mapping[str, DefinitionPart] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,19 +54,27 @@ class Target:
         purpose: one sentence for docs and `--help`.
         cast: `(toolset, context) -> {path below the toolset's package: bytes}`.
         reads: the fields of a tool spec that change its output.
+        reads_toolset: the fields of `toolset.yaml` that no other target's output needs.
         needs: targets that it cannot stand without.
         templates: the absolute path of the folder of a third-party target's templates;
             None for the built-in ones.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
+        server_part: the name of what its module `<name>.py` exports for the MCP server, an
+            object that fulfils `toolcast_runtime.mcp.ServerPart`; None when it exports none.
+        definition_part: what a tool's definition holds for the target's runtime part, under
+            the target's name; None when it holds nothing.
     """
 
     name: str
     purpose: str
     cast: Callable[[Toolset, Context], Mapping[str, bytes]]
     reads: frozenset[str]
+    reads_toolset: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     templates: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    server_part: str | None = None
+    definition_part: DefinitionPart | None = None
 
 
 def header(source: str) -> Code:

@@ -221,6 +221,7 @@ def _run(
     from toolcast.model.spec_schema import did_you_mean
     from toolcast.rules.running import check_workspace
 
+    from ..config import has_settings, settings_of
     from .backends import handler_of
 
     root = project_root(project)
@@ -231,7 +232,7 @@ def _run(
     if loaded.workspace is None or has_errors(findings):
         print_findings(in_order(findings), "text", with_notes=False)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
-    sets = {one.name: one for one in loaded.workspace.toolsets if one.letta is not None}
+    sets = {one.name: one for one in loaded.workspace.toolsets if has_settings(one)}
     if not sets:
         fail("no toolset has a `letta`: it names the server's entry and the agents")
     if toolset is None and len(sets) > 1:
@@ -245,7 +246,7 @@ def _run(
             + (did_you_mean(name, list(sets)) or f"there is {', '.join(sets)}")
         )
     chosen = sets[name]
-    kind = flavour or (chosen.letta.flavour if chosen.letta else "v1")
+    kind = flavour or settings_of(chosen).flavour
     handler = handler_of(kind, verb) if kind in FLAVOURS else None
     if handler is None:
         fail(f"the flavour `{kind}` has no `{verb}`")

@@ -8,13 +8,15 @@ from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.rule import Rule, at_tool
 
+from . import facts_of
+
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds attached tools that call the agent's own loop."""
     for tool in toolset.tools:
-        letta = tool.letta or {}
+        letta = facts_of(tool)
         if letta.get("attached") and letta.get("calls_agent_loop"):
             yield at_tool(
                 RULE,

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.handler import attaches, registered
 from toolcast.rules.rule import Rule, at_tool
 
 from ..builtin_names import LETTA_BUILT_INS
+from . import attaches, registered
 
 __all__ = ["RULE"]
 

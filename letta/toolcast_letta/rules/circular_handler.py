@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
-from toolcast.handler_code.call_graph import reach_of
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.handler import place, way_to
 from toolcast.rules.rule import Rule, at_tool
+
+from . import facts_of, reach
 
 __all__ = ["RULE"]
 
@@ -16,10 +17,10 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds attached tools whose handlers send a message into the agent's loop."""
     for tool in toolset.tools:
-        if not (tool.letta or {}).get("attached"):
+        if not facts_of(tool).get("attached"):
             continue
-        reach = reach_of(workspace, toolset, tool)
-        for sent in reach.sent[:1] if reach else ():
+        reached = reach(workspace, toolset, tool)
+        for sent in reached.noted[:1] if reached else ():
             where = place(sent.file, sent.line)
             yield at_tool(
                 RULE,

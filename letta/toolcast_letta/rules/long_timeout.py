@@ -8,6 +8,8 @@ from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.rule import Rule, at_tool
 
+from . import facts_of
+
 __all__ = ["RULE"]
 
 
@@ -18,7 +20,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds attached tools that may take so long that Letta's turn hangs."""
     for tool in toolset.tools:
         timeout = toolset.timeout if tool.timeout is None else tool.timeout
-        if (tool.letta or {}).get("attached") and timeout > _MOST:
+        if facts_of(tool).get("attached") and timeout > _MOST:
             own = tool.timeout is not None
             yield at_tool(
                 RULE,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
-from toolcast.handler_code.call_graph import reach_of
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.rule import Rule, at_tool
+
+from . import facts_of, reach
 
 __all__ = ["RULE"]
 
@@ -15,9 +16,9 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools that are said to call the agent's loop and are not seen to."""
     for tool in toolset.tools:
-        if (tool.letta or {}).get("calls_agent_loop"):
-            reach = reach_of(workspace, toolset, tool)
-            if reach is not None and not reach.sent and not reach.unread:
+        if facts_of(tool).get("calls_agent_loop"):
+            reached = reach(workspace, toolset, tool)
+            if reached is not None and not reached.noted and not reached.unread:
                 yield at_tool(
                     RULE,
                     tool,

@@ -8,6 +8,8 @@ from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.rule import Rule, at_tool
 
+from . import facts_of
+
 __all__ = ["RULE"]
 
 
@@ -17,7 +19,7 @@ _MOST = 48
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds attached tools whose names Letta refuses."""
     for tool in toolset.tools:
-        if (tool.letta or {}).get("attached") and len(tool.name) > _MOST:
+        if facts_of(tool).get("attached") and len(tool.name) > _MOST:
             yield at_tool(
                 RULE,
                 tool,

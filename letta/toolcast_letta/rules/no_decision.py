@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, ToolSpec, Workspace
 from toolcast.rules.rule import Rule, at_tool
-from toolcast.targets.table import enabled
 
 from ..config import offered_to_letta, settings_of, unattached
+from . import facts_of, has_target
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools of which nobody said whether agents get them, or that they cannot get."""
-    if "letta" not in {target.name for target in enabled(tuple(toolset.targets))}:
+    if not has_target(toolset, workspace):
         return
     reasons = unattached(toolset)
     excluded = toolset.excluded("letta")
     offered = {tool.name for tool in offered_to_letta(toolset)}
     for tool in toolset.tools:
-        facts = tool.letta or {}
+        facts = facts_of(tool)
         wants = bool(facts.get("attached"))
         if wants and tool.name in excluded:
             message = f"`{tool.name}` is attached, and excluded from `letta`"
@@ -34,7 +34,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             help_ = "offer it to that client, or set `letta.attached: false`"
             yield _at(tool, ("letta", "attached"), message, help_)
         elif not wants and not reasons.get(tool.name):
-            path = ("letta",) if tool.letta is not None else ()
+            path = ("letta",) if "letta" in tool.extensions else ()
             yield _at(
                 tool,
                 path,

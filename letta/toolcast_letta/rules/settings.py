@@ -9,9 +9,10 @@ from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
 from toolcast.model.spec_schema import did_you_mean, quoted_list
 from toolcast.rules.rule import Rule, at_toolset
-from toolcast.targets.table import enabled
 
+from ..config import has_settings, settings_of
 from ..settings import LettaAgent, LettaSettings
+from . import facts_of, has_target
 
 __all__ = ["RULE"]
 
@@ -20,14 +21,14 @@ Problem = tuple[tuple[str | int, ...], str, str]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds settings that are missing, said twice, or against each other."""
-    if "letta" not in {target.name for target in enabled(tuple(toolset.targets))}:
+    if not has_target(toolset, workspace):
         return
-    settings = toolset.letta
-    if settings is None:
+    if not has_settings(toolset):
         message = "the target `letta` is enabled, and `letta` says nothing"
         help_ = "add `letta:` with `server` and `agents`"
         yield at_toolset(RULE, toolset, ("targets", "letta"), message, help_)
         return
+    settings = settings_of(toolset)
     problems = [*_server(toolset, settings)]
     for agent in settings.agents:
         problems += _agent(toolset, agent)
@@ -81,7 +82,7 @@ def _agent(toolset: Toolset, agent: LettaAgent) -> Iterator[Problem]:
             message = f"`{name}` is both expected and forbidden"
             yield (*path, "forbids"), message, "remove one of the two"
     for tool in toolset.tools:
-        if tool.name in agent.forbids and (tool.letta or {}).get("attached"):
+        if tool.name in agent.forbids and facts_of(tool).get("attached"):
             message = f"`{tool.name}` is attached, and `{agent.name}` forbids it"
             yield (*path, "forbids"), message, "remove one of the two"
 

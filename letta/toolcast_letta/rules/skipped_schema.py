@@ -9,6 +9,7 @@ from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.rule import Rule, at_tool
 
 from ..server.schema_health import schema_problem_places
+from . import facts_of
 
 __all__ = ["RULE"]
 
@@ -16,7 +17,7 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds attached tools that Letta's sync leaves out."""
     for tool in toolset.tools:
-        if not (tool.letta or {}).get("attached"):
+        if not facts_of(tool).get("attached"):
             continue
         for path, reason in schema_problem_places(tool.parameters):
             yield at_tool(

@@ -5,33 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
-from toolcast.handler_code.call_graph import reach_of
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.handler import place, way_to
-from toolcast.rules.rule import Rule, at_tool, whole
+from toolcast.rules.rule import Rule, at_tool
+
+from . import facts_of, reach
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools beside a Letta agent that call its loop and do not say so."""
-    if not any(tool.letta for tool in whole(toolset, workspace).tools):
+    if not any(facts_of(tool) for tool in toolset.tools):
         return
     for tool in toolset.tools:
-        letta = tool.letta or {}
+        letta = facts_of(tool)
         if letta.get("attached") or letta.get("calls_agent_loop"):
             continue
-        reach = reach_of(workspace, toolset, tool)
-        for sent in reach.sent[:1] if reach else ():
+        reached = reach(workspace, toolset, tool)
+        for sent in reached.noted[:1] if reached else ():
             yield at_tool(
                 RULE,
                 tool,
-                ("letta",) if tool.letta else ("name",),
+                ("letta",) if letta else ("name",),
                 f"{place(sent.file, sent.line)} sends a message into the agent's loop,"
                 f" and the spec does not say so{way_to(sent.way)}",
                 "add `calls_agent_loop: true` to `letta`: the server then refuses the call"
                 " when the agent itself makes it",
-                at_key=bool(tool.letta),
+                at_key=bool(letta),
             )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolcast_runtime.registry.registry import Registry
 
+from .guard import circular_guard
+
 if TYPE_CHECKING:
+    from toolcast_runtime.http.admin import AdminRoute
+
     from .desired_state import Attachment
 
 __all__ = ["LettaToolset"]
@@ -31,6 +35,7 @@ class LettaToolset:
         agents: `name`, `id`, `id_env`, `type`, `expects`, `ends_turn`, `forbids` of each.
         flavour: `v1` or `code`.
         not_served: tools of the registry that the MCP server leaves out.
+        on_start: whether the server attaches what is missing when it starts.
     """
 
     toolset: str
@@ -45,6 +50,25 @@ class LettaToolset:
     agents: Sequence[Mapping[str, Any]]
     flavour: str = "v1"
     not_served: tuple[str, ...] = ()
+    on_start: bool = False
+
+    @property
+    def admin_routes(self) -> Sequence[AdminRoute]:
+        """The path that brings Letta up to date."""
+        from .sync import sync_route
+
+        return [sync_route(self)]
+
+    @property
+    def started(self) -> Sequence[Callable[[], Awaitable[None]]]:
+        """What the server does once it answers."""
+        from .sync import at_start
+
+        return [at_start(self)] if self.on_start else []
+
+    def guard(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
+        """Why a call is refused; None when it is not."""
+        return circular_guard(self)(tool_name, headers)
 
     def wish(
         self, environment: Mapping[str, str], *, server_url: str | None = None

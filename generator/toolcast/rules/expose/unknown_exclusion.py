@@ -16,18 +16,20 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds exclusions that exclude nothing, or what another target cannot do without."""
     for index, exclusion in enumerate(toolset.exclusions):
-        for key, message, help_ in _problems(toolset, exclusion):
+        for key, message, help_ in _problems(toolset, exclusion, workspace):
             path = ("exclusions", index, key)
             yield at_toolset(RULE, toolset, path, message, help_)
 
 
-def _problems(toolset: Toolset, exclusion: Exclusion) -> Iterator[tuple[str, str, str]]:
+def _problems(
+    toolset: Toolset, exclusion: Exclusion, workspace: Workspace
+) -> Iterator[tuple[str, str, str]]:
     tool, target = exclusion.tool, exclusion.target
     names = [tool.name for tool in toolset.tools]
     if tool not in names:
         yield "tool", f"there is no tool `{tool}`", did_you_mean(tool, names)
         return
-    chosen = enabled(tuple(toolset.targets))
+    chosen = enabled(tuple(toolset.targets), workspace.extensions)
     cast = [one.name for one in chosen]
     if target not in cast:
         meant = did_you_mean(target, cast) or "remove the exclusion"

@@ -15,7 +15,10 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools that nothing does the work of."""
     if "registry" not in {*toolset.targets}.union(
-        *(target.needs for target in enabled(tuple(toolset.targets)))
+        *(
+            target.needs
+            for target in enabled(tuple(toolset.targets), workspace.extensions)
+        )
     ):
         return
     for tool in toolset.tools_in("registry"):

@@ -15,7 +15,7 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds handlers of which a part could not be followed."""
     for tool in toolset.tools:
-        if not tool.data and not tool.letta:
+        if not tool.data:
             continue
         reach = reach_of(workspace, toolset, tool)
         for reason in reach.unread[:3] if reach else ():
@@ -24,8 +24,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 tool,
                 ("handler",),
                 f"what the handler does cannot be followed to the end: {reason}",
-                "until then nobody knows which tables it queries and whether it calls the"
-                " agent",
+                "until then nobody knows which tables it queries",
             )
 
 

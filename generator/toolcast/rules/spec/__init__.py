@@ -139,6 +139,28 @@ title: Notes
 """,
     ),
     Rule(
+        id="spec/missing-extension",
+        severity=Severity.ERROR,
+        purpose="Checks that every listed extension is installed.",
+        why="Without it fields are unknown, rules do not run, and outputs would vanish.",
+        bad="""\
+# toolcast.yaml
+version: 1
+toolsets: [specs/notes]
+extensions: [not-installed]
+# specs/notes/toolset.yaml
+title: Notes
+""",
+        good="""\
+# toolcast.yaml
+version: 1
+toolsets: [specs/notes]
+extensions: []
+# specs/notes/toolset.yaml
+title: Notes
+""",
+    ),
+    Rule(
         id="spec/outside-project",
         severity=Severity.ERROR,
         purpose="Checks that toolcast.yaml names folders within the project only.",

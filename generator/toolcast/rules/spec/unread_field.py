@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...extensions import fields_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...targets.table import enabled
+from ...targets.table import enabled, targets
 from ..rule import Rule, at_tool, at_toolset
 
 __all__ = ["RULE"]
@@ -19,29 +20,26 @@ _ALWAYS_READ = frozenset(
         *("renamed_from", "clients", "data"),
     ]
 )
-_READERS = {
-    "instructions": frozenset(["mcp"]),
-    "version": frozenset(["mcp"]),
-    "preamble": frozenset(["prompts"]),
-    "letta": frozenset(["letta"]),
-    "mcp_servers": frozenset(["registry"]),
-    "router": frozenset(["registry"]),
-}
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds fields that change no output of the toolset."""
-    chosen = enabled(tuple(toolset.targets))
-    read = _ALWAYS_READ.union(*(target.reads for target in chosen))
-    names = {target.name for target in chosen}
+    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    by_rules = fields_of(workspace.extensions).read_by_rules
+    read = _ALWAYS_READ.union(by_rules, *(target.reads for target in chosen))
     for tool in toolset.tools:
         for field in tool.fields:
             if field not in read:
                 message = f"none of the toolset's targets reads `{field}`"
                 yield at_tool(RULE, tool, (field,), message, at_key=True)
+    known = targets(workspace.extensions).values()
+    with_reader = {
+        *toolset.extensions,
+        *(f for one in known for f in one.reads_toolset),
+    }
+    read = by_rules.union(*(target.reads_toolset for target in chosen))
     for field in toolset.fields:
-        readers = _READERS.get(field)
-        if readers is not None and not readers & names:
+        if field in with_reader and field not in read:
             message = f"none of the toolset's targets reads `{field}`"
             yield at_toolset(RULE, toolset, (field,), message, at_key=True)
 

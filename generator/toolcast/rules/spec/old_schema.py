@@ -1,0 +1,68 @@
+"""`spec/old-schema`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from ...findings import Finding, Place, Severity
+from ...model.language import schema_text
+from ...model.model import Toolset, Workspace
+from ...model.schema_files import named_schemas
+from ..rule import Rule
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds schema files that editors use and that are not the ones of this project."""
+    before: dict[str, str] = {}
+    for one in workspace.toolsets:
+        if one.name == toolset.name:
+            break
+        before |= _named(one, workspace)
+    for path, kind in _named(toolset, workspace).items():
+        if path in before:
+            continue
+        message = (
+            "the schema is not the one of this version and the project's extensions"
+        )
+        try:
+            with open(os.path.join(workspace.root, path), encoding="utf-8") as stream:
+                if stream.read() == schema_text(kind, workspace.extensions):
+                    continue
+        except (OSError, UnicodeDecodeError):
+            message = "specs name this file as their schema, and it cannot be read"
+        yield Finding(
+            RULE.id,
+            RULE.severity,
+            Place(path),
+            message,
+            "run `toolcast schema --write`",
+        )
+
+
+def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
+    sources = [("workspace", workspace.source), ("toolset", toolset.source)]
+    sources += [("tool", tool.source) for tool in toolset.tools]
+    return named_schemas((kind, source.file, source.text) for kind, source in sources)
+
+
+RULE = Rule(
+    id="spec/old-schema",
+    severity=Severity.WARNING,
+    purpose="Checks that a schema file that specs name for editors is the present one.",
+    why=(
+        "Editors complete and check specs from it: an old one complains of keys that are"
+        " right, and stays silent about keys that are not."
+    ),
+    bad="""\
+# note.yaml
+# yaml-language-server: $schema=schemas/tool.schema.json
+""",
+    good="""\
+# note.yaml
+# yaml-language-server: $schema=https://toolcast.dev/schema/v1/tool.json
+""",
+    check=check,
+)

@@ -1,0 +1,275 @@
+"""A handler that sends its own agent a message is found, whatever way it does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules import followed
+
+
+def findings(tmp_path: Path, code: str) -> dict[str, str]:
+    """The findings by rule of an attached tool with this handler."""
+    return followed.findings(tmp_path, code, "letta: {attached: true}\n", "letta")
+
+
+CIRCULAR = {
+    "itself": """
+        def work(): return client.agents.messages.create("a", input="x")
+        """,
+    "stream": """
+        def work(): return client.agents.messages.stream("a", input="x")
+        """,
+    "async": """
+        async def work(): return await client.agents.messages.create_async("a")
+        """,
+    "raw": """
+        def work(): return client.agents.messages.with_raw_response.create("a")
+        """,
+    "conversation": """
+        def work(): return client.conversations.messages.create("c", input="x")
+        """,
+    "the runbook's name": """
+        def work(): return letta.send_chat_message("x")
+        """,
+    "the former SDK": """
+        from letta import create_client
+        def work(): return create_client().send_message("a", "x", role="user")
+        """,
+    "a resource's name": """
+        def work():
+            messages = client.agents.messages
+            return messages.create("a", input="x")
+        """,
+    "a method's name": """
+        def work():
+            send = client.agents.messages.create
+            return send("a", input="x")
+        """,
+    "getattr": """
+        def work(): return getattr(client.agents.messages, "create")("a")
+        """,
+    "partial": """
+        from functools import partial
+        def work(): return partial(client.agents.messages.create, "a")()
+        """,
+    "the resource handed on": """
+        def work(): return elsewhere(client.agents.messages)
+        """,
+    "a module's name": """
+        MESSAGES = client.agents.messages
+        def work(): return MESSAGES.create("a", input="x")
+        """,
+    "a helper": """
+        from .asking import ask
+        def work(): return ask("x")
+        """,
+    "a helper by another name": """
+        from .asking import ask as look_up
+        def work(): return look_up("x")
+        """,
+    "a helper's module": """
+        from . import asking
+        def work(): return asking.ask("x")
+        """,
+    "a dotted module": """
+        import handlers.asking
+        def work(): return handlers.asking.ask("x")
+        """,
+    "every name": """
+        from .asking import *
+        def work(): return ask("x")
+        """,
+    "an import within": """
+        def work():
+            from .asking import ask
+            return ask("x")
+        """,
+    "three levels": """
+        from .asking import ask
+        def work(): return first()
+        def first(): return second()
+        def second(): return ask("x")
+        """,
+    "a circle": """
+        from .asking import ask
+        def work(n=0): return other(n)
+        def other(n): return work(n + 1) if n else ask("x")
+        """,
+    "handed to a thread": """
+        import asyncio
+        from .asking import ask
+        async def work(): return await asyncio.to_thread(ask, "x")
+        """,
+    "a table of functions": """
+        from .asking import ask, read
+        ACTIONS = {"read": read, "ask": ask}
+        def work(action="read"): return ACTIONS[action]("x")
+        """,
+    "a lambda": """
+        from .asking import ask
+        def work(): return (lambda: ask("x"))()
+        """,
+    "a function within": """
+        from .asking import ask
+        def work():
+            def inner(): return ask("x")
+            return inner()
+        """,
+    "a decorator": """
+        from .asking import ask
+        def asking_first(function):
+            def wrapped(): return function(ask("x"))
+            return wrapped
+        @asking_first
+        def work(answer=""): return answer
+        """,
+    "a method": """
+        from .asking import Agent
+        def work(): return Agent().ask("x")
+        """,
+    "an instance's name": """
+        from .asking import Agent
+        def work():
+            agent = Agent()
+            return agent.ask("x")
+        """,
+    "an annotated parameter": """
+        from .asking import Agent, agent
+        def work(): return _through(agent())
+        def _through(one: Agent): return one.ask("x")
+        """,
+    "an annotated result": """
+        from .asking import agent
+        def work(): return agent().ask("x")
+        """,
+    "an inherited method": """
+        from .asking import Loud
+        def work(): return Loud().shout("x")
+        """,
+    "an initializer": """
+        from .asking import ask
+        class Answer:
+            def __init__(self): self.text = ask("x")
+        def work(): return Answer().text
+        """,
+    "entering": """
+        from contextlib import contextmanager
+        from typing import Iterator
+        from .asking import Agent
+        @contextmanager
+        def entered() -> Iterator[Agent]: yield Agent()
+        def work():
+            with entered() as one: return one.ask("x")
+        """,
+    "an address": """
+        import httpx
+        def work(): return httpx.post(f"{base}/v1/agents/{agent}/messages", json={})
+        """,
+    "an address that is formatted": """
+        import httpx
+        PATH = "/v1/agents/{}/messages"
+        def work(): return httpx.post(base + PATH.format(agent), json={})
+        """,
+    "an address in percent": """
+        import httpx
+        def work(): return httpx.request("POST", "%s/v1/agents/%s/messages" % (a, b))
+        """,
+    "an address by name": """
+        import httpx
+        def work():
+            url = f"{base}/v1/agents/{agent}/messages/stream"
+            return httpx.post(url, json={})
+        """,
+    "urllib": """
+        from urllib.request import Request, urlopen
+        def work(): return urlopen(Request(f"{base}/v1/agents/a/messages", data=b""))
+        """,
+}
+
+SAFE = {
+    "blocks": """
+        from .asking import read
+        def work(): return read("persona")
+        """,
+    "listing messages": """
+        def work(): return client.agents.messages.list("a")
+        """,
+    "listing by a method": """
+        from .asking import Agent
+        def work(): return Agent().read()
+        """,
+    "another library's messages": """
+        from anthropic import Anthropic
+        def work(): return Anthropic().messages.create(model="m", messages=[])
+        """,
+    "another library's agents": """
+        from azure.ai.projects import AIProjectClient
+        def work(): return AIProjectClient().agents.messages.create(thread_id="t")
+        """,
+    "another library's send_message": """
+        from telegram import Bot
+        def work(): return Bot("x").send_message(1, "hello")
+        """,
+    "an address that is read": """
+        import httpx
+        def work(): return httpx.get(f"{base}/v1/agents/{agent}/messages").json()
+        """,
+    "an address that is read, by name": """
+        import httpx
+        def work():
+            url = f"{base}/v1/agents/{agent}/messages"
+            return httpx.get(url)
+        """,
+    "an address that is requested": """
+        import httpx
+        def work(): return httpx.request("GET", f"{base}/v1/agents/a/messages")
+        """,
+    "an error that names it": """
+        def work(): raise ValueError("POST /v1/agents/a/messages is refused")
+        """,
+    "a docstring": """
+        def work():
+            '''Never calls client.agents.messages.create; see /v1/agents/a/messages.'''
+        """,
+    "not reached": """
+        from .asking import read, ask
+        def work(): return read("persona")
+        def other(): return ask("x")
+        """,
+    "a parameter of that name": """
+        from .asking import ask
+        def work(): return _call(str)
+        def _call(ask): return ask("x")
+        """,
+}
+
+
+@pytest.mark.parametrize("code", CIRCULAR.values(), ids=CIRCULAR)
+def test_a_message_to_the_agent_is_found(code: str, tmp_path: Path) -> None:
+    found = findings(tmp_path, code)
+    assert set(found) == {"letta/circular-handler"}, found
+
+
+@pytest.mark.parametrize("code", SAFE.values(), ids=SAFE)
+def test_what_sends_the_agent_nothing_is_let_be(code: str, tmp_path: Path) -> None:
+    assert findings(tmp_path, code) == {}
+
+
+def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
+    code = """\
+        from .asking import ask
+        def work():
+            return ask("x")
+        """
+    assert findings(tmp_path, code)["letta/circular-handler"] == (
+        "handlers/asking.py:10 sends a message into the agent's loop:"
+        " `Letta().agents.messages.create`, by way of `work` (handlers/work.py:3) -> `ask`"
+    )
+
+
+def test_a_handler_that_cannot_be_followed_is_told(tmp_path: Path) -> None:
+    deep = "+".join(["x"] * 900)
+    found = findings(tmp_path, f"def work(x=1): return {deep}\n")
+    assert set(found) == {"handler/unfollowed"}, "the tool declares data"
