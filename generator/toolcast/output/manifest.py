@@ -32,7 +32,7 @@ def surface(tool: ToolSpec) -> dict[str, Any]:
     where it is shown (clients, permission, section, order, always), which is the toolset's
     business as much as the tool's, and what is for the team alone.
     """
-    spec: Mapping[str, Any] = tool.document.value if tool.document else {}
+    spec: Mapping[str, Any] = tool.source.tree
     shown: dict[str, Any] = {
         "name": tool.name,
         "title": tool.title,

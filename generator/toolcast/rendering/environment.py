@@ -7,6 +7,7 @@ is never a template and never a template's name.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -23,13 +24,13 @@ from jinja2 import (
     Template,
     TemplateSyntaxError,
     Undefined,
+    nodes,
 )
 from jinja2.bccache import Bucket
-from markupsafe import Markup
 
 from ..encoders.code import Code
 
-__all__ = ["TemplateFailure", "environment", "is_built_in", "render"]
+__all__ = ["TemplateFailure", "environment", "is_built_in", "own_words", "render"]
 
 
 class TemplateFailure(Exception):
@@ -37,7 +38,7 @@ class TemplateFailure(Exception):
 
 
 def _only_code(value: Any) -> Any:
-    if isinstance(value, (Code, Markup)):
+    if isinstance(value, Code):
         return value
     if isinstance(value, Undefined):
         return str(value)  # raises, and names what is missing
@@ -123,6 +124,15 @@ def _template(template: str, folders: tuple[str, ...]) -> Template:
     if is_built_in(template, folders):
         return _own_template(template, folders)
     return environment(folders).get_template(template)
+
+
+def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
+    """The words that a template itself has, without what it places."""
+    found = environment(folders)
+    loader = found.loader
+    source = loader.get_source(found, template)[0] if loader is not None else ""
+    texts = (node.data for node in found.parse(source).find_all(nodes.TemplateData))
+    return frozenset(re.findall(r"\w+", " ".join(texts)))
 
 
 @cache
