@@ -1,6 +1,6 @@
 """The tools of a toolset's external MCP servers.
 
-Callers in any loop share the connections, which live in a thread of their own. Nothing is
+Callers in any loop share the connections, which live in the background loop. Nothing is
 connected, and the MCP SDK is not imported, before a tool is asked for that could be a
 server's.
 """
@@ -8,13 +8,17 @@ server's.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
+import os
 from collections.abc import Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..calls.loop_thread import LoopThread
+from ..calls.background_loop import in_background, run_sync
 from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
+from .sdk_logging import IS_QUIET
 from .server_settings import ExternalServer
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["ExternalTools"]
 
 _logger = logging.getLogger("toolcast")
+
+_CLOSING_SECONDS = 10.0
 
 _Result = TypeVar("_Result")
 
@@ -41,10 +47,9 @@ class ExternalTools:
     ) -> None:
         self._servers = tuple(servers)
         self._reserved = frozenset(taken)
-        self._thread = LoopThread("external tools", self._close)
         self._connections: dict[str, Connection] = {}
         self._told: set[tuple[str, str]] = set()
-        # Replaced as a whole in the thread, read in any other.
+        # Replaced as a whole in the background loop, read in any other.
         self._offered: Mapping[str, tuple[Tool, Connection]] = {}
 
     @property
@@ -101,28 +106,27 @@ class ExternalTools:
             return ToolResponse(
                 error=f"the external server of `{tool.name}` cannot be reached now"
             )
-        return await self._in_thread(found[1].call(tool.name, arguments))
+        return await _in_background(found[1].call(tool.name, arguments))
 
     async def close(self) -> None:
         """Ends the connections and their processes. What is called afterwards opens them."""
-        await asyncio.to_thread(self._thread.close)
+        await in_background(self._close())
 
     def close_sync(self) -> None:
         """`close` for callers without an event loop."""
-        self._thread.close()
-
-    async def _in_thread(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        return await self._thread.run(work)
+        run_sync(self._close())
 
     async def _settled(self, servers: Sequence[ExternalServer]) -> None:
         """Waits until each of the servers is connected or known to be down."""
         known = [self._connections.get(server.name) for server in servers]
         if servers and not all(one is not None and one.is_decided for one in known):
-            await self._in_thread(self._decide([server.name for server in servers]))
+            await _in_background(self._decide([server.name for server in servers]))
 
     async def _decide(self, names: Sequence[str]) -> None:
         from .connection import Connection
 
+        if not self._connections:
+            atexit.register(self._close_at_exit, os.getpid())
         for server in self._servers:
             if server.name not in self._connections:
                 self._connections[server.name] = Connection(
@@ -154,6 +158,24 @@ class ExternalTools:
         self._offered = offered
 
     async def _close(self) -> None:
-        await asyncio.gather(*(one.close() for one in self._connections.values()))
-        self._connections = {}
+        atexit.unregister(self._close_at_exit)
+        connections, self._connections = self._connections, {}
         self._offered = {}
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                await asyncio.gather(*(one.close() for one in connections.values()))
+
+    def _close_at_exit(self, process: int) -> None:
+        # A forked child has neither the loop nor the servers.
+        if os.getpid() == process:
+            self.close_sync()
+
+
+async def _in_background(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Works with connections, without what the SDK logs of them."""
+
+    async def quietly() -> _Result:
+        IS_QUIET.set(True)
+        return await work
+
+    return await in_background(quietly())

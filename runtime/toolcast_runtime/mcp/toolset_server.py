@@ -7,13 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..registry.registry import Registry, UnknownToolError
-
 if TYPE_CHECKING:
     from ..http.admin import AdminRoute
     from ..http.settings import HttpSettings
-    from ..registry.tool import Tool
-    from ..registry.tool_list import ListedTool
+    from ..tools.tool import Tool
     from .server_part import ServerPart
 
 __all__ = ["ToolsetServer"]
@@ -36,7 +33,8 @@ class ToolsetServer:
         parts: what other targets of the toolset add.
     """
 
-    registry: Registry
+    # Of either layout, until every module is of the present one.
+    registry: Any
     _: KW_ONLY
     name: str
     title: str | None = None
@@ -85,7 +83,7 @@ class ToolsetServer:
         show = self.registry.listed_tool
         return [show(name, client).definition for name in self.names(client)]
 
-    async def offered(self, client: str | None) -> list[ListedTool | Tool]:
+    async def offered(self, client: str | None) -> list[Tool]:
         """The tools that a client is offered, the toolset's own before the external.
 
         Raises: as `names`.
@@ -98,14 +96,14 @@ class ToolsetServer:
         """The external servers' tools that a client is offered."""
         return await self.registry.source_tools(client) if self.external else []
 
-    async def find(self, name: str, client: str | None) -> ListedTool | Tool | None:
+    async def find(self, name: str, client: str | None) -> Tool | None:
         """A tool that a client is offered, by its present or a former name; or None."""
         present = self.registry.resolve(name)
         # Every call comes here: it may cost one look-up, not one for each tool.
         if self.has(present):
             try:
-                return self.registry.listed_tool(present, client)
-            except UnknownToolError:
+                return self.registry.listed_tool(present, client)  # type: ignore[no-any-return]
+            except LookupError:
                 return None
         if not self.external or self.registry.is_own(present):
             return None
