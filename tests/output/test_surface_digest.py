@@ -228,7 +228,7 @@ def test_a_live_server_shows_what_is_pinned(revision: str) -> None:
 def test_a_server_that_changed_since_is_told() -> None:
     """A rug pull: one enum value more, one tool more, one tool twice, one tool less."""
     manifest = json.loads((ROOT / "generated" / "MANIFEST.json").read_bytes())
-    command = ["-m", "generated.kirishima.mcp_server", "--own-tools"]
+    command = ["-m", "generated.kirishima.mcp_server", "--local-tools"]
     tools = json.loads(raw_tools_list(command, ROOT, REVISIONS[0]))
     assert compare_with_manifest(manifest, "kirishima", tools).changed == ()
     by_name = {tool["name"]: tool for tool in tools}

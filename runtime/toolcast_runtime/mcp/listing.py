@@ -84,11 +84,7 @@ def exact_tools(
 
 
 def _json(served: ToolsetServer, client: str | None) -> bytes:
-    registry, names = served.registry, served.names(client)
-    if hasattr(registry.prepared, "tools_json"):
-        text: bytes = registry.prepared.tools_json(names)
-        return text
-    tools = [registry.get_tool(name, client).mcp_json() for name in names]
+    tools = [tool.mcp_json() for tool in served.tools(client)]
     return b"[" + b",".join(tools) + b"]"
 
 
@@ -117,7 +113,7 @@ def header_schemas(
         if present in plain or not served.has(present):
             return None
         try:
-            schema = served.registry.listed_tool(present, client).parameters
+            schema = served.registry.get_tool(present, client).parameters
         except LookupError:
             return None
         if _HEADER_KEY not in json.dumps(schema):

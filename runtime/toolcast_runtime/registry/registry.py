@@ -319,24 +319,6 @@ class Registry:
     route_tools_sync = sync(route_tools)
     call_tool_sync = sync(call_tool)
 
-    # What servers of the first layout still ask for.
-    listed_tool = get_tool
-    is_own = is_local
-    source_tools = remote_tools
-
-    @property
-    def prepared(self) -> Registry:
-        """The registry itself, which servers of the first layout ask for lists."""
-        return self
-
-    def tool(self, name: str) -> Tool:
-        """A local tool."""
-        return self._tools[name]
-
-    def tools_json(self, names: Iterable[str]) -> bytes:
-        """The JSON array of the named tools' definitions, exactly as the specs have them."""
-        return b"[" + b",".join([self._tools[n].mcp_json() for n in names]) + b"]"
-
     async def close(self) -> None:
         """Ends what the providers hold open, and returns when all calls are recorded."""
         for provider in self._providers:
