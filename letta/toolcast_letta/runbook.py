@@ -103,7 +103,9 @@ def _toolset_page(toolset: Toolset, data: Mapping[str, Any]) -> ToolsetRunbook:
 
 def _settings(toolset: Toolset) -> Iterator[Code]:
     server = settings_of(toolset).server
-    yield phrase("* `LETTA_BASE_URL`: where Letta is; nothing reaches Letta's cloud by default.")
+    yield phrase(
+        "* `LETTA_BASE_URL`: where Letta is; nothing reaches Letta's cloud by default."
+    )
     yield phrase("* `LETTA_API_KEY`: its key or password, if it asks one.")
     if server.url_env:
         yield phrase("* {}: where Letta reaches the MCP server.", span(server.url_env))
@@ -172,9 +174,13 @@ def _tool_page(
 def _facts(toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]) -> Iterator[Code]:
     if tool.name in data["attached"]:
         agents = [agent["name"] for agent in data["agents"]]
-        yield phrase("* Attached to {}.", _spans(agents) if agents else phrase('no agent yet'))
+        yield phrase(
+            "* Attached to {}.", _spans(agents) if agents else phrase("no agent yet")
+        )
         ends = tool.name in data["exit_tools"]
-        yield phrase("* {} the agent's turn.", phrase('Ends') if ends else phrase('Does not end'))
+        yield phrase(
+            "* {} the agent's turn.", phrase("Ends") if ends else phrase("Does not end")
+        )
         if tool.name in data["approval_tools"]:
             yield phrase("* A person approves each call.")
     else:
@@ -185,15 +191,19 @@ def _facts(toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]) -> Iterato
     if tool.handler is not None:
         yield phrase("* Its handler is {}.", span(str(tool.handler)))
     if tool.clients is not None:
-        yield phrase("* Clients: {}.", _spans(tool.clients) if tool.clients else phrase('none'))
+        yield phrase(
+            "* Clients: {}.", _spans(tool.clients) if tool.clients else phrase("none")
+        )
     facts = tool.data or {}
     if facts.get("pool"):
-        yield phrase("* Database pool: {}.", span(facts['pool']))
+        yield phrase("* Database pool: {}.", span(facts["pool"]))
     for verb in ("reads", "writes", "destroys"):
         if facts.get(verb):
             yield phrase("* {} {}.", inline(verb.capitalize()), _spans(facts[verb]))
     if facts.get("confirmation"):
-        yield phrase("* The first call only says what would go; the second one does it.")
+        yield phrase(
+            "* The first call only says what would go; the second one does it."
+        )
     if not changes_data(tool):
         yield phrase("* Its spec names nothing that it changes.")
 
@@ -201,9 +211,13 @@ def _facts(toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]) -> Iterato
 def _checks(tool: ToolSpec) -> Iterator[Code]:
     loops = bool(facts_of(tool).get("calls_agent_loop"))
     if loops:
-        yield phrase("* It calls the agent's own loop: attached, it would deadlock the agent's turn.")
+        yield phrase(
+            "* It calls the agent's own loop: attached, it would deadlock the agent's turn."
+        )
     else:
-        yield phrase("* It must not send a message to the agent, directly or through others: that deadlocks the turn.")
+        yield phrase(
+            "* It must not send a message to the agent, directly or through others: that deadlocks the turn."
+        )
     facts = tool.data or {}
     tables = [
         name
@@ -211,12 +225,18 @@ def _checks(tool: ToolSpec) -> Iterator[Code]:
         for name in facts.get(verb) or ()
     ]
     if facts.get("pool") and tables:
-        yield phrase("* {} must be in the pool {}: the wrong pool answers with nothing, silently.", _spans(list(dict.fromkeys(tables))), span(facts['pool']))
-    yield phrase("* Its texts say what is, not what should be: agents read them as true.")
+        yield phrase(
+            "* {} must be in the pool {}: the wrong pool answers with nothing, silently.",
+            _spans(list(dict.fromkeys(tables))),
+            span(facts["pool"]),
+        )
+    yield phrase(
+        "* Its texts say what is, not what should be: agents read them as true."
+    )
 
 
 def _steps(toolset: Toolset, tool: ToolSpec, *, is_attached: bool) -> Iterator[Code]:
-    yield phrase("Generate and check.\n\n{}", _commands('make generate', 'make check'))
+    yield phrase("Generate and check.\n\n{}", _commands("make generate", "make check"))
     yield phrase("Review the difference, commit it, and deploy the generated server.")
     plan = _letta("plan", toolset, f" --out {_PLAN}")
     apply = _letta("apply", toolset, f" {_PLAN}")

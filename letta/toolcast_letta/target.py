@@ -19,6 +19,7 @@ from .server.tool_rules import RuleNeeds, kept_rules
 
 __all__ = ["TARGET"]
 
+
 @dataclass(frozen=True)
 class LettaView:
     """The module."""

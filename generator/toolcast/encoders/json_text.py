@@ -110,6 +110,4 @@ def compact(value: Any) -> str:
     Raises:
         ValueError: a number is not finite.
     """
-    return json.dumps(
-        value, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-    )
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -16,7 +16,14 @@ from .code import Code
 from .layout import WIDTH, Entry, Expression, Group, Text, laid_out
 from .python_strings import broken, string
 
-__all__ = ["dotted_name", "identifier", "imported", "literal", "tuple_of_names", "words"]
+__all__ = [
+    "dotted_name",
+    "identifier",
+    "imported",
+    "literal",
+    "tuple_of_names",
+    "words",
+]
 
 
 class _LongString(Text):

@@ -140,9 +140,7 @@ def _difference(
     if listed == list(declared):
         return ""
     extra = [
-        word
-        for word in listed
-        if word not in declared and not _is_made_of(word, known)
+        word for word in listed if word not in declared and not _is_made_of(word, known)
     ]
     missing = [] if known else [word for word in declared if word not in listed]
     if extra or missing:

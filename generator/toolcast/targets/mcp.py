@@ -139,12 +139,10 @@ TARGET = Target(
     reads_toolset=frozenset(["instructions", "version"]),
     purpose="An MCP server over stdio and streamable HTTP.",
     generate=generate,
-    reads=frozenset(
-        """
+    reads=frozenset("""
         name title summary description parameters returns annotations icons meta
         execution mcp
-        """.split()
-    ),
+        """.split()),
     needs=("registry",),
     options={
         "client": "The client that stdio and the default HTTP path serve.",

@@ -139,9 +139,7 @@ def _section(section: Section, tools: Sequence[ToolSpec], top: Code) -> SectionV
         ],
         has_footer=bool(section.footer),
         footer=block(section.footer),
-        shape=MarkdownShape(
-            (f"## {heading}", *(f"### {tool.name}" for tool in tools))
-        ),
+        shape=MarkdownShape((f"## {heading}", *(f"### {tool.name}" for tool in tools))),
     )
 
 

@@ -174,11 +174,9 @@ TARGET = Target(
     reads_toolset=frozenset(["mcp_servers", "router"]),
     purpose="A definition and types a tool, look-up by client, calls with validation.",
     generate=generate,
-    reads=frozenset(
-        """
+    reads=frozenset("""
         name title summary description parameters returns when_to_use annotations icons
         meta execution mcp handler clients always persistent service permission timeout
         actions renamed_from deprecated examples order
-        """.split()
-    ),
+        """.split()),
 )
