@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from toolcast.facts.mcp_definition import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast.output.manifest import BETWEEN, entry_text, manifest, surface
-from toolcast.facts.mcp_definition import mcp_definition
 from toolcast_runtime.registry.surface_digest import (
     canonical_json,
     compare_with_manifest,
