@@ -154,7 +154,7 @@ def test_every_line_of_the_block_is_a_command(shell: Shell, toolset: str) -> Non
     assert lines
     for line in lines:
         assert line.startswith(program)
-        call = line.removeprefix(program).partition("   # ")[0]
+        call = line.removeprefix(program).partition(" # ")[0]
         words = [w.strip("[]") for w in shlex.split(call.replace("...>", ">"))]
         shown = CliRunner().invoke(main, [*words, "--help"])
         assert shown.exit_code == 0, f"{line}: {shown.output}"
