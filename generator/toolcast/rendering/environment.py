@@ -19,7 +19,6 @@ from jinja2 import (
     Environment,
     FileSystemBytecodeCache,
     FileSystemLoader,
-    PackageLoader,
     StrictUndefined,
     Template,
     TemplateSyntaxError,
@@ -29,6 +28,7 @@ from jinja2 import (
 from jinja2.bccache import Bucket
 
 from ..encoders.code import Code
+from ..shipped import templates_folder
 
 __all__ = ["TemplateFailure", "environment", "is_built_in", "own_words", "render"]
 
@@ -86,7 +86,7 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
             before the built-in ones of the same name.
     """
     loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
-    loaders.append(_built_in())
+    loaders.append(FileSystemLoader(templates_folder()))
     # Of other people's templates nothing is kept: their code has no place in our package.
     kept = None if folders else _compiled()
     # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
@@ -105,14 +105,6 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
 def _compiled() -> _BesideModules | None:
     cached = __spec__.cached if __spec__ is not None else None
     return _BesideModules(os.path.dirname(cached)) if cached else None
-
-
-def _built_in() -> BaseLoader:
-    """The shipped templates: in the wheel beside the package, in a checkout at the root."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    if os.path.isdir(os.path.join(here, "templates")):
-        return PackageLoader("toolcast", "templates")
-    return FileSystemLoader(os.path.join(here, os.pardir, os.pardir, "templates"))
 
 
 def is_built_in(template: str, folders: tuple[str, ...]) -> bool:

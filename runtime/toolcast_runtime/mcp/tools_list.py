@@ -72,17 +72,17 @@ def exact_tools(
             return result
         present = served.names(client)
         if present != shown[0]:
-            shown = present, _own(served, client, takes_raw_json=takes_raw_json)
+            shown = present, _local(served, client, takes_raw_json=takes_raw_json)
         further = [tool.definition for tool in await served.external_tools(client)]
         return {**result, "tools": _with(shown[1], further)}
 
     return put_in
 
 
-def _own(
+def _local(
     served: ToolsetServer, client: str | None, *, takes_raw_json: bool
 ) -> RawJson | list[Mapping[str, Any]]:
-    tools = served.registry.tools(client, target="mcp")
+    tools = served.tools(client)
     if not takes_raw_json:
         return [tool.definition for tool in tools]
     return RawJson(b"[" + b",".join([tool.mcp_json() for tool in tools]) + b"]")
@@ -113,12 +113,12 @@ def header_schemas(
         if present in plain or not served.has(present):
             return None
         try:
-            tool = served.registry.get_tool(present, client)
+            schema = served.registry.get_tool(present, client).parameters
         except UnknownToolError:
             return None
-        if _HEADER_KEY not in json.dumps(tool.parameters):
+        if _HEADER_KEY not in json.dumps(schema):
             plain.add(present)
             return None
-        return tool.parameters
+        return schema
 
     return input_schema

@@ -45,35 +45,37 @@ class ToolsetServer:
     external: bool = False
     parts: tuple[ServerPart, ...] = ()
 
-    def has(self, name: str) -> bool:
-        """Whether a local tool of this present name is served, for anybody."""
-        return name in self._served
-
     @cached_property
-    def _served(self) -> frozenset[str]:
+    def _names(self) -> frozenset[str]:
         return frozenset(self.registry.names_in("mcp"))
 
-    def names(self, client: str | None) -> tuple[str, ...]:
+    def has(self, name: str) -> bool:
+        """Whether a local tool of this present name is served, for anybody."""
+        return name in self._names
+
+    def tools(self, client: str | None) -> list[Tool]:
         """The local tools that a client gets, in their order.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
+        return self.registry.tools(client, target="mcp")
+
+    def names(self, client: str | None) -> tuple[str, ...]:
+        """The names of `tools`; raises as it does."""
         return self.registry.names(client, target="mcp")
 
     def list_tools(self, client: str | None) -> list[Mapping[str, Any]]:
         """The client's `tools/list`, without the tools of external servers."""
-        local = self.registry.tools(client, target="mcp")
-        return [tool.definition for tool in local]
+        return [tool.definition for tool in self.tools(client)]
 
     async def offered(self, client: str | None) -> list[Tool]:
-        """The tools that a client is offered, the local before the external ones.
+        """The tools that a client is offered, the local before the external.
 
-        Raises: as `names`.
+        Raises: as `tools`.
         """
-        local = self.registry.tools(client, target="mcp")
-        return [*local, *await self.external_tools(client)]
+        return [*self.tools(client), *await self.external_tools(client)]
 
     async def external_tools(self, client: str | None) -> list[Tool]:
         """The external servers' tools that a client is offered."""
