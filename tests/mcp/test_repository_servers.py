@@ -127,7 +127,7 @@ def test_raw_json_of_the_list_is_that_of_the_definitions(
     for client in registry.clients or (None,):
         expected = [definition(toolset, name) for name in registry.names(client)]
         who = [] if client is None else ["--client", client]
-        who.append("--own-tools")
+        who.append("--local-tools")
         with stdio_server(ROOT, f"generated.{toolset}", *who, era=era) as server:
             server.request("tools/list")
             assert spelled(server.lines[-1])["result"]["tools"] == expected
