@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         ServerRequestContext,
     )
 
-    from ..tools.tool import Tool
     from .toolset_server import ToolsetServer
 
 __all__ = ["empty_list", "exact_tools", "header_schemas"]
@@ -85,11 +84,7 @@ def exact_tools(
 
 
 def _json(served: ToolsetServer, client: str | None) -> bytes:
-    registry, names = served.registry, served.names(client)
-    if hasattr(registry.prepared, "tools_json"):
-        text: bytes = registry.prepared.tools_json(names)
-        return text
-    tools = [registry.get_tool(name, client).mcp_json() for name in names]
+    tools = [tool.mcp_json() for tool in served.tools(client)]
     return b"[" + b",".join(tools) + b"]"
 
 
@@ -118,12 +113,12 @@ def header_schemas(
         if present in plain or not served.has(present):
             return None
         try:
-            tool: Tool = served.registry.listed_tool(present, client)
+            schema = served.registry.get_tool(present, client).parameters
         except LookupError:
             return None
-        if _HEADER_KEY not in json.dumps(tool.parameters):
+        if _HEADER_KEY not in json.dumps(schema):
             plain.add(present)
             return None
-        return tool.parameters
+        return schema
 
     return input_schema
