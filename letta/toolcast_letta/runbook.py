@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcast.encoders.code import Code
-from toolcast.encoders.markdown import block, fenced, inline, span
+from toolcast.encoders.markdown import block, fenced, inline, listed, phrase, span
 from toolcast.encoders.names import module_name
 from toolcast.encoders.shell import word
 from toolcast.model.model import Toolset, ToolSpec
-from toolcast.rendering.output_guard import MarkdownShape
+from toolcast.rendering.output_shape import MarkdownShape
 from toolcast.targets.target import Context
 
 from .config import changes_data, facts_of, settings_of, unattached
@@ -85,17 +85,17 @@ def _letta(verb: str, toolset: Toolset, rest: str = "") -> str:
 
 
 def _toolset_page(toolset: Toolset, data: Mapping[str, Any]) -> ToolsetRunbook:
-    heading = Code(f"Runbook: the tools of {toolset.name} in Letta")
+    heading = phrase("Runbook: the tools of {} in Letta", inline(toolset.name))
     return ToolsetRunbook(
         heading,
-        Code(_NOTE),
+        phrase(_NOTE),
         span(toolset.folder),
         _commands(_letta("plan", toolset, f" --out {_PLAN}")),
         _commands(_letta("apply", toolset, f" {_PLAN}")),
         _commands(_letta("verify", toolset)),
         _commands(_letta("rollback", toolset)),
         list(_settings(toolset)),
-        list(_agents(data)) or [Code("None is declared.")],
+        list(_agents(data)) or [phrase("None is declared.")],
         list(_tools(toolset)),
         MarkdownShape((f"# {heading}", *_TOOLSET_HEADINGS)),
     )
@@ -103,62 +103,66 @@ def _toolset_page(toolset: Toolset, data: Mapping[str, Any]) -> ToolsetRunbook:
 
 def _settings(toolset: Toolset) -> Iterator[Code]:
     server = settings_of(toolset).server
-    yield Code(
+    yield phrase(
         "* `LETTA_BASE_URL`: where Letta is; nothing reaches Letta's cloud by default."
     )
-    yield Code("* `LETTA_API_KEY`: its key or password, if it asks one.")
+    yield phrase("* `LETTA_API_KEY`: its key or password, if it asks one.")
     if server.url_env:
-        yield Code(f"* {span(server.url_env)}: where Letta reaches the MCP server.")
+        yield phrase("* {}: where Letta reaches the MCP server.", span(server.url_env))
     elif server.url:
-        yield Code(f"* Letta reaches the MCP server at {span(server.url)}.")
+        yield phrase("* Letta reaches the MCP server at {}.", span(server.url))
     if server.token_env:
         name = span(server.token_env)
-        yield Code(f"* {name}: the bearer token that Letta sends to the MCP server.")
+        yield phrase("* {}: the bearer token that Letta sends to the MCP server.", name)
     if server.client:
-        yield Code(f"* The server takes Letta for the client {span(server.client)}.")
+        yield phrase("* The server takes Letta for the client {}.", span(server.client))
     for agent in settings_of(toolset).agents:
         if agent.id_env:
-            yield Code(f"* {span(agent.id_env)}: the id of {span(agent.name)}.")
+            yield phrase("* {}: the id of {}.", span(agent.id_env), span(agent.name))
 
 
 def _agents(data: Mapping[str, Any]) -> Iterator[Code]:
     own = len(data["attached"])
     for agent in data["agents"]:
         expects = [name for name in agent["expects"] if name not in data["attached"]]
-        text = (
-            f"* {span(agent['name'])}, a `{agent['type']}`: {own} tools of this toolset"
+        text = phrase(
+            "* {}, a `{}`: {} tools of this toolset",
+            span(agent["name"]),
+            inline(agent["type"]),
+            inline(str(own)),
         )
         if expects:
-            text += f", and {len(expects)} of others: {_spans(expects)}"
-        yield Code(f"{text}.")
+            number = inline(str(len(expects)))
+            text = phrase("{}, and {} of others: {}", text, number, _spans(expects))
+        yield phrase("{}.", text)
         for name, reason in agent["forbids"].items():
-            yield Code(f"  * never {span(name)}: {inline(_one_line(reason))}")
+            yield phrase("  * never {}: {}", span(name), inline(_one_line(reason)))
 
 
 def _tools(toolset: Toolset) -> Iterator[Code]:
     reasons = unattached(toolset)
     for tool in sorted(toolset.tools, key=lambda tool: tool.name):
-        state = "attached"
+        state = phrase("attached")
         if tool.name in reasons:
             reason = _one_line(reasons[tool.name]) or "no reason is given"
-            state = f"not attached: {inline(reason)}"
-        page = Code(f"runbook/{module_name(tool.name)}.md")
-        yield Code(f"* [{span(tool.name)}]({page}): {state}")
+            state = phrase("not attached: {}", inline(reason))
+        page = phrase("runbook/{}.md", inline(module_name(tool.name)))
+        yield phrase("* [{}]({}): {}", span(tool.name), page, state)
 
 
 def _tool_page(
     toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]
 ) -> ToolRunbook:
-    heading = Code(f"Runbook: {span(tool.name)}")
+    heading = phrase("Runbook: {}", span(tool.name))
     is_attached = tool.name in data["attached"]
     return ToolRunbook(
         heading,
-        Code(_NOTE),
+        phrase(_NOTE),
         block(tool.summary),
         list(_facts(toolset, tool, data)),
         list(_checks(tool)),
         [
-            Code(f"{number}. {step}")
+            phrase("{}. {}", inline(str(number)), step)
             for number, step in enumerate(
                 _steps(toolset, tool, is_attached=is_attached), 1
             )
@@ -170,42 +174,49 @@ def _tool_page(
 def _facts(toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]) -> Iterator[Code]:
     if tool.name in data["attached"]:
         agents = [agent["name"] for agent in data["agents"]]
-        yield Code(f"* Attached to {_spans(agents) if agents else 'no agent yet'}.")
+        yield phrase(
+            "* Attached to {}.", _spans(agents) if agents else phrase("no agent yet")
+        )
         ends = tool.name in data["exit_tools"]
-        yield Code(f"* {'Ends' if ends else 'Does not end'} the agent's turn.")
+        yield phrase(
+            "* {} the agent's turn.", phrase("Ends") if ends else phrase("Does not end")
+        )
         if tool.name in data["approval_tools"]:
-            yield Code("* A person approves each call.")
+            yield phrase("* A person approves each call.")
     else:
         reason = _one_line(unattached(toolset)[tool.name]) or "no reason is given"
-        yield Code(f"* Not attached to an agent: {inline(reason)}")
+        yield phrase("* Not attached to an agent: {}", inline(reason))
     if tool.renamed_from:
-        yield Code(f"* Was called {_spans(tool.renamed_from)}.")
+        yield phrase("* Was called {}.", _spans(tool.renamed_from))
     if tool.handler is not None:
-        yield Code(f"* Its handler is {span(str(tool.handler))}.")
+        yield phrase("* Its handler is {}.", span(str(tool.handler)))
     if tool.clients is not None:
-        yield Code(f"* Clients: {_spans(tool.clients) if tool.clients else 'none'}.")
+        yield phrase(
+            "* Clients: {}.", _spans(tool.clients) if tool.clients else phrase("none")
+        )
     facts = tool.data or {}
     if facts.get("pool"):
-        yield Code(f"* Database pool: {span(facts['pool'])}.")
+        yield phrase("* Database pool: {}.", span(facts["pool"]))
     for verb in ("reads", "writes", "destroys"):
         if facts.get(verb):
-            yield Code(f"* {verb.capitalize()} {_spans(facts[verb])}.")
+            yield phrase("* {} {}.", inline(verb.capitalize()), _spans(facts[verb]))
     if facts.get("confirmation"):
-        yield Code("* The first call only says what would go; the second one does it.")
+        yield phrase(
+            "* The first call only says what would go; the second one does it."
+        )
     if not changes_data(tool):
-        yield Code("* Its spec names nothing that it changes.")
+        yield phrase("* Its spec names nothing that it changes.")
 
 
 def _checks(tool: ToolSpec) -> Iterator[Code]:
     loops = bool(facts_of(tool).get("calls_agent_loop"))
     if loops:
-        yield Code(
+        yield phrase(
             "* It calls the agent's own loop: attached, it would deadlock the agent's turn."
         )
     else:
-        yield Code(
-            "* It must not send a message to the agent, directly or through others:"
-            " that deadlocks the turn."
+        yield phrase(
+            "* It must not send a message to the agent, directly or through others: that deadlocks the turn."
         )
     facts = tool.data or {}
     tables = [
@@ -214,34 +225,38 @@ def _checks(tool: ToolSpec) -> Iterator[Code]:
         for name in facts.get(verb) or ()
     ]
     if facts.get("pool") and tables:
-        yield Code(
-            f"* {_spans(list(dict.fromkeys(tables)))} must be in the pool"
-            f" {span(facts['pool'])}: the wrong pool answers with nothing, silently."
+        yield phrase(
+            "* {} must be in the pool {}: the wrong pool answers with nothing, silently.",
+            _spans(list(dict.fromkeys(tables))),
+            span(facts["pool"]),
         )
-    yield Code("* Its texts say what is, not what should be: agents read them as true.")
+    yield phrase(
+        "* Its texts say what is, not what should be: agents read them as true."
+    )
 
 
 def _steps(toolset: Toolset, tool: ToolSpec, *, is_attached: bool) -> Iterator[Code]:
-    yield Code(f"Generate and check.\n\n{_commands('make generate', 'make check')}")
-    yield Code("Review the difference, commit it, and deploy the generated server.")
+    yield phrase("Generate and check.\n\n{}", _commands("make generate", "make check"))
+    yield phrase("Review the difference, commit it, and deploy the generated server.")
     plan = _letta("plan", toolset, f" --out {_PLAN}")
     apply = _letta("apply", toolset, f" {_PLAN}")
-    yield Code(f"Plan, read the plan, and apply it.\n\n{_commands(plan, apply)}")
+    yield phrase("Plan, read the plan, and apply it.\n\n{}", _commands(plan, apply))
     if not is_attached:
         verify = _letta("verify", toolset)
-        yield Code(f"Verify: no agent has it.\n\n{_commands(verify)}")
+        yield phrase("Verify: no agent has it.\n\n{}", _commands(verify))
         return
     verify = _letta("verify", toolset, f" --tool {word(tool.name)}")
-    text = "Verify: it is attached, with its rules and schema"
-    text += ", and its example works." if tool.examples else "."
-    yield Code(f"{text}\n\n{_commands(verify)}")
+    text = phrase("Verify: it is attached, with its rules and schema.")
+    if tool.examples:
+        text = phrase("Verify: it is attached, and its example works.")
+    yield phrase("{}\n\n{}", text, _commands(verify))
     if tool.examples:
         turn = _letta("verify", toolset, f" --turn {word(tool.name)}")
-        yield Code(f"Have an agent call it in a real turn.\n\n{_commands(turn)}")
+        yield phrase("Have an agent call it in a real turn.\n\n{}", _commands(turn))
 
 
-def _spans(names: Sequence[str]) -> str:
-    return ", ".join(span(name) for name in names)
+def _spans(names: Sequence[str]) -> Code:
+    return listed(map(span, names))
 
 
 def _one_line(text: str) -> str:

@@ -8,18 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcast.encoders.code import Code
-from toolcast.encoders.layout import Expression, Text
-from toolcast.encoders.python import (
-    call,
-    code_of,
-    encode,
-    keyword_argument,
-    literal,
-    string,
-    tuple_of,
-)
+from toolcast.encoders.python import literal, words
 from toolcast.model.model import Toolset
-from toolcast.rendering.output_guard import PythonShape
+from toolcast.rendering.output_shape import PythonShape
 from toolcast.targets.target import Context, Target, header
 
 from .config import letta_data, settings_of, unattached
@@ -27,8 +18,6 @@ from .runbook import runbook_pages
 from .server.tool_rules import RuleNeeds, kept_rules
 
 __all__ = ["TARGET"]
-
-_NAMES = "tuple[str, ...]"
 
 
 @dataclass(frozen=True)
@@ -48,7 +37,10 @@ class LettaView:
     rules: Code
     server: Code
     agents: Code
-    letta: Code
+    toolset: Code
+    flavour: Code
+    not_served: Code
+    on_start: Code
     shape: PythonShape = PythonShape(
         (
             *("docstring", "from __future__", "from typing"),
@@ -61,7 +53,7 @@ class LettaView:
     )
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`letta.py`, `runbook.md` and `runbook/`."""
     data = letta_data(toolset)
     agents = data["agents"]
@@ -69,28 +61,32 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         agent["name"]: sorted({*data["attached"], *agent["expects"]})
         for agent in agents
     }
+    settings = settings_of(toolset)
+    shown = "tuple[str, ...] = "
+    texts = "dict[str, str] = "
     view = LettaView(
-        header(f"{toolset.folder}/toolset.yaml"),
-        Code(toolset.name),
-        _names("CANONICAL_TOOL_NAMES", data["attached"]),
-        _names("EXIT_TOOLS", data["exit_tools"]),
-        _names("APPROVAL_TOOLS", data["approval_tools"]),
-        _names("CHANGING_TOOLS", data["changing_tools"]),
-        literal(unattached(toolset), 0, "NOT_ATTACHED: dict[str, str] = "),
-        literal(data["never_attached"], 0, "NEVER_ATTACHED: dict[str, str] = "),
-        literal(data["former_names"], 0, "FORMER_NAMES: dict[str, str] = "),
-        literal(expected, 0, "EXPECTED_TOOL_NAMES: dict[str, list[str]] = "),
-        literal(_rules(data), 0, "TOOL_RULES: dict[str, list[dict[str, str]]] = "),
-        literal(data["server"], 0, "SERVER: dict[str, str | None] = "),
-        literal(agents, 0, "AGENTS: list[dict[str, Any]] = "),
-        _letta(toolset),
+        header=header(f"{toolset.folder}/toolset.yaml"),
+        name=words(toolset.name),
+        canonical=literal(tuple(data["attached"]), f"CANONICAL_TOOL_NAMES: {shown}"),
+        exits=literal(tuple(data["exit_tools"]), f"EXIT_TOOLS: {shown}"),
+        approvals=literal(tuple(data["approval_tools"]), f"APPROVAL_TOOLS: {shown}"),
+        changing=literal(tuple(data["changing_tools"]), f"CHANGING_TOOLS: {shown}"),
+        unattached=literal(unattached(toolset), f"NOT_ATTACHED: {texts}"),
+        never=literal(data["never_attached"], f"NEVER_ATTACHED: {texts}"),
+        former=literal(data["former_names"], f"FORMER_NAMES: {texts}"),
+        expected=literal(expected, "EXPECTED_TOOL_NAMES: dict[str, list[str]] = "),
+        rules=literal(_rules(data), "TOOL_RULES: dict[str, list[dict[str, str]]] = "),
+        server=literal(data["server"], "SERVER: dict[str, str | None] = "),
+        agents=literal(agents, "AGENTS: list[dict[str, Any]] = "),
+        toolset=literal(toolset.name),
+        flavour=literal(settings.flavour),
+        not_served=literal(
+            tuple(sorted(toolset.excluded("mcp"))), "    not_served=", ","
+        ),
+        on_start=literal(settings.on_start),
     )
     module = {"letta.py": context.render("letta/letta.py.jinja", view)}
     return {**module, **runbook_pages(toolset, context, data)}
-
-
-def _names(name: str, values: list[str]) -> Code:
-    return code_of(tuple_of(Text(string(v)) for v in values), 0, f"{name}: {_NAMES} = ")
 
 
 def _rules(data: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -110,35 +106,10 @@ def _rules(data: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _letta(toolset: Toolset) -> Code:
-    settings = settings_of(toolset)
-    arguments: list[Expression] = [
-        keyword_argument("toolset", encode(toolset.name)),
-        keyword_argument("registry", Text("REGISTRY")),
-    ]
-    constants = {
-        "attached": "CANONICAL_TOOL_NAMES",
-        "exit_tools": "EXIT_TOOLS",
-        "approval_tools": "APPROVAL_TOOLS",
-        "changing_tools": "CHANGING_TOOLS",
-        "never_attached": "NEVER_ATTACHED",
-        "former_names": "FORMER_NAMES",
-        "server": "SERVER",
-        "agents": "AGENTS",
-    }
-    arguments += [keyword_argument(k, Text(name)) for k, name in constants.items()]
-    arguments.append(keyword_argument("flavour", encode(settings.flavour)))
-    excluded = sorted(toolset.excluded("mcp"))
-    not_served = tuple_of(Text(string(name)) for name in excluded)
-    arguments.append(keyword_argument("not_served", not_served))
-    arguments.append(keyword_argument("on_start", encode(settings.on_start)))
-    return code_of(call("LettaToolset", arguments), 0, "LETTA = ")
-
-
 TARGET = Target(
     name="letta",
     purpose="Which tools Letta's agents get with which rules, and the runbook for it.",
-    cast=cast,
+    generate=generate,
     reads=frozenset(
         [
             *("name", "summary", "description", "parameters", "annotations", "mcp"),

@@ -1,5 +1,5 @@
 """The docs of a toolset's tools for system prompts."""
 
-from .prompts import CliBlock, Prompts, Section, command_rows
+from .prompts import CliBlock, Prompts, Section
 
-__all__ = ["CliBlock", "Prompts", "Section", "command_rows"]
+__all__ = ["CliBlock", "Prompts", "Section"]
