@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from jinja2 import meta
 
-from toolcast.encoders.code import Code
+from toolcast.encoders.code import NotEncoded
+from toolcast.encoders.markdown import inline
 from toolcast.rendering.environment import TemplateFailure, environment, render
 from toolcast.rendering.template_lint import lint_template
 
@@ -94,7 +95,7 @@ def project_templates(tmp_path: Path) -> Path:
 
 
 def test_code_is_printed_unchanged(project_templates: Path) -> None:
-    value = Code('<a href="x">&\'</a>')
+    value = inline('<a href="x">&\'</a>')
     drawn = render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
     assert drawn.decode() == f"first\n{value}\n"
 
@@ -118,7 +119,7 @@ def test_a_missing_template_fails(project_templates: Path) -> None:
 
 
 def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> None:
-    view = SimpleNamespace(value=Code("{{ 7 * 7 }}{% for %}"))
+    view = SimpleNamespace(value=inline("{{ 7 * 7 }}{% for %}"))
     drawn = render("one.jinja", view, (str(project_templates),))
     assert drawn == b"first\n{{ 7 * 7 }}{% for %}\n"
 
@@ -135,8 +136,8 @@ def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> 
     ],
 )
 def test_code_refuses_plain_text(join: Any) -> None:
-    with pytest.raises(TypeError):
-        join(Code("a {} %s"))
+    with pytest.raises(NotEncoded):
+        join(inline("a {} %s"))
 
 
 def test_projects_template_goes_before_the_built_in_one(tmp_path: Path) -> None:
