@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolcast.findings import has_errors
 from toolcast.model.loading import load_workspace
-from toolcast.targets.render_workspace import cast_workspace
+from toolcast.targets.render_workspace import render_workspace
 
 __all__ = ["cast_project"]
 
@@ -19,7 +19,7 @@ def cast_project(root: Path) -> None:
     """
     loaded = load_workspace(str(root))
     assert loaded.workspace is not None and not has_errors(loaded.findings), loaded
-    for path, data in cast_workspace(loaded.workspace).items():
+    for path, data in render_workspace(loaded.workspace).items():
         target = root / "generated" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from jinja2 import meta
+from markupsafe import Markup
 
 from toolcast.encoders.code import NotEncoded
 from toolcast.encoders.markdown import inline
@@ -100,7 +101,9 @@ def test_code_is_printed_unchanged(project_templates: Path) -> None:
     assert drawn.decode() == f"first\n{value}\n"
 
 
-@pytest.mark.parametrize("value", ["text", "", 1, 1.5, None, True, b"x", ["x"], {}])
+@pytest.mark.parametrize(
+    "value", ["text", "", 1, 1.5, None, True, b"x", ["x"], {}, Markup("x")]
+)
 def test_what_no_encoder_made_is_not_printed(
     project_templates: Path, value: Any
 ) -> None:
