@@ -16,8 +16,8 @@ import pytest
 
 from tests.letta.changing_mcp import ChangingMcp, changing_mcp
 from tests.letta.toy import TOKEN, codes
-from toolcast.model.loading import load_workspace
 from toolcast.facts.mcp_definition import mcp_definition
+from toolcast.model.loading import load_workspace
 from toolcast_letta.config import letta_data, letta_definitions
 from toolcast_letta.plan.plan import Permits, Plan
 from toolcast_letta.plan.planning import make_plan

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.letta.fake_letta import FakeLetta, PlantedServer, World
-from toolcast.model.loading import load_workspace
 from toolcast.facts.mcp_definition import mcp_definition
+from toolcast.model.loading import load_workspace
 from toolcast_letta.config import letta_data, letta_definitions
 from toolcast_letta.plan.plan import Permits, Plan
 from toolcast_letta.plan.planning import make_plan

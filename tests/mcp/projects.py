@@ -1,4 +1,4 @@
-"""Casts a project for a test, whatever the rules would say about its specs."""
+"""Generates a project for a test, whatever the rules would say about its specs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from toolcast.findings import has_errors
 from toolcast.model.loading import load_workspace
 from toolcast.targets.render_workspace import render_workspace
 
-__all__ = ["cast_project"]
+__all__ = ["generate_project"]
 
 
-def cast_project(root: Path) -> None:
+def generate_project(root: Path) -> None:
     """Writes what the workspace at `root` gives.
 
     The specs must be readable; rules are left out, because servers are shown here to hold up

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.registry.registry import Registry
+from toolcast_runtime.registry import Registry
 
 from .guard import circular_guard
 

@@ -39,14 +39,11 @@ class ExternalTools:
 
     Args:
         servers: the servers, in the declared order.
-        taken: names of local tools, as modules of the first layout list them.
     """
 
-    def __init__(
-        self, servers: Sequence[ExternalServer], taken: Collection[str] = ()
-    ) -> None:
+    def __init__(self, servers: Sequence[ExternalServer]) -> None:
         self._servers = tuple(servers)
-        self._reserved = frozenset(taken)
+        self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
         self._told: set[tuple[str, str]] = set()
         # Replaced as a whole in the background loop, read in any other.
@@ -63,16 +60,14 @@ class ExternalTools:
 
     def may_have(self, name: str) -> bool:
         """Whether a server could have a tool of this name, now or later. Does no I/O."""
-        return any(server.may_own(name) for server in self._servers)
-
-    may_own = may_have
+        return any(server.may_have(name) for server in self._servers)
 
     def is_meant_for(self, name: str, client: str | None) -> bool:
         """Whether a server that could have the tool is for this client."""
         found = self._offered.get(name)
         servers = self._servers if found is None else (found[1].server,)
         return any(
-            server.may_own(name)
+            server.may_have(name)
             and (server.clients is None or client in server.clients)
             for server in servers
         )
@@ -89,7 +84,7 @@ class ExternalTools:
     async def find_tool(self, name: str) -> Tool | None:
         """The tool of this name; None when no server offers one."""
         if name not in self._offered:
-            await self._settled([s for s in self._servers if s.may_own(name)])
+            await self._settled([s for s in self._servers if s.may_have(name)])
         found = self._offered.get(name)
         return None if found is None else found[0]
 

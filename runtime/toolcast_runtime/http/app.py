@@ -67,7 +67,7 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
     admin = listening.settings.admin_variable
     added = [route for part in server.parts for route in part.admin_routes]
-    for route in (_list_tools_route(server), *server.admin_routes, *added):
+    for route in (_list_tools_route(server), *added):
         work: AsgiApp = _nothing
         if admin in listening.tokens:
             realm = f"{server.name} admin"
@@ -86,9 +86,11 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
             async with AsyncExitStack() as stack:
                 for manager in managers:
                     await stack.enter_async_context(manager.run())
-                started = [work for part in server.parts for work in part.started]
-                started += server.started
-                works = [asyncio.ensure_future(work()) for work in started]
+                works = [
+                    asyncio.ensure_future(work())
+                    for part in server.parts
+                    for work in part.started
+                ]
                 yield
                 for work in works:
                     work.cancel()
@@ -211,7 +213,10 @@ class _Logged:
             taken = round((time.perf_counter() - started) * 1000, 3)
             _logger.info(
                 "%s %s %s in %s ms",
-                *(scope["method"], scope["path"], status or "no answer", taken),
+                scope["method"],
+                scope["path"],
+                status or "no answer",
+                taken,
                 extra={
                     "client": self._client,
                     "method": scope["method"],

@@ -1,23 +1,23 @@
-"""Tools from elsewhere come after the toolset's own, under the same access."""
+"""Remote tools come after the local ones, under the same access."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generated.kirishima.registry import REGISTRY as KIRISHIMA
+from tests.runtime.packages import Package, definition
+from toolcast_runtime import CallContext, ToolError, ToolResponse, current_call
 from toolcast_runtime.access.clients import Client
-from toolcast_runtime.calls.call_context import CallContext, current_call
-from toolcast_runtime.calls.tool_response import ToolError, ToolResponse
-from toolcast_runtime.registry.registry import (
+from toolcast_runtime.registry import (
     Registry,
     UnknownClientError,
     UnknownToolError,
 )
-from toolcast_runtime.registry.tool import Tool
+from toolcast_runtime.tools import Tool
 
 
 def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
@@ -28,17 +28,21 @@ def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
 
 
 class Shelf:
-    """A source that remembers what it was asked."""
+    """A provider that remembers what it was asked."""
 
     def __init__(self, *tools: Tool) -> None:
         self.shelf = {tool.name: tool for tool in tools}
         self.asked: list[str] = []
         self.calls: list[tuple[str, Mapping[str, Any], str | None]] = []
+        self.reserved: set[str] = set()
         self.closed = False
 
     has_always_tools = True
 
-    def may_own(self, name: str) -> bool:
+    def reserve_names(self, names: Collection[str]) -> None:
+        self.reserved.update(names)
+
+    def may_have(self, name: str) -> bool:
         return name in self.shelf
 
     def is_meant_for(self, name: str, client: str | None) -> bool:
@@ -68,36 +72,46 @@ class Shelf:
         self.closed = True
 
 
-OWN = {"memory": "memory", "smarthome": "smarthome"}
 CLIENTS = {
     "internal": Client(allow="*"),
     "external": Client(allow=("memory", "calendar"), restrict=("email",)),
 }
+REQUEST = {"type": "object", "required": ["user_request"]}
+LOCAL = (
+    definition("memory", order=1, clients=["internal", "external"], always=True),
+    definition(
+        "smarthome",
+        order=2,
+        clients=["internal"],
+        mcp={"name": "smarthome", "inputSchema": REQUEST},
+        renamed_from=["house"],
+    ),
+)
 
 
-def registry(*sources: Shelf) -> Registry:
-    return Registry(
-        "generated.kirishima",
-        OWN,
-        CLIENTS,
-        {"memory": ("internal", "external"), "smarthome": ("internal",)},
-        sources=sources,
-        checksum=KIRISHIMA.prepared.checksum,
-    )
+Make = Callable[..., Registry]
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Make:
+    tools = Package(tmp_path, *LOCAL).load()
+    return lambda *shelves: Registry(tools, clients=CLIENTS, providers=shelves)
 
 
 def names(tools: Any) -> list[str]:
     return [tool["name"] for tool in tools]
 
 
-def test_lists_have_own_tools_first_then_each_source_s() -> None:
+def test_lists_have_local_tools_first_then_each_provider_s(registry: Make) -> None:
     both = registry(Shelf(tool("calendar"), tool("email")), Shelf(tool("email")))
     listed = both.get_mcp_tools_sync("internal")
     assert names(listed) == ["memory", "smarthome", "calendar", "email"]
     assert names(both.get_mcp_tools_sync("external")) == ["memory", "calendar"]
 
 
-def test_an_own_name_wins_a_clash_also_for_those_who_may_not_have_it() -> None:
+def test_a_local_name_wins_a_clash_also_for_those_who_may_not_have_it(
+    registry: Make,
+) -> None:
     shelf = Shelf(tool("smarthome"), tool("calendar"))
     platform = registry(shelf)
     assert names(platform.get_mcp_tools_sync("internal")).count("smarthome") == 1
@@ -105,10 +119,10 @@ def test_an_own_name_wins_a_clash_also_for_those_who_may_not_have_it() -> None:
     assert "`user_request` is required" in (response.error or "")
     refused = platform.call_tool_sync("smarthome", {}, "external")
     assert refused.error == "unknown tool `smarthome`"
-    assert shelf.asked == shelf.calls == []
+    assert not shelf.asked and not shelf.calls
 
 
-def test_a_source_is_called_with_what_the_caller_sent() -> None:
+def test_a_provider_is_called_with_what_the_caller_sent(registry: Make) -> None:
     shelf = Shelf(tool("calendar"))
     arguments = {"b": None, "a": [1, {"c": 1.0}]}
     response = registry(shelf).call_tool_sync("calendar", arguments, "external")
@@ -116,7 +130,9 @@ def test_a_source_is_called_with_what_the_caller_sent() -> None:
     assert shelf.calls == [("calendar", arguments, "external")]
 
 
-def test_a_tool_that_the_client_may_not_have_is_not_even_looked_for() -> None:
+def test_a_tool_that_the_client_may_not_have_is_not_even_looked_for(
+    registry: Make,
+) -> None:
     shelf = Shelf(tool("email"))
     platform = registry(shelf)
     response = platform.call_tool_sync("email", {}, "external")
@@ -130,7 +146,7 @@ def test_a_tool_that_the_client_may_not_have_is_not_even_looked_for() -> None:
     assert shelf.asked == []
 
 
-def test_tools_of_sources_are_always_or_routed_as_they_say() -> None:
+def test_remote_tools_are_always_or_routed_as_they_say(registry: Make) -> None:
     platform = registry(Shelf(tool("calendar"), tool("clock", always=True)))
     always = platform.get_always_tools_sync("internal")
     assert [t["function"]["name"] for t in always] == ["memory", "clock"]
@@ -138,7 +154,7 @@ def test_tools_of_sources_are_always_or_routed_as_they_say() -> None:
     assert list(catalog) == ["smarthome", "calendar"]
 
 
-def test_failures_of_a_source_are_answers_without_its_secrets() -> None:
+def test_failures_of_a_provider_are_answers_without_its_secrets(registry: Make) -> None:
     platform = registry(
         Shelf(tool("slow", timeout=0.05), tool("broken"), tool("strict"))
     )
@@ -149,13 +165,19 @@ def test_failures_of_a_source_are_answers_without_its_secrets() -> None:
     assert platform.call_tool_sync("strict", {}, "internal").error == "not today"
 
 
-async def test_a_registry_closes_its_sources() -> None:
+async def test_a_registry_closes_its_providers(registry: Make) -> None:
     shelf = Shelf()
     await registry(shelf).close()
     assert shelf.closed
 
 
-async def test_sync_twins_answer_also_where_a_loop_runs() -> None:
+async def test_sync_wrappers_answer_also_where_a_loop_runs(registry: Make) -> None:
     shelf = Shelf(tool("calendar"))
     response = registry(shelf).call_tool_sync("calendar", {}, "internal")
     assert response.success
+
+
+def test_a_provider_learns_which_names_are_taken(registry: Make) -> None:
+    shelf = Shelf()
+    registry(shelf)
+    assert shelf.reserved == {"memory", "smarthome", "house"}

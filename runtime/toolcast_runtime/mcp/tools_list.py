@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from ..registry import UnknownToolError
 from .framing import RawJson
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         ServerRequestContext,
     )
 
-    from ..tools.tool import Tool
     from .toolset_server import ToolsetServer
 
 __all__ = ["empty_list", "exact_tools", "header_schemas"]
@@ -72,25 +72,20 @@ def exact_tools(
             return result
         present = served.names(client)
         if present != shown[0]:
-            tools = (
-                RawJson(_json(served, client))
-                if takes_raw_json
-                else served.list_tools(client)
-            )
-            shown = (present, tools)
+            shown = present, _local(served, client, takes_raw_json=takes_raw_json)
         further = [tool.definition for tool in await served.external_tools(client)]
         return {**result, "tools": _with(shown[1], further)}
 
     return put_in
 
 
-def _json(served: ToolsetServer, client: str | None) -> bytes:
-    registry, names = served.registry, served.names(client)
-    if hasattr(registry.prepared, "tools_json"):
-        text: bytes = registry.prepared.tools_json(names)
-        return text
-    tools = [registry.get_tool(name, client).mcp_json() for name in names]
-    return b"[" + b",".join(tools) + b"]"
+def _local(
+    served: ToolsetServer, client: str | None, *, takes_raw_json: bool
+) -> RawJson | list[Mapping[str, Any]]:
+    tools = served.tools(client)
+    if not takes_raw_json:
+        return [tool.definition for tool in tools]
+    return RawJson(b"[" + b",".join([tool.mcp_json() for tool in tools]) + b"]")
 
 
 def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
@@ -118,12 +113,12 @@ def header_schemas(
         if present in plain or not served.has(present):
             return None
         try:
-            tool: Tool = served.registry.listed_tool(present, client)
-        except LookupError:
+            schema = served.registry.get_tool(present, client).parameters
+        except UnknownToolError:
             return None
-        if _HEADER_KEY not in json.dumps(tool.parameters):
+        if _HEADER_KEY not in json.dumps(schema):
             plain.add(present)
             return None
-        return tool.parameters
+        return schema
 
     return input_schema
