@@ -20,7 +20,7 @@ __all__ = [
     "letta_definitions",
     "offered_to_letta",
     "settings_of",
-    "unattached",
+    "excluded_tools",
 ]
 
 DEFAULT_REASON = "It calls the agent's own loop."
@@ -63,7 +63,7 @@ def attached_tools(toolset: Toolset) -> list[ToolSpec]:
     return sorted(attached, key=lambda tool: tool.name)
 
 
-def unattached(toolset: Toolset) -> dict[str, str]:
+def excluded_tools(toolset: Toolset) -> dict[str, str]:
     """Each other tool with the reason, by name."""
     declared = {e.tool: e.reason for e in toolset.exclusions if e.target == "letta"}
     attached = {tool.name for tool in attached_tools(toolset)}
@@ -92,14 +92,14 @@ def letta_data(toolset: Toolset) -> dict[str, Any]:
     attached = attached_tools(toolset)
     return {
         "toolset": toolset.name,
-        "flavour": settings.flavour,
+        "backend": settings.backend,
         "server": _server(settings.server),
         "agents": [_agent(agent) for agent in settings.agents],
         "attached": [tool.name for tool in attached],
         "exit_tools": _with(attached, "ends_turn"),
         "approval_tools": _with(attached, "requires_approval"),
         "changing_tools": [t.name for t in attached if changes_data(t)],
-        "never_attached": {
+        "forbidden_tools": {
             tool.name: facts_of(tool).get("reason") or DEFAULT_REASON
             for tool in sorted(toolset.tools, key=lambda tool: tool.name)
             if facts_of(tool).get("calls_agent_loop")

@@ -14,7 +14,7 @@ from toolcast.model.model import Toolset, ToolSpec
 from toolcast.rendering.output_guard import MarkdownShape
 from toolcast.targets.target import Context
 
-from .config import changes_data, facts_of, settings_of, unattached
+from .config import changes_data, excluded_tools, facts_of, settings_of
 
 __all__ = ["runbook_pages"]
 
@@ -136,7 +136,7 @@ def _agents(data: Mapping[str, Any]) -> Iterator[Code]:
 
 
 def _tools(toolset: Toolset) -> Iterator[Code]:
-    reasons = unattached(toolset)
+    reasons = excluded_tools(toolset)
     for tool in sorted(toolset.tools, key=lambda tool: tool.name):
         state = "attached"
         if tool.name in reasons:
@@ -176,7 +176,7 @@ def _facts(toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]) -> Iterato
         if tool.name in data["approval_tools"]:
             yield Code("* A person approves each call.")
     else:
-        reason = _one_line(unattached(toolset)[tool.name]) or "no reason is given"
+        reason = _one_line(excluded_tools(toolset)[tool.name]) or "no reason is given"
         yield Code(f"* Not attached to an agent: {inline(reason)}")
     if tool.renamed_from:
         yield Code(f"* Was called {_spans(tool.renamed_from)}.")

@@ -22,9 +22,9 @@ from toolcast.model.model import Toolset
 from toolcast.rendering.output_guard import PythonShape
 from toolcast.targets.target import Context, Target, header
 
-from .config import letta_data, settings_of, unattached
+from .config import excluded_tools, letta_data, settings_of
+from .plan.tool_rules import RuleNeeds, kept_rules
 from .runbook import runbook_pages
-from .server.tool_rules import RuleNeeds, kept_rules
 
 __all__ = ["TARGET"]
 
@@ -41,7 +41,7 @@ class LettaView:
     exits: Code
     approvals: Code
     changing: Code
-    unattached: Code
+    excluded_tools: Code
     never: Code
     former: Code
     expected: Code
@@ -52,7 +52,7 @@ class LettaView:
     shape: PythonShape = PythonShape(
         (
             *("docstring", "from __future__", "from typing"),
-            *("from toolcast_letta.server.toolset", "from .registry"),
+            *("from toolcast_letta.server_part.toolset", "from .registry"),
             *("CANONICAL_TOOL_NAMES:", "EXIT_TOOLS:", "APPROVAL_TOOLS:"),
             *("CHANGING_TOOLS:", "NOT_ATTACHED:", "NEVER_ATTACHED:", "FORMER_NAMES:"),
             *("EXPECTED_TOOL_NAMES:", "TOOL_RULES:", "SERVER:", "AGENTS:", "LETTA ="),
@@ -76,8 +76,8 @@ def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         _names("EXIT_TOOLS", data["exit_tools"]),
         _names("APPROVAL_TOOLS", data["approval_tools"]),
         _names("CHANGING_TOOLS", data["changing_tools"]),
-        literal(unattached(toolset), 0, "NOT_ATTACHED: dict[str, str] = "),
-        literal(data["never_attached"], 0, "NEVER_ATTACHED: dict[str, str] = "),
+        literal(excluded_tools(toolset), 0, "NOT_ATTACHED: dict[str, str] = "),
+        literal(data["forbidden_tools"], 0, "NEVER_ATTACHED: dict[str, str] = "),
         literal(data["former_names"], 0, "FORMER_NAMES: dict[str, str] = "),
         literal(expected, 0, "EXPECTED_TOOL_NAMES: dict[str, list[str]] = "),
         literal(_rules(data), 0, "TOOL_RULES: dict[str, list[dict[str, str]]] = "),
@@ -121,13 +121,13 @@ def _letta(toolset: Toolset) -> Code:
         "exit_tools": "EXIT_TOOLS",
         "approval_tools": "APPROVAL_TOOLS",
         "changing_tools": "CHANGING_TOOLS",
-        "never_attached": "NEVER_ATTACHED",
+        "forbidden_tools": "NEVER_ATTACHED",
         "former_names": "FORMER_NAMES",
         "server": "SERVER",
         "agents": "AGENTS",
     }
     arguments += [keyword_argument(k, Text(name)) for k, name in constants.items()]
-    arguments.append(keyword_argument("flavour", encode(settings.flavour)))
+    arguments.append(keyword_argument("backend", encode(settings.backend)))
     excluded = sorted(toolset.excluded("mcp"))
     not_served = tuple_of(Text(string(name)) for name in excluded)
     arguments.append(keyword_argument("not_served", not_served))

@@ -69,24 +69,26 @@ def test_the_module_says_who_is_attached_and_why_not(cast: Any) -> None:
 def test_the_module_wishes_what_the_command_derives(cast: Any) -> None:
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from toolcast_letta.plan.planning import wish_digest\n"
-        "print(wish_digest(LETTA.wish({'TOY_AGENT_ID': 'agent-1',"
+        "from toolcast_letta.plan.planning import desired_digest\n"
+        "print(desired_digest(LETTA.desired({'TOY_AGENT_ID': 'agent-1',"
         " 'TOY_MCP_TOKEN': 't'})))"
     )
     ran = cast.run("-c", program)
     assert ran.returncode == 0, ran.stderr
     from toolcast.model.loading import load_workspace
     from toolcast_letta.config import letta_data, letta_definitions
-    from toolcast_letta.plan.planning import wish_digest
-    from toolcast_letta.server.desired_state import attachment
+    from toolcast_letta.plan.desired_state import desired_state
+    from toolcast_letta.plan.planning import desired_digest
 
     workspace = load_workspace(str(cast.root)).workspace
     assert workspace is not None
     toolset = workspace.toolsets[0]
     environment = {"TOY_AGENT_ID": "agent-1", "TOY_MCP_TOKEN": "t"}
-    wish = attachment(letta_data(toolset), letta_definitions(toolset), environment)
-    assert ran.stdout.strip() == wish_digest(wish)
-    assert "token='t'" not in repr(wish)
+    desired = desired_state(
+        letta_data(toolset), letta_definitions(toolset), environment
+    )
+    assert ran.stdout.strip() == desired_digest(desired)
+    assert "token='t'" not in repr(desired)
 
 
 def test_the_module_is_typed_and_laid_out(cast: Any) -> None:
@@ -153,17 +155,17 @@ def test_a_tools_page_says_what_is_special_of_it(cast: Any) -> None:
 def test_a_server_leaves_letta_code_to_the_command(
     make_project: Callable[..., Any],
 ) -> None:
-    toolset = TOOLSET.replace("letta:\n  server", "letta:\n  flavour: code\n  server")
+    toolset = TOOLSET.replace("letta:\n  server", "letta:\n  backend: code\n  server")
     project = make_project(TOOLS, toolset=toolset, handlers=HANDLERS, at="code")
     project.generate()
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from toolcast_letta.server.desired_state import MissingSetting\n"
-        "from toolcast_letta.server.sync import sync\n"
+        "from toolcast_letta.plan.desired_state import MissingSetting\n"
+        "from toolcast_letta.server_part.sync import sync\n"
         "try:\n"
         "    sync(LETTA, {'LETTA_BASE_URL': 'http://letta.test'})\n"
         "except MissingSetting as error:\n"
         "    print(error)\n"
     )
     ran = project.run("-c", program)
-    assert "says `flavour: code`: use `toolcast letta`" in ran.stdout, ran.stderr
+    assert "says `backend: code`: use `toolcast letta`" in ran.stdout, ran.stderr

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from tests.letta.changing_mcp import ChangingMcp, changing_mcp
 from tests.letta.toy import HANDLERS, TOKEN
 from tests.letta.toy import TOOLS as EVERY
-from toolcast.model.loading import load_workspace
 from toolcast.facts.mcp_definition import mcp_definition
+from toolcast.model.loading import load_workspace
 from toolcast_letta.commands.letta import command
 
 AGENT = "agent-local-7"
@@ -26,7 +26,7 @@ clients:
   agent: {title: The agent, allow: [search_notes, delete_note]}
   others: {title: Others, allow: "*"}
 letta:
-  flavour: code
+  backend: code
   server:
     {name: toy, url_env: TOY_MCP_URL, token_env: TOY_MCP_TOKEN, client: agent}
   agents: {keeper: {id_env: TOY_AGENT_ID}}

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from toolcast_runtime.http.admin import AdminAnswer, AdminRequest, AdminRoute
 
 if TYPE_CHECKING:
+    from ..plan.backend import Applied
+    from ..plan.desired_state import DesiredState
     from ..plan.plan import Plan
-    from .api import LettaApi
-    from .applying import Applied
-    from .desired_state import Attachment
+    from ..v1.server_backend import ServerBackend
     from .toolset import LettaToolset
 
 __all__ = ["SYNC_PATH", "at_start", "connect", "sync", "sync_route"]
@@ -29,36 +29,40 @@ _TRIES = (1.0, 5.0, 20.0)
 
 def connect(
     toolset: LettaToolset, environment: Mapping[str, str]
-) -> tuple[LettaApi, Attachment]:
-    """The Letta server that the environment names, and the toolset's wishes.
+) -> tuple[ServerBackend, DesiredState]:
+    """The Letta server that the environment names, and what the toolset wants there.
 
     Raises:
         MissingSetting: the environment lacks LETTA_BASE_URL, an id, a URL or a token, or
-            the toolset is for another flavour of Letta.
+            the toolset is for another backend of Letta.
         LettaError: the URL is not one.
     """
-    from .api import LettaApi
-    from .desired_state import MissingSetting
+    from ..plan.desired_state import MissingSetting
+    from ..v1.api import LettaApi
+    from ..v1.baseline import Baselines
+    from ..v1.server_backend import ServerBackend
 
-    if toolset.flavour != "v1":
+    if toolset.backend != "v1":
         raise MissingSetting(
             f"a server brings only Letta with a registry up to date, and {toolset.toolset}"
-            f" says `flavour: {toolset.flavour}`: use `toolcast letta`"
+            f" says `backend: {toolset.backend}`: use `toolcast letta`"
         )
     base_url = environment.get("LETTA_BASE_URL", "").strip()
     if not base_url:
         raise MissingSetting("set LETTA_BASE_URL: where Letta is; there is no default")
-    wish = toolset.wish(environment)
-    secrets = [wish.token] if wish.token else []
+    desired = toolset.desired_state(environment)
+    secrets = [desired.token] if desired.token else []
     key = environment.get("LETTA_API_KEY") or None
-    return LettaApi(base_url, key, secrets=secrets), wish
+    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE)
+    api = LettaApi(base_url, key, secrets=secrets)
+    return ServerBackend(api, Baselines(folder)), desired
 
 
 def sync(
     toolset: LettaToolset,
     environment: Mapping[str, str] = os.environ,
     *,
-    permits: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
     dry_run: bool = False,
     adds_only: bool = False,
 ) -> tuple[Plan, Applied | None]:
@@ -67,39 +71,36 @@ def sync(
     Args:
         toolset: what is wanted.
         environment: where Letta is, and the ids and tokens.
-        permits: `allow_delete`, `allow_capture` and `drop_stale`: lists of names.
+        overrides: `allow_delete`, `allow_capture` and `drop_stale`: lists of names.
         dry_run: only plan.
         adds_only: do nothing when the plan takes something away.
 
     Returns:
         The plan, and what was done; None when nothing was, because of the two above or
-        because the plan has objections.
+        because the plan has blockers.
 
     Raises:
         MissingSetting: the environment lacks something.
         LettaError: a request failed.
-        Refused: the world moved in between, or a step did not have its effect.
+        Refused: something changed in between, or a step did not have its effect.
         AnotherRun: another apply is under way.
     """
-    from ..plan.plan import Permits
+    from ..plan.applying import apply_plan
+    from ..plan.plan import Overrides
     from ..plan.planning import make_plan
-    from .applying import apply_plan
-    from .baseline import Baselines
-    from .reading import read_world
 
-    api, wish = connect(toolset, environment)
-    named = permits or {}
-    allowed = Permits(
+    backend, desired = connect(toolset, environment)
+    named = overrides or {}
+    allowed = Overrides(
         tuple(named.get("allow_delete") or ()),
         tuple(named.get("allow_capture") or ()),
         tuple(named.get("drop_stale") or ()),
     )
-    plan = make_plan(api.base_url, wish, read_world(api, wish), allowed)
-    takes = [change for change in plan.destroys if change.layer != "rule"]
-    if plan.objections or dry_run or (adds_only and takes):
+    plan = make_plan(backend.place, desired, backend.read(desired), allowed)
+    takes = [change for change in plan.removals if change.layer != "rule"]
+    if plan.blockers or dry_run or (adds_only and takes):
         return plan, None
-    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE)
-    done = apply_plan(plan, api, wish, Baselines(folder), _logger.info)
+    done = apply_plan(plan, backend, desired, _logger.info)
     # Whoever watches the log knows this line.
     _logger.info("tools+rules synced - %d tools, %d rules", done.tools, done.rules)
     return plan, done
@@ -120,17 +121,19 @@ def sync_route(toolset: LettaToolset) -> AdminRoute:
 
 
 def _answer(toolset: LettaToolset, body: Any) -> AdminAnswer:
-    from .api import LettaError
-    from .applying import Refused
-    from .baseline import AnotherRun, BaselineError
-    from .desired_state import MissingSetting
+    from ..plan.backend import Refused
+    from ..plan.desired_state import MissingSetting
+    from ..v1.api import LettaError
+    from ..v1.baseline import AnotherRun, BaselineError
 
     problem = _problem_with(body)
     if problem:
         return AdminAnswer({"error": problem}, 400)
     given = body or {}
     try:
-        plan, done = sync(toolset, permits=given, dry_run=given.get("dry_run") is True)
+        plan, done = sync(
+            toolset, overrides=given, dry_run=given.get("dry_run") is True
+        )
     except MissingSetting as error:
         return AdminAnswer({"error": str(error)}, 503)
     except (Refused, AnotherRun, BaselineError) as error:
@@ -139,7 +142,7 @@ def _answer(toolset: LettaToolset, body: Any) -> AdminAnswer:
         _logger.warning("Letta: %s", error)
         return AdminAnswer({"error": str(error)}, 502)
     if done is None:
-        return AdminAnswer(plan.to_json(), 409 if plan.objections else 200)
+        return AdminAnswer(plan.to_json(), 409 if plan.blockers else 200)
     value = {
         "tools": done.tools,
         "rules": done.rules,
@@ -184,10 +187,10 @@ def at_start(toolset: LettaToolset) -> Callable[[], Awaitable[None]]:
 
 def _ensured(toolset: LettaToolset) -> bool:
     """Whether there is nothing left to try."""
-    from .api import LettaError
-    from .applying import Refused
-    from .baseline import AnotherRun, BaselineError
-    from .desired_state import MissingSetting
+    from ..plan.backend import Refused
+    from ..plan.desired_state import MissingSetting
+    from ..v1.api import LettaError
+    from ..v1.baseline import AnotherRun, BaselineError
 
     try:
         plan, done = sync(toolset, adds_only=True)
@@ -205,12 +208,12 @@ def _ensured(toolset: LettaToolset) -> bool:
         return True
     if done is not None:
         return True
-    for objection in plan.objections:
-        _logger.warning("Letta was not brought up to date: %s", objection.message)
-    if not plan.objections:
+    for blocker in plan.blockers:
+        _logger.warning("Letta was not brought up to date: %s", blocker.message)
+    if not plan.blockers:
         _logger.warning(
             "Letta was not brought up to date: the plan takes something away;"
             " read it: toolcast letta plan --toolset %s",
             toolset.toolset,
         )
-    return not any(o.code in ("unreachable", "empty-list") for o in plan.objections)
+    return not any(o.code in ("unreachable", "empty-list") for o in plan.blockers)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..plan.backend import Report
+from ..plan.current_state import AgentState, CurrentState
+from ..plan.desired_state import DesiredState
+from ..plan.tool_rules import same_rules
 from .api import LettaApi
 from .baseline import AgentBaseline, Baseline, Baselines
-from .desired_state import Attachment
-from .reading import read_agent, read_registry, read_world
-from .state import AgentState, World
-from .tool_rules import same_rules
+from .reading import read_agent, read_current, read_registry
 
 __all__ = ["RolledBack", "roll_back"]
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,10 @@ class RolledBack:
 
 def roll_back(
     api: LettaApi,
-    wish: Attachment,
+    desired: DesiredState,
     baseline: Baseline,
     baselines: Baselines,
-    say: Say = lambda line: None,
+    report: Report = lambda line: None,
 ) -> RolledBack:
     """Gives each agent the tools and rules of the baseline, by the tools' names.
 
@@ -51,40 +50,44 @@ def roll_back(
         AnotherRun: an apply or another rollback is under way.
     """
     with baselines.exclusive():
-        world = read_world(api, wish)
-        world = _registered_again(api, wish, baseline, world, say)
+        current = read_current(api, desired)
+        current = _registered_again(api, desired, baseline, current, report)
         lost: list[str] = []
         stays: list[str] = []
         restored = 0
         for agent in baseline.agents:
-            problems = _restore(api, wish, agent, world, say, stays)
+            problems = _restore(api, desired, agent, current, report, stays)
             lost += problems
             restored += not problems
-        stays += _left(wish, baseline, world)
+        stays += _left(desired, baseline, current)
         baselines.finish(baseline)
         return RolledBack(restored, tuple(lost), tuple(dict.fromkeys(stays)))
 
 
 def _registered_again(
-    api: LettaApi, wish: Attachment, baseline: Baseline, world: World, say: Say
-) -> World:
+    api: LettaApi,
+    desired: DesiredState,
+    baseline: Baseline,
+    current: CurrentState,
+    report: Report,
+) -> CurrentState:
     wanted = {name for agent in baseline.agents for name in agent.tools}
-    missing = [name for name in sorted(wanted) if name not in world.registry]
-    missing = [name for name in missing if name in world.live]
-    if not missing or world.entry is None:
-        return world
+    missing = [name for name in sorted(wanted) if name not in current.registry]
+    missing = [name for name in missing if name in current.offered]
+    if not missing or current.entry is None:
+        return current
     for name in missing:
-        api.register(wish.server_name, name)
-        say(f"registered {name} again")
-    return replace(world, registry=read_registry(api))
+        api.register(desired.server_name, name)
+        report(f"registered {name} again")
+    return replace(current, registry=read_registry(api))
 
 
 def _restore(
     api: LettaApi,
-    wish: Attachment,
+    desired: DesiredState,
     before: AgentBaseline,
-    world: World,
-    say: Say,
+    current: CurrentState,
+    report: Report,
     stays: list[str],
 ) -> list[str]:
     """Puts one agent back; what could not be."""
@@ -93,15 +96,15 @@ def _restore(
         f"{before.name}: `{name}` is not in the registry; deploy the MCP server that had"
         " it, then roll back again"
         for name in before.tools
-        if name not in world.registry
+        if name not in current.registry
     ]
-    back = [name for name in before.tools if name in world.registry]
-    ours = {*wish.canonical, *wish.gone_names, *world.own_names}
-    ours |= {name for agent in wish.agents for name in agent.expects}
+    back = [name for name in before.tools if name in current.registry]
+    ours = {*desired.canonical, *desired.removed_names, *current.own_names}
+    ours |= {name for agent in desired.agents for name in agent.expects}
     added = [
         name
         for name in state.tools
-        if name not in before.tools and name not in ours and name in world.registry
+        if name not in before.tools and name not in ours and name in current.registry
     ]
     stays += [f"{before.name}: `{name}`, attached since then" for name in added]
     names = [*back, *added]
@@ -111,11 +114,11 @@ def _restore(
         for rule in before.rules
         if rule not in rules
     ]
-    ids = [world.registry[name].id for name in names]
+    ids = [current.registry[name].id for name in names]
     is_there = sorted(state.tools.values()) == sorted(ids)
     if not (is_there and same_rules(state.rules, rules)):
         api.set_tools_and_rules(before.id, ids, rules)
-        say(f"{before.name}: {len(ids)} tools and {len(rules)} rules put back")
+        report(f"{before.name}: {len(ids)} tools and {len(rules)} rules put back")
         after = read_agent(api, before.id)
         if sorted(after.tools) != sorted(names) or not same_rules(after.rules, rules):
             lost.append(
@@ -137,20 +140,22 @@ def _rules(
     return kept
 
 
-def _left(wish: Attachment, baseline: Baseline, world: World) -> list[str]:
+def _left(
+    desired: DesiredState, baseline: Baseline, current: CurrentState
+) -> list[str]:
     """What no request of this command brings back."""
     lines = []
-    if world.entry is not None and baseline.entry is None:
-        lines.append(f"the entry {wish.server_name}, created since then")
-    for name in world.own_names:
+    if current.entry is not None and baseline.entry is None:
+        lines.append(f"the entry {desired.server_name}, created since then")
+    for name in current.own_names:
         digest = baseline.registry.get(name)
         if digest is None:
             lines.append(f"`{name}`, registered since then")
-        elif digest != world.registry[name].digest:
+        elif digest != current.registry[name].digest:
             lines.append(
                 f"the text or schema of `{name}`: deploy the MCP server as it was, and apply"
             )
     for name in baseline.registry:
-        if name not in world.registry:
+        if name not in current.registry:
             lines.append(f"`{name}`, deleted from the registry since then")
     return lines

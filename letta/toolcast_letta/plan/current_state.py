@@ -9,10 +9,10 @@ from typing import Any
 __all__ = [
     "SETTINGS",
     "AgentState",
-    "LiveTool",
+    "CurrentState",
+    "OfferedTool",
     "RegisteredTool",
     "ServerEntry",
-    "World",
 ]
 
 SETTINGS = (
@@ -45,7 +45,7 @@ class ServerEntry:
 
 
 @dataclass(frozen=True)
-class LiveTool:
+class OfferedTool:
     """A tool that the server offers Letta now.
 
     Attributes:
@@ -102,6 +102,11 @@ class AgentState:
         rules: its rules, as Letta has them.
         tags: its tags.
         last_stop_reason: how its last turn ended.
+        servers: its list of MCP servers in a settings file, secrets in clear: never print
+            one.
+        home: where it lives, as the settings file says it; None for Letta's cloud.
+        known_homes: every place for which the settings file has an agent of this id.
+        is_ambiguous: nobody says which of them is meant.
     """
 
     id: str
@@ -111,26 +116,32 @@ class AgentState:
     rules: tuple[Mapping[str, Any], ...]
     tags: tuple[str, ...] = ()
     last_stop_reason: str | None = None
+    servers: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    home: str | None = None
+    known_homes: tuple[str | None, ...] = ()
+    is_ambiguous: bool = False
 
 
 @dataclass(frozen=True)
-class World:
+class CurrentState:
     """Everything that a plan looks at.
 
     Attributes:
-        version: the server's version.
-        entry: the MCP server's entry; None when there is none.
-        live: what the MCP server offers Letta now, by name.
+        backend: the kind of Letta, `v1` or `code`.
+        version: the server's version; empty for a settings file.
+        entry: the MCP server's entry in the registry; None when there is none.
+        offered: what the MCP server offers Letta now, by name.
         unreachable: why Letta cannot list the server's tools; empty when it can.
-        registry: every tool of the organisation, by name.
+        registry: every tool of the organisation, by name; empty where there is no registry.
         agents: the toolset's agents, by the toolset's names for them.
         holders: the other agents that have a tool, by the tool's name; read only where
             tools are to be deleted.
     """
 
+    backend: str
     version: str
     entry: ServerEntry | None
-    live: Mapping[str, LiveTool]
+    offered: Mapping[str, OfferedTool]
     unreachable: str
     registry: Mapping[str, RegisteredTool]
     agents: Mapping[str, AgentState]

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from .state import AgentState
+from ..plan.current_state import AgentState
 
 __all__ = ["AgentBaseline", "AnotherRun", "Baseline", "BaselineError", "Baselines"]
 

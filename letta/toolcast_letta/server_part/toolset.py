@@ -13,14 +13,14 @@ from .guard import circular_guard
 if TYPE_CHECKING:
     from toolcast_runtime.http.admin import AdminRoute
 
-    from .desired_state import Attachment
+    from ..plan.desired_state import DesiredState
 
 __all__ = ["LettaToolset"]
 
 
 @dataclass(frozen=True)
 class LettaToolset:
-    """A toolset's wishes, as its generated module has them.
+    """A toolset's desired, as its generated module has them.
 
     Attributes:
         toolset: the toolset's name.
@@ -29,11 +29,11 @@ class LettaToolset:
         exit_tools: those whose calls end the turn.
         approval_tools: those whose calls a person approves.
         changing_tools: those that change data.
-        never_attached: tools that must not be attached, with the reason.
+        forbidden_tools: tools that must not be attached, with the reason.
         former_names: the present name of each former one.
         server: the MCP server's entry: `name`, `url`, `url_env`, `token_env`, `client`.
         agents: `name`, `id`, `id_env`, `type`, `expects`, `ends_turn`, `forbids` of each.
-        flavour: `v1` or `code`.
+        backend: `v1` or `code`.
         not_served: tools of the registry that the MCP server leaves out.
         on_start: whether the server attaches what is missing when it starts.
     """
@@ -44,11 +44,11 @@ class LettaToolset:
     exit_tools: tuple[str, ...]
     approval_tools: tuple[str, ...]
     changing_tools: tuple[str, ...]
-    never_attached: Mapping[str, str]
+    forbidden_tools: Mapping[str, str]
     former_names: Mapping[str, str]
     server: Mapping[str, str | None]
     agents: Sequence[Mapping[str, Any]]
-    flavour: str = "v1"
+    backend: str = "v1"
     not_served: tuple[str, ...] = ()
     on_start: bool = False
 
@@ -70,15 +70,15 @@ class LettaToolset:
         """Why a call is refused; None when it is not."""
         return circular_guard(self)(tool_name, headers)
 
-    def wish(
+    def desired_state(
         self, environment: Mapping[str, str], *, server_url: str | None = None
-    ) -> Attachment:
+    ) -> DesiredState:
         """The same with what the environment says.
 
         Raises:
             MissingSetting: the environment lacks something.
         """
-        from .desired_state import attachment
+        from ..plan.desired_state import desired_state
 
         client = self.server.get("client")
         definitions: dict[str, Mapping[str, Any]] = {}
@@ -99,7 +99,7 @@ class LettaToolset:
             "exit_tools": self.exit_tools,
             "approval_tools": self.approval_tools,
             "changing_tools": self.changing_tools,
-            "never_attached": self.never_attached,
+            "forbidden_tools": self.forbidden_tools,
             "former_names": self.former_names,
         }
-        return attachment(data, definitions, environment, server_url=server_url)
+        return desired_state(data, definitions, environment, server_url=server_url)

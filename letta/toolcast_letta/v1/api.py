@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, urlsplit
 
+from ..plan.backend import BackendError
+
 if TYPE_CHECKING:
     from letta_client import Letta
 
@@ -20,7 +22,7 @@ _LONGEST_DETAIL = 300
 _PAGE = 1000
 
 
-class LettaError(Exception):
+class LettaError(BackendError):
     """A request failed; nothing has changed. The text holds no secret.
 
     Attributes:

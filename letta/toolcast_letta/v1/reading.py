@@ -6,31 +6,31 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .api import LettaApi, LettaError
-from .desired_state import Attachment
-from .schema_health import schema_problems
-from .schemas import shown_digest, stored_parameters, without_injected
-from .state import (
+from ..plan.current_state import (
     SETTINGS,
     AgentState,
-    LiveTool,
+    CurrentState,
+    OfferedTool,
     RegisteredTool,
     ServerEntry,
-    World,
 )
+from ..plan.desired_state import DesiredState
+from ..plan.schema_health import schema_problems
+from ..plan.stored_schemas import shown_digest, stored_parameters, without_injected
+from .api import LettaApi, LettaError
 
 __all__ = [
     "raw_entry",
     "read_agent",
-    "read_live",
+    "read_offered",
     "read_registry",
-    "read_world",
+    "read_current",
     "server_config",
 ]
 
 
 def server_config(
-    wish: Attachment, headers: Mapping[str, str] | None = None
+    desired: DesiredState, headers: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """The configuration of the entry, the token as a header that can be changed later.
 
@@ -39,24 +39,24 @@ def server_config(
     shown = {
         key: value
         for key, value in (headers or {}).items()
-        if wish.token is None or key.lower() != "authorization"
+        if desired.token is None or key.lower() != "authorization"
     }
-    if wish.token is not None:
-        shown["Authorization"] = f"Bearer {wish.token}"
+    if desired.token is not None:
+        shown["Authorization"] = f"Bearer {desired.token}"
     return {
         "mcp_server_type": "streamable_http",
-        "server_url": wish.server_url,
+        "server_url": desired.server_url,
         "custom_headers": shown or None,
     }
 
 
-def raw_entry(api: LettaApi, wish: Attachment) -> dict[str, Any] | None:
+def raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
     """The entry as the API shows it, secrets in clear; None when there is none."""
-    named = (e for e in api.servers() if e.get("server_name") == wish.server_name)
+    named = (e for e in api.servers() if e.get("server_name") == desired.server_name)
     return next(named, None)
 
 
-def read_world(api: LettaApi, wish: Attachment) -> World:
+def read_current(api: LettaApi, desired: DesiredState) -> CurrentState:
     """Reads health, access, entry, live tools, registry and agents.
 
     Raises:
@@ -64,26 +64,26 @@ def read_world(api: LettaApi, wish: Attachment) -> World:
     """
     version = api.health()
     api.count_tools()
-    raw = raw_entry(api, wish)
-    entry = None if raw is None else _entry(raw, wish)
-    live, unreachable = _live(api, wish, raw)
+    raw = raw_entry(api, desired)
+    entry = None if raw is None else _entry(raw, desired)
+    offered, unreachable = _offered(api, desired, raw)
     registry = read_registry(api)
-    agents = {agent.name: read_agent(api, agent.id) for agent in wish.agents}
-    world = World(version, entry, live, unreachable, registry, agents)
-    leaving = [name for name in world.own_names if name not in wish.tools]
-    leaving = [name for name in leaving if name not in live]
+    agents = {agent.name: read_agent(api, agent.id) for agent in desired.agents}
+    current = CurrentState("v1", version, entry, offered, unreachable, registry, agents)
+    leaving = [name for name in current.own_names if name not in desired.tools]
+    leaving = [name for name in leaving if name not in offered]
     if leaving and not unreachable:
-        own = {agent.id for agent in wish.agents}
-        world = replace(world, holders=_holders(api, leaving, own))
-    return world
+        own = {agent.id for agent in desired.agents}
+        current = replace(current, holders=_holders(api, leaving, own))
+    return current
 
 
-def _entry(raw: Mapping[str, Any], wish: Attachment) -> ServerEntry:
+def _entry(raw: Mapping[str, Any], desired: DesiredState) -> ServerEntry:
     headers = {
         key.lower(): value for key, value in (raw.get("custom_headers") or {}).items()
     }
     given = headers.pop("authorization", None)
-    wanted = None if wish.token is None else f"Bearer {wish.token}"
+    wanted = None if desired.token is None else f"Bearer {desired.token}"
     return ServerEntry(
         raw["id"],
         raw["server_name"],
@@ -94,39 +94,39 @@ def _entry(raw: Mapping[str, Any], wish: Attachment) -> ServerEntry:
     )
 
 
-def _live(
-    api: LettaApi, wish: Attachment, raw: Mapping[str, Any] | None
-) -> tuple[dict[str, LiveTool], str]:
+def _offered(
+    api: LettaApi, desired: DesiredState, raw: Mapping[str, Any] | None
+) -> tuple[dict[str, OfferedTool], str]:
     """What the server will offer Letta once the entry is as it should be."""
     try:
-        wanted = server_config(wish, raw.get("custom_headers") if raw else None)
+        wanted = server_config(desired, raw.get("custom_headers") if raw else None)
         is_as_wanted = raw is not None and all(
             (raw.get(key) or None) == value for key, value in wanted.items()
         )
         if raw is not None and is_as_wanted:
-            return read_live(api, wish), ""
-        offered = api.offered_at(wish.server_name, wanted)
+            return read_offered(api, desired), ""
+        offered = api.offered_at(desired.server_name, wanted)
     except LettaError as error:
         if error.status in (401, 403):
             raise
         return {}, str(error)
-    return {tool["name"]: _live_tool(tool) for tool in offered}, ""
+    return {tool["name"]: _offered_tool(tool) for tool in offered}, ""
 
 
-def read_live(api: LettaApi, wish: Attachment) -> dict[str, LiveTool]:
+def read_offered(api: LettaApi, desired: DesiredState) -> dict[str, OfferedTool]:
     """What the entry's server offers now, by name."""
-    offered = api.live_tools(wish.server_name)
-    return {tool["name"]: _live_tool(tool) for tool in offered}
+    offered = api.live_tools(desired.server_name)
+    return {tool["name"]: _offered_tool(tool) for tool in offered}
 
 
-def _live_tool(tool: Mapping[str, Any]) -> LiveTool:
+def _offered_tool(tool: Mapping[str, Any]) -> OfferedTool:
     schema = tool.get("inputSchema") or {}
     health = tool.get("health") or {}
     problem = "; ".join(schema_problems(schema))
     if health.get("status") == "INVALID":
         problem = "; ".join(health.get("reasons") or ()) or "its schema is not valid"
     parameters = stored_parameters(schema)
-    return LiveTool(
+    return OfferedTool(
         tool["name"], shown_digest(tool.get("description"), parameters), problem
     )
 

@@ -30,7 +30,7 @@ def circular_guard(
 
     def guard(name: str, headers: Mapping[str, str]) -> str | None:
         caller = headers.get(AGENT_HEADER.lower(), "")
-        if not caller or name not in toolset.never_attached:
+        if not caller or name not in toolset.forbidden_tools:
             return None
         ids = [
             agent.get("id") or environment.get(agent.get("id_env") or "", "").strip()

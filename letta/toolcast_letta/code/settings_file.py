@@ -1,14 +1,13 @@
 """The settings file of Letta Code: which MCP servers each of its agents has.
 
 Source: `src/settings-manager.ts` of Letta Code 0.34. The file is JSON without comments; an
-agent is an entry of `agents` with its id and the backend that it lives on, and
+agent is an entry of `agents` with its id and the place that it lives on, and
 `mcpServers` is its list of servers.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import stat
@@ -18,15 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..plan.backend import BackendError
 from .json_text_edits import NotJson, appended, elements, loaded, members, with_member
 
-__all__ = ["Settings", "SettingsError", "alias", "backend_of", "default_path"]
+__all__ = ["Settings", "SettingsError", "home_of", "default_path"]
 
 _CLOUD = "api.letta.com"
 _LOCAL_AGENT = "agent-local-"
 
 
-class SettingsError(Exception):
+class SettingsError(BackendError):
     """The settings cannot be read or written, or are not what Letta Code writes."""
 
 
@@ -36,10 +36,10 @@ def default_path(environment: Mapping[str, str]) -> Path:
     return Path(home, ".letta", "settings.json")
 
 
-def backend_of(
+def home_of(
     agent_id: str, base_url: str | None, environment: Mapping[str, str]
 ) -> str | None:
-    """How the settings name the backend of an agent; None for Letta's cloud.
+    """How the settings name the home of an agent; None for Letta's cloud.
 
     Args:
         base_url: `https://...` of a server, or `local:FOLDER`; None: the device's own
@@ -55,11 +55,6 @@ def backend_of(
         return f"local:{os.path.abspath(base_url.removeprefix('local:'))}"
     key = re.sub("^https?://", "", base_url).removesuffix("/")
     return None if key == _CLOUD else key
-
-
-def alias(name: str) -> str:
-    """What stands for a server in the names of its tools, `mcp__<alias>__<tool>`."""
-    return re.sub("_{2,}", "_", re.sub("[^a-zA-Z0-9_-]", "_", name)) or "tool"
 
 
 @dataclass(frozen=True)
@@ -98,26 +93,21 @@ class Settings:
             raise SettingsError(f"{path}: {error}") from None
         return cls(path, text, exists=True)
 
-    @property
-    def digest(self) -> str:
-        """Names the bytes."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
-
-    def backends(self, agent_id: str) -> list[str | None]:
-        """The backends on which the file knows an agent of this id."""
+    def homes(self, agent_id: str) -> list[str | None]:
+        """The homes on which the file knows an agent of this id."""
         agents = loaded(self.text).get("agents") or []
         mine = [agent for agent in agents if agent.get("agentId") == agent_id]
         return [agent.get("baseUrl") or None for agent in mine]
 
-    def servers(self, agent_id: str, backend: str | None) -> list[dict[str, Any]]:
+    def servers(self, agent_id: str, home: str | None) -> list[dict[str, Any]]:
         """An agent's servers, secrets in clear: never print one."""
         for agent in loaded(self.text).get("agents") or []:
-            if _is(agent, agent_id, backend):
+            if _is(agent, agent_id, home):
                 return list(agent.get("mcpServers") or [])
         return []
 
     def with_server(
-        self, agent_id: str, backend: str | None, server: Mapping[str, Any]
+        self, agent_id: str, home: str | None, server: Mapping[str, Any]
     ) -> Settings:
         """The same with one server of an agent set: in its place, or at the end.
 
@@ -127,12 +117,12 @@ class Settings:
         place = next((m for m in members(text) if m.key == "agents"), None)
         agents = loaded(text).get("agents")
         if place is None or agents is None:
-            new = [_agent(agent_id, backend, server)]
+            new = [_agent(agent_id, home, server)]
             return self._with(with_member(text, 0, "agents", new))
         for value, agent in zip(agents, elements(text, place.start), strict=True):
-            if _is(value, agent_id, backend):
+            if _is(value, agent_id, home):
                 return self._with(_set_server(text, agent.start, value, server))
-        new_agent = _agent(agent_id, backend, server)
+        new_agent = _agent(agent_id, home, server)
         return self._with(appended(text, place.start, new_agent))
 
     def _with(self, text: str) -> Settings:
@@ -159,14 +149,14 @@ class Settings:
 
 
 def _agent(
-    agent_id: str, backend: str | None, server: Mapping[str, Any]
+    agent_id: str, home: str | None, server: Mapping[str, Any]
 ) -> dict[str, Any]:
-    key = {} if backend is None else {"baseUrl": backend}
+    key = {} if home is None else {"baseUrl": home}
     return {"agentId": agent_id, **key, "mcpServers": [dict(server)]}
 
 
-def _is(agent: Mapping[str, Any], agent_id: str, backend: str | None) -> bool:
-    same = (agent.get("baseUrl") or None) == backend
+def _is(agent: Mapping[str, Any], agent_id: str, home: str | None) -> bool:
+    same = (agent.get("baseUrl") or None) == home
     return same and agent.get("agentId") == agent_id
 
 

@@ -7,9 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from .schemas import shown_digest, stored_parameters
+from .stored_schemas import shown_digest, stored_parameters
 
-__all__ = ["AgentWish", "Attachment", "MissingSetting", "ToolWish", "attachment"]
+__all__ = [
+    "DesiredAgent",
+    "DesiredState",
+    "MissingSetting",
+    "DesiredTool",
+    "desired_state",
+]
 
 
 class MissingSetting(Exception):
@@ -17,7 +23,7 @@ class MissingSetting(Exception):
 
 
 @dataclass(frozen=True)
-class ToolWish:
+class DesiredTool:
     """One tool of the toolset's MCP server, as it should be in Letta.
 
     Attributes:
@@ -49,7 +55,7 @@ class ToolWish:
 
 
 @dataclass(frozen=True)
-class AgentWish:
+class DesiredAgent:
     """One agent.
 
     Attributes:
@@ -68,7 +74,7 @@ class AgentWish:
 
 
 @dataclass(frozen=True)
-class Attachment:
+class DesiredState:
     """Everything that a toolset wants to be in Letta.
 
     Attributes:
@@ -78,15 +84,15 @@ class Attachment:
         token: the bearer token that Letta sends there; never shown, None for none.
         tools: the tools that the server offers Letta, by name.
         agents: the agents.
-        gone_names: former names of tools, each with the present one.
+        removed_names: former names of tools, each with the present one.
     """
 
     toolset: str
     server_name: str
     server_url: str
     token: str | None = field(repr=False)
-    tools: Mapping[str, ToolWish]
-    agents: tuple[AgentWish, ...]
+    tools: Mapping[str, DesiredTool]
+    agents: tuple[DesiredAgent, ...]
 
     @property
     def canonical(self) -> tuple[str, ...]:
@@ -94,7 +100,7 @@ class Attachment:
         return tuple(sorted(t.name for t in self.tools.values() if t.attached))
 
     @property
-    def gone_names(self) -> dict[str, str]:
+    def removed_names(self) -> dict[str, str]:
         """The present name of each former one."""
         return {
             former: tool.name
@@ -103,7 +109,7 @@ class Attachment:
             if former not in self.tools
         }
 
-    def for_agents(self, names: Iterable[str]) -> Attachment:
+    def for_agents(self, names: Iterable[str]) -> DesiredState:
         """The same for some of the agents.
 
         Raises:
@@ -120,19 +126,19 @@ class Attachment:
         return replace(self, agents=tuple(known[name] for name in wanted))
 
 
-def attachment(
+def desired_state(
     data: Mapping[str, Any],
     definitions: Mapping[str, Mapping[str, Any]],
     environment: Mapping[str, str],
     *,
     server_url: str | None = None,
-) -> Attachment:
-    """The wishes of a toolset.
+) -> DesiredState:
+    """The desired of a toolset.
 
     Args:
         data: what the `letta` target derives from the specs: `toolset`, `server`,
             `agents`, `attached`, `exit_tools`, `approval_tools`, `former_names`,
-            `changing_tools`, `never_attached`.
+            `changing_tools`, `forbidden_tools`.
         definitions: `description`, `parameters` and `examples` of each tool that the
             server offers Letta, by name.
         environment: holds what the specs leave to it: the URL, the token, ids.
@@ -147,7 +153,7 @@ def attachment(
     for old, new in data["former_names"].items():
         former.setdefault(new, []).append(old)
     tools = {
-        name: ToolWish(
+        name: DesiredTool(
             name,
             shown.get("description") or "",
             shown["parameters"],
@@ -165,19 +171,19 @@ def attachment(
     token = None
     if server.get("token_env"):
         token = _from(environment, server["token_env"], "the MCP server's token")
-    return Attachment(
+    return DesiredState(
         data["toolset"],
         server["name"],
         url,
         token,
         tools,
         tuple(
-            AgentWish(
+            DesiredAgent(
                 agent["name"],
                 _setting(agent, "id", environment, f"the id of {agent['name']}"),
                 agent["type"],
                 {n: n in agent["ends_turn"] for n in agent["expects"]},
-                {**data["never_attached"], **agent["forbids"]},
+                {**data["forbidden_tools"], **agent["forbids"]},
             )
             for agent in data["agents"]
         ),
