@@ -1,12 +1,14 @@
-"""Writes the pages of docs/ that are cast from the code: `python docs/build.py`.
+"""Writes the pages of docs/ that are made from the code: `python docs/build.py`.
 
 `pages()` gives their text; a test holds the committed pages to it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +17,15 @@ import yaml
 
 from toolcast.commands.entry import main as toolcast
 from toolcast.encoders.markdown import fenced
+from toolcast.extensions import COMMANDS, fields_of, values
 from toolcast.model.language import schema
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import built_in
-from toolcast.targets.table import BUILT_IN, targets
+from toolcast.rules.table import built_in, rules
+from toolcast.targets.table import targets
 from toolcast.targets.target import Target
 
 FOLDER = Path(__file__).parent
-TARGETS = [targets()[name] for name in BUILT_IN]
+TARGETS = list(targets(()).values())
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
 )
@@ -43,9 +46,9 @@ YAML is read strictly: no anchors, tags, merge keys, directives, duplicate keys 
 documents, and no plain word that YAML readers disagree about (`no`, `010`, `12:30`,
 `2024-01-02`, `1e5`): quote it. Files are UTF-8.
 
-Each table below is cast from a JSON Schema. `toolcast schema tool` prints it; editors
+Each table below is made from a JSON Schema. `toolcast schema tool` prints it; editors
 complete and check a file that begins with `# yaml-language-server: $schema=` and a path
-to it.
+to it. Extensions add fields of their own ([extensions](extensions.md)).
 
 ## A tool: `<name>.yaml`
 
@@ -53,13 +56,44 @@ to it.
 """
 
 
+FAMILIES = {
+    "yaml": "What a file must be before anything else is read of it.",
+    "spec": "What the fields of a spec say, and how they fit together.",
+    "schema": "Whether parameters and results are described by a sound JSON Schema.",
+    "name": "Names: valid everywhere, free, and not to be confused.",
+    "prompt": "What a model reads.",
+    "expose": "Who sees and calls which tool, and where.",
+    "target": "What a toolset is generated into.",
+    "handler": "Whether the function that a spec names exists and fits.",
+    "data": "Which pools and tables handlers query.",
+    "output": "Whether the generated files are what the specs give.",
+}
+_RULES_INTRO = """\
+# Rules
+
+What `toolcast check` holds a project to. `toolcast explain RULE` tells the same in a shell.
+An accepted finding is suppressed in its own file, with the reason:
+
+```yaml
+suppress:
+  - rule: schema/required-unknown
+    reason: Why it is accepted here.
+    until: "2030-01-01"  # optional: from then on it counts again
+```
+
+Extensions bring rules of their own ([extensions](extensions.md)).
+"""
+
+
 def pages() -> dict[str, str]:
-    """`{file name: text}` of every generated page."""
+    """`{path below docs/: text}` of every generated page."""
     return {
         "spec.md": _spec_page(),
-        "rules.md": _rules_page(),
         "commands.md": _commands_page(),
         "targets.md": _targets_page(),
+        "rules.md": _rules_page(),
+        **{f"rules/{name}.md": _family_page(name) for name in FAMILIES},
+        "../letta/docs/reference.md": _extension_page("letta", "toolcast-letta"),
     }
 
 
@@ -67,11 +101,11 @@ def _spec_page() -> str:
     parts = [
         _NOTE,
         _SPEC_INTRO,
-        *_fields("tool", readers=_readers()),
+        *_fields(schema("tool"), readers=_readers()),
         "\n## A toolset: `toolset.yaml`\n",
-        *_fields("toolset"),
+        *_fields(schema("toolset")),
         "\n## A project: `toolcast.yaml`\n",
-        *_fields("workspace"),
+        *_fields(schema("workspace")),
         "",
     ]
     return "\n".join(parts)
@@ -86,17 +120,19 @@ def _readers() -> dict[str, str]:
     }
 
 
-def _fields(kind: str, readers: dict[str, str] | None = None) -> Iterator[str]:
+def _fields(
+    node: Mapping[str, Any], readers: Mapping[str, str] | None = None
+) -> Iterator[str]:
     """A table of every field, those inside others with the path to them."""
     read_by = " Read by |" if readers is not None else ""
     yield f"| Field | Kind | Meaning |{read_by}"
     yield "| --- | --- | --- |" + (" --- |" if readers is not None else "")
-    for path, kind_, meaning in _walk(schema(kind), ""):
+    for path, kind_, meaning in _walk(node, ""):
         reader = "" if readers is None else f" {readers.get(path, '')} |"
         yield f"| `{path}` | {kind_} | {_cell(meaning)} |{reader}"
 
 
-def _walk(node: dict[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
+def _walk(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
     """Path, kind and meaning of each field below a schema."""
     required = node.get("required", ())
     for name, inner in node.get("properties", {}).items():
@@ -111,7 +147,7 @@ def _walk(node: dict[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
         yield from _walk(named, f"{path}<name>.")
 
 
-def _kind(node: dict[str, Any]) -> str:
+def _kind(node: Mapping[str, Any]) -> str:
     if "const" in node:
         return f"`{node['const']}`"
     if "enum" in node:
@@ -126,34 +162,53 @@ def _cell(text: str) -> str:
 
 
 def _rules_page() -> str:
-    rules = sorted(built_in(), key=lambda rule: rule.id)
-    parts = [
-        _NOTE,
-        "# Rules\n",
-        "What `toolcast check` holds a project to. `toolcast explain RULE` tells the same in a"
-        " shell.\nA finding that is accepted is suppressed in its own file, with the reason:\n",
-        "```yaml",
-        "suppress:",
-        f"  - rule: {rules[0].id}",
-        "    reason: Why it is accepted here.",
-        '    until: "2030-01-01"  # optional: from then on it counts again',
-        "```\n",
-        "| Rule | Severity | What it does |",
-        "| --- | --- | --- |",
-        *(
-            f"| [`{rule.id}`](#{rule.id.replace('/', '')}) | {rule.severity.word} |"
-            f" {_cell(rule.purpose)} |"
-            for rule in rules
-        ),
-        "",
-        *(_rule(rule) for rule in rules),
-    ]
+    """Every rule in a line, family by family."""
+    parts = [_NOTE, _RULES_INTRO]
+    for family, about in FAMILIES.items():
+        page = f"rules/{family}.md"
+        parts += [f"## [{family}]({page})\n", f"{about}\n"]
+        parts += ["| Rule | Severity | What it does |", "| --- | --- | --- |"]
+        for rule in _rules_of(family):
+            link = f"[`{rule.id}`]({page}#{rule.id.replace('/', '')})"
+            parts.append(f"| {link} | {rule.severity.word} | {_cell(rule.purpose)} |")
+        parts.append("")
     return "\n".join(parts)
 
 
-def _rule(rule: Rule) -> str:
+def _family_page(family: str) -> str:
+    """Every rule of a family in full."""
+    intro = f"{FAMILIES[family]} [All rules](../rules.md).\n"
+    texts = [_rule(rule) for rule in _rules_of(family)]
+    return "\n".join([_NOTE, f"# The rules of `{family}`\n", intro, *texts])
+
+
+def _rules_of(family: str) -> list[Rule]:
+    found = [rule for rule in built_in() if rule.id.partition("/")[0] == family]
+    return sorted(found, key=lambda rule: rule.id)
+
+
+def _extension_page(name: str, distribution: str) -> str:
+    """The fields, commands and rules that one of our own extensions brings."""
+    fields = fields_of((name,))
+    parts = [_NOTE, f"# Reference of {distribution}\n"]
+    for title, properties in (
+        ("Fields of a tool", fields.tool),
+        ("Fields of a toolset", fields.toolset),
+        ("Options of its targets", fields.target_options),
+    ):
+        parts += [f"## {title}\n", *_fields({"properties": properties}), ""]
+    parts.append("## Commands\n")
+    for _, command in values((name,), COMMANDS):
+        parts.append(_help_of(command, name, _context(toolcast, "toolcast"), 3))
+    known = {rule.id for rule in built_in()}
+    parts.append("## Rules\n")
+    added = [rule for key, rule in sorted(rules((name,)).items()) if key not in known]
+    return "\n".join([*parts, *(_rule(rule, "###") for rule in added)])
+
+
+def _rule(rule: Rule, heading: str = "##") -> str:
     parts = [
-        f"## {rule.id}\n",
+        f"{heading} {rule.id}\n",
         f"*{rule.severity.word}.* {rule.purpose}\n",
         textwrap.fill(rule.why, 90, break_on_hyphens=False) + "\n",
     ]
@@ -172,6 +227,12 @@ def _language(text: str) -> str:
 
 
 def _commands_page() -> str:
+    """The help of every command, as it is outside of a project that lists extensions."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return _commands_text()
+
+
+def _commands_text() -> str:
     whole = _context(toolcast, "toolcast")
     parts = [
         _NOTE,
@@ -184,12 +245,19 @@ def _commands_page() -> str:
         command = toolcast.get_command(whole, name)
         if command is None:
             raise LookupError(f"the command {name} is listed and not there")
-        context = _context(command, name, whole)
-        parts += [f"## toolcast {name}\n", _help(context)]
-        if isinstance(command, click.Group):
-            for word, inner in command.commands.items():
-                title = f"### toolcast {name} {word}\n"
-                parts += [title, _help(_context(inner, word, context))]
+        parts.append(_help_of(command, name, whole, 2))
+    return "\n".join(parts)
+
+
+def _help_of(
+    command: click.Command, name: str, parent: click.Context, level: int
+) -> str:
+    """The help of a command, and of those inside it one level further down."""
+    context = _context(command, name, parent)
+    parts = [f"{'#' * level} {context.command_path}\n", _help(context)]
+    if isinstance(command, click.Group):
+        for word, inner in command.commands.items():
+            parts.append(_help_of(inner, word, context, level + 1))
     return "\n".join(parts)
 
 
@@ -215,18 +283,15 @@ def _targets_page() -> str:
         _NOTE,
         "# Targets\n",
         "A target is one kind of output. A toolset names its own under `targets`, each with its"
-        " options;\nwithout, it is cast into those of `toolcast.yaml`.\n",
+        " options;\nwithout, those of `toolcast.yaml` count.\n",
         "| Target | What it gives | Needs |",
         "| --- | --- | --- |",
-        *(
-            f"| [`{target.name}`](#{target.name}) | {_cell(target.purpose)} |"
-            f" {', '.join(target.needs) or '-'} |"
-            for target in TARGETS
-        ),
-        "",
-        *(_target(target) for target in TARGETS),
     ]
-    return "\n".join(parts)
+    for target in TARGETS:
+        needs = ", ".join(target.needs) or "-"
+        link = f"[`{target.name}`](#{target.name})"
+        parts.append(f"| {link} | {_cell(target.purpose)} | {needs} |")
+    return "\n".join([*parts, "", *map(_target, TARGETS)])
 
 
 def _target(target: Target) -> str:
@@ -246,8 +311,13 @@ def _target(target: Target) -> str:
 
 
 def write() -> None:
-    """Writes every generated page."""
-    for name, text in pages().items():
+    """Writes every generated page, and removes those of families that are gone."""
+    made = pages()
+    for old in (FOLDER / "rules").glob("*.md"):
+        if f"rules/{old.name}" not in made:
+            old.unlink()
+    for name, text in made.items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -35,6 +35,12 @@ CACHES = shutil.ignore_patterns("__pycache__", ".*")
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What runs keep of projects goes to a folder of the session."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _ledger_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Recorded calls go to a file of the session, also those of processes it starts."""
     file = tmp_path_factory.mktemp("ledger") / "ledger.sqlite3"
@@ -95,16 +101,11 @@ class Project:
         return toolcast(cwd or self.root, *words)
 
     def generate(self) -> None:
-        """Generates in this process, which is quicker."""
-        from toolcast.output.plan import make_plan
-        from toolcast.output.writer import write
-        from toolcast.pipeline import generate
+        """Generates in this process, which is quicker, over whatever is there."""
+        from toolcast.commands.generate import run
 
-        generated = generate(str(self.root))
-        assert generated.workspace is not None, generated.findings
-        assert generated.files, generated.findings
-        folder = str(self.root / generated.workspace.output)
-        write(folder, generated.files, make_plan(folder, generated.files))
+        ended = run(str(self.root), force=True)
+        assert ended.code == 0, ended.err
 
 
 @pytest.fixture
@@ -137,10 +138,12 @@ def make_project(tmp_path: Path) -> Callable[..., Project]:
 
 @pytest.fixture
 def project_copy(tmp_path: Path) -> Project:
-    """A copy of this repository's own project, to break things in."""
+    """A copy of this repository's own project, outputs in git's index, to break things in."""
     root = tmp_path / "copy"
     root.mkdir()
     shutil.copy(ROOT / "toolcast.yaml", root)
     for folder in ("specs", "generated", "examples"):
         shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
+    for words in (["init", "--quiet"], ["add", "--force", "generated"]):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
     return Project(root)

@@ -45,6 +45,7 @@ class Module:
         return self.name.split(".")[1] if "." in self.name else ""
 
 
+@cache
 def tree(file: Path) -> ast.Module:
     """The parsed source of a file."""
     return ast.parse(file.read_text(encoding="utf-8"))

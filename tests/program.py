@@ -28,6 +28,6 @@ def toolcast(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
             code = end.code or 0
         out.flush()
         err.flush()
-    said = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]  # type: ignore[attr-defined]
+    said = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]
     assert isinstance(code, int), code
     return subprocess.CompletedProcess([os.fspath(folder), *words], code, *said)

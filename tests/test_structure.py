@@ -39,7 +39,7 @@ MAY_IMPORT = {
     },
     "handler_code": {"model"},
     "facts": {"detectors", "encoders", "json_schema", "model", "reading"},
-    "rendering": {"encoders"},
+    "rendering": {"encoders", "shipped"},
     "targets": {"encoders", "extensions", "facts", "model", "rendering", "shipped"},
     "rules": {
         "detectors",

@@ -80,7 +80,7 @@ def main() -> int:
             "KIRISHIMA_TOKEN_INTERNAL": TOKEN,
         }
         module = "generated.kirishima.mcp_server"
-        words = ["--http", "--port", "0", "--workers", str(WORKERS), "--own-tools"]
+        words = ["--http", "--port", "0", "--workers", str(WORKERS), "--local-tools"]
         ours = started([sys.executable, "-m", module, *words], ROOT, env)
         (folder / "bare.py").write_text(BARE.format(root=str(ROOT), workers=WORKERS))
         bare = started([sys.executable, "bare.py"], folder, {"PYTHONPATH": str(ROOT)})

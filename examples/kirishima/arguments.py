@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["clean_text", "needed", "row_id"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 from whenever import Instant
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .web import Service, json_body
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .arguments import clean_text, needed
 from .github_api import Repository, open_repository

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from whenever import Instant
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .arguments import clean_text, needed, row_id
 from .moments import millis, utc_text

@@ -21,7 +21,7 @@ from whenever import (
     ZonedDateTime,
 )
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = [
     "Moment",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from whenever import Instant, ItemizedDelta
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .moments import Moment, millis, parse_duration, shift
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .arguments import clean_text
 from .web import Service, json_body

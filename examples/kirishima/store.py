@@ -11,7 +11,7 @@ from time import monotonic, sleep
 
 from platformdirs import user_data_path
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["database", "database_path"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["Service", "json_body"]
 

@@ -9,7 +9,7 @@ import httpx
 
 from examples.molecule import store
 from examples.molecule.registry import Workspace
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = [
     "CARD_PATH",

@@ -8,7 +8,7 @@ from typing import Any
 
 from examples.molecule import a2a
 from examples.molecule.registry import Workspace, acting_workspace, peer_of
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["check_task_status", "delegate_task", "delegate_task_async"]
 

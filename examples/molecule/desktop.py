@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from examples.molecule import config, store, xserver
-from toolcast_runtime.calls.tool_response import ToolError, ToolResponse
+from toolcast_runtime import ToolError, ToolResponse
 
 __all__ = [
     "desktop_click",

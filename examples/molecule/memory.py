@@ -8,7 +8,7 @@ from typing import Any
 from examples.molecule import memories
 from examples.molecule.memories import Scope
 from examples.molecule.registry import acting_workspace
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["commit_memory", "recall_memory"]
 

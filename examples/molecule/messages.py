@@ -12,7 +12,7 @@ from typing import Any
 
 from examples.molecule import activities, store
 from examples.molecule.registry import acting_workspace, organisation_of, peer_of
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["broadcast_message", "chat_history", "send_message_to_user"]
 

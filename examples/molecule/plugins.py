@@ -18,7 +18,7 @@ from typing import Any
 
 from examples.molecule import config, store
 from examples.molecule.registry import Workspace, acting_workspace
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["install_plugin"]
 

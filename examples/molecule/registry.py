@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import dataclass, field
 
 from examples.molecule import config, store
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = [
     "Workspace",

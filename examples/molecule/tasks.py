@@ -7,7 +7,7 @@ from typing import Any
 
 from examples.molecule import store
 from examples.molecule.registry import acting_workspace
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["task_add", "task_complete", "task_list", "task_update"]
 

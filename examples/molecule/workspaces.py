@@ -10,7 +10,7 @@ from typing import Any
 
 from examples.molecule import a2a, cards, config
 from examples.molecule.registry import acting_workspace, peers_of
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = [
     "get_runtime_identity",

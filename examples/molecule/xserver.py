@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["geometry", "missing", "require", "screenshot", "size_of_png", "xdotool"]
 

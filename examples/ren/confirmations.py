@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, update
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .arguments import now
 from .main_tables import confirmations

@@ -11,7 +11,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 __all__ = ["CONNECT_SECONDS", "engine_of"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import literal, select
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .letta_server import ren
 from .pools import main_pool, memory_pool

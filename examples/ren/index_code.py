@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import delete, insert
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .main_tables import code_chunks
 from .pools import main_pool

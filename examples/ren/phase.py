@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .arguments import clean_text, now
 from .main_tables import phase_artifacts, project_phases

@@ -15,7 +15,7 @@ from platformdirs import user_data_path
 from sqlalchemy import Connection, MetaData
 from sqlalchemy.exc import OperationalError
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .databases import engine_of
 from .main_tables import MAIN_TABLES

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .agent_loop import ask_ren
 from .arguments import clean_text, now

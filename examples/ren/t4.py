@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 from .arguments import clean_text, now, optional_text, row_number
 from .confirmations import check_confirmed, offer, redeem

@@ -1,6 +1,6 @@
 """`python -m toolcast`."""
 
-from .commands.start import program
+from .commands.main import main
 
 if __name__ == "__main__":
-    program()
+    main()

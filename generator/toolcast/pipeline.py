@@ -48,7 +48,7 @@ def generate(
     today: datetime.date | None = None,
     watcher: Watcher | None = None,
 ) -> Generated:
-    """Reads, checks and casts the workspace at `root`.
+    """Reads, checks and renders the workspace at `root`.
 
     Args:
         root: the folder of toolcast.yaml.
@@ -70,12 +70,12 @@ def generate(
         return Generated(workspace, {}, findings)
     # Templates are needed only from here on, so that a check that fails stays quick.
     from .rendering.environment import TemplateFailure
-    from .rendering.output_guard import ShapeViolation
-    from .targets.render_workspace import cast_workspace
+    from .rendering.output_shape import ShapeViolation
+    from .targets.render_workspace import render_workspace
 
-    tell("casting")
+    tell("rendering")
     try:
-        files = cast_workspace(workspace, step)
+        files = render_workspace(workspace, step)
     except (TemplateFailure, ShapeViolation) as failure:
         rule = "template" if isinstance(failure, TemplateFailure) else "shape"
         problem = Finding(

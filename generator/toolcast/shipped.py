@@ -1,10 +1,10 @@
-"""Files that are shipped inside the package: schemas, and the runtime's modules."""
+"""Files that are shipped with the package: schemas and templates."""
 
 from __future__ import annotations
 
 import os
 
-__all__ = ["shipped"]
+__all__ = ["package_folders", "shipped", "templates_folder"]
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -20,3 +20,16 @@ def shipped(*path: str) -> bytes:
     """
     with open(os.path.join(_HERE, *path), "rb") as stream:
         return stream.read()
+
+
+def templates_folder() -> str:
+    """The folder of our own templates: in a wheel in the package, in a checkout at the root."""
+    inside = os.path.join(_HERE, "templates")
+    if os.path.isdir(inside):
+        return inside
+    return os.path.normpath(os.path.join(_HERE, "..", "..", "templates"))
+
+
+def package_folders() -> tuple[str, ...]:
+    """The folders in which all of the generator is."""
+    return (_HERE, templates_folder())

@@ -24,7 +24,7 @@ from tests.access.matrix import (
 )
 from tests.http.serving import ROOT
 from toolcast_runtime.access.clients import UnknownClientError
-from toolcast_runtime.registry.registry import UnknownToolError
+from toolcast_runtime.registry import UnknownToolError
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("personal")]
 

@@ -235,7 +235,7 @@ def test_an_example_in_the_help_gives_its_arguments(
     got: list[Any] = []
 
     def call(name: str, arguments: Any, client: Any) -> Any:
-        from toolcast_runtime.calls.tool_response import ToolResponse
+        from toolcast_runtime import ToolResponse
 
         got.append((name, arguments))
         return ToolResponse("")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from toolcast_runtime.registry.tool import Tool
+from toolcast_runtime.tools import Tool
 from toolcast_runtime.validation.validators import Validators
 
 AS_ECMA_UNLIKE_PYTHON = [

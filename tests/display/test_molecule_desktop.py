@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from examples.molecule import desktop, xserver
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 PROGRAMS = ("Xvfb", "xdotool", "scrot", "xterm")
 LACKING = [program for program in PROGRAMS if shutil.which(program) is None]

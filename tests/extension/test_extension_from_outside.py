@@ -49,7 +49,7 @@ def test_a_target_and_a_rule_of_another_package(
 
     table.write_text("mine")
     edited = project.toolcast("check", env=extension)
-    assert "generated/toy/names.tsv: error: output/hand-edited" in edited.stderr
+    assert "generated/toy/names.tsv: error: output/differs" in edited.stderr
     explained = project.toolcast("explain", "house/polite", env=extension)
     assert "Checks that summaries say please." in explained.stdout
 

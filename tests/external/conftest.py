@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from tests.external.servers.running import HttpServer
-from toolcast_runtime.calls.call_context import CallContext
-from toolcast_runtime.calls.tool_response import ToolResponse
+from toolcast_runtime import CallContext, ToolResponse
 from toolcast_runtime.external.external_tools import ExternalTools
 from toolcast_runtime.external.server_settings import ExternalServer
 

@@ -14,7 +14,7 @@ import pytest
 from generated.kirishima import registry
 from tests.external.conftest import Open, call, until
 from tests.external.servers.running import HttpServer
-from toolcast_runtime.external.sdk_logging import quieten_thread
+from toolcast_runtime.external.sdk_logging import IS_QUIET, quieten
 from toolcast_runtime.external.server_settings import ExternalServer
 
 TOKEN = "hunter2-hunter2"
@@ -137,20 +137,20 @@ async def test_a_secret_in_the_address_reaches_no_log(
     assert TOKEN not in caplog.text
 
 
-def test_the_sdk_is_silenced_for_our_threads_alone(
+async def test_the_sdk_is_silenced_where_it_serves_us_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def speak(words: str) -> None:
         logging.getLogger("mcp.client.stdio").warning(words)
 
-    def ours() -> None:
-        quieten_thread()
+    async def ours() -> None:
+        IS_QUIET.set(True)
+        await asyncio.gather(asyncio.to_thread(speak, "in a thread of ours"))
         speak("in ours")
 
-    for work in (ours, lambda: speak("in another")):
-        thread = Thread(target=work)
-        thread.start()
-        thread.join()
+    quieten()
+    await asyncio.create_task(ours())
+    speak("in another")
     assert [record.message for record in caplog.records] == ["in another"]
 
 

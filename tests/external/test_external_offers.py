@@ -18,7 +18,7 @@ from tests.external.conftest import (
     personal_stdio,
     until,
 )
-from toolcast_runtime.calls.call_context import CallContext
+from toolcast_runtime import CallContext
 from toolcast_runtime.external.server_settings import ExternalServer
 
 

@@ -31,7 +31,7 @@ eras = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Served]:
-    with served("--log-format", "json", "--own-tools", env=TOKENS) as running:
+    with served("--log-format", "json", "--local-tools", env=TOKENS) as running:
         yield running
         # After everything that the tests of this module sent.
         running.end()

@@ -63,7 +63,7 @@ def rows(ledger: Path) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_sdk_s_client_lists_and_calls(mode: Any) -> None:
-    with served("--own-tools") as server:
+    with served("--local-tools") as server:
         url = f"http://127.0.0.1:{server.port}/mcp/copilot/"
         async with Client(url, mode=mode) as client:
             listed = await client.list_tools()
@@ -114,7 +114,7 @@ def test_running_calls_are_finished_or_cancelled_and_recorded(
 def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
     tokens = {f"KIRISHIMA_TOKEN_{c}": c for c in ("INTERNAL", "COPILOT", "EXTERNAL")}
     names = {"KIRISHIMA_ALLOWED_HOSTS": "tools.example:80, other.example"}
-    words = ("--host", "0.0.0.0", "--own-tools")
+    words = ("--host", "0.0.0.0", "--local-tools")
     with served(*words, env={**tokens, **names}) as server:
         assert server.ask("/mcp/", "tools/list").status == 401
         right = server.ask("/mcp/", "tools/list", token="INTERNAL")

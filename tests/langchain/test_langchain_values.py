@@ -24,7 +24,7 @@ HANDLERS = """
 import contextvars
 import threading
 
-from toolcast_runtime.calls.tool_response import ToolError, ToolResponse
+from toolcast_runtime import ToolError, ToolResponse
 
 SETTING = contextvars.ContextVar("setting", default="unset")
 

@@ -18,10 +18,10 @@ from tests.letta.changing_mcp import ChangingMcp, changing_mcp
 from tests.letta.toy import TOKEN, codes
 from toolcast.facts.mcp_definition import mcp_definition
 from toolcast.model.loading import load_workspace
-from toolcast_letta.config import letta_data, letta_definitions
+from toolcast_letta.config import desired_by_specs
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import Applied, Calls, Refused
-from toolcast_letta.plan.desired_state import DesiredState, desired_state
+from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
 from toolcast_letta.plan.verification import Verification, verify
@@ -91,10 +91,8 @@ class Stage:
         self.mcp.tools = [mcp_definition(tool) for tool in self.toolset.tools]
 
     def desired(self, token: str = TOKEN) -> DesiredState:
-        toolset = self.toolset
-        return desired_state(
-            letta_data(toolset),
-            letta_definitions(toolset),
+        return desired_by_specs(
+            self.toolset,
             {"TOY_AGENT_ID": self.agent_id, "TOY_MCP_TOKEN": token},
             server_url=self.mcp.url,
         )

@@ -12,10 +12,10 @@ import pytest
 from tests.letta.fake_letta import FakeLetta, PlantedServer, World
 from toolcast.facts.mcp_definition import mcp_definition
 from toolcast.model.loading import load_workspace
-from toolcast_letta.config import letta_data, letta_definitions
+from toolcast_letta.config import desired_by_specs
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import Applied, Calls, Refused
-from toolcast_letta.plan.desired_state import DesiredState, desired_state
+from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
 from toolcast_letta.plan.verification import Verification, verify
@@ -130,9 +130,8 @@ class Toy:
 
     def desired(self) -> DesiredState:
         toolset = self.toolset
-        data = letta_data(toolset)
         given = {"TOY_AGENT_ID": self.agent_id, **self.environment}
-        return desired_state(data, letta_definitions(toolset), given)
+        return desired_by_specs(toolset, given)
 
     def api(self, timeout: float = 5.0) -> LettaApi:
         if timeout not in self._apis:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.mcp.servers import meta
-from toolcast_runtime.mcp.json_lines import MOST_BYTES
+from toolcast_runtime.mcp.framing import MOST_BYTES
 
 COMMAND = [sys.executable, "-m", "generated.unkind.mcp_server"]
 PATIENCE = 60.0
@@ -163,9 +163,8 @@ def test_what_has_no_answer_gets_none(
 
 
 def test_the_bytes_are_those_of_the_sdk_s_own_transport(
-    unkind: Path, tmp_path: Path
+    unkind: Path,
 ) -> None:
-    """A file is served by the SDK's transport: the same questions, the same answers."""
     hello = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -192,7 +191,7 @@ def test_the_bytes_are_those_of_the_sdk_s_own_transport(
         ]
         if not modern:
             asked = [without_meta(line) for line in asked]
-        both = [over_file(unkind, tmp_path, asked), over_pipe(unkind, asked)]
+        both = [over_the_sdk(unkind, asked), over_pipe(unkind, asked)]
         assert both[0] == both[1]
         assert len(both[0]) == len(asked)
 
@@ -214,29 +213,58 @@ def over_pipe(unkind: Path, asked: Iterable[bytes]) -> set[bytes]:
     return set(run.stdout.splitlines())
 
 
-def over_file(unkind: Path, tmp_path: Path, asked: Iterable[bytes]) -> set[bytes]:
-    # The SDK gives up what is under way when its input ends: a terminal has no end.
+THE_SDK = """
+import anyio
+from mcp.server.stdio import stdio_server
+from generated.unkind.mcp_server import SERVER
+
+async def serve():
+    server = SERVER.build()
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+anyio.run(serve)
+"""
+
+
+def over_the_sdk(unkind: Path, asked: Iterable[bytes]) -> set[bytes]:
+    lines = list(asked)
+    with subprocess.Popen(
+        [sys.executable, "-c", THE_SDK],
+        cwd=unkind,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        # The SDK gives up what is under way when its input ends.
+        process.stdin.write(b"".join(line + b"\n" for line in lines))
+        process.stdin.flush()
+        found = {process.stdout.readline().rstrip(b"\n") for _ in lines}
+        process.stdin.close()
+    return found
+
+
+def test_a_file_is_served_as_a_pipe_is(unkind: Path, tmp_path: Path) -> None:
+    asked, said = tmp_path / "asked", tmp_path / "said"
+    asked.write_bytes(call(1, "add", a=1) + b"\n" + call(2, "hang_async"))
+    with asked.open("rb") as source, said.open("wb") as sink:
+        run = subprocess.run(COMMAND, cwd=unkind, stdin=source, stdout=sink)
+    assert run.returncode == 0
+    found = [json.loads(line) for line in said.read_bytes().splitlines()]
+    assert [answer["id"] for answer in found] == [1, 2]
+
+
+def test_a_terminal_is_served_as_a_pipe_is(unkind: Path) -> None:
     parent, child = os.openpty()
     tty.setraw(child)
-    lines = list(asked)
-    target = tmp_path / "out"
-    with target.open("wb") as out:
-        process = subprocess.Popen(
-            COMMAND, cwd=unkind, stdin=child, stdout=out, stderr=subprocess.DEVNULL
-        )
+    with running(unkind, child, child), os.fdopen(parent, "rb+", 0) as terminal:
         os.close(child)
-        try:
-            for line in lines:
-                os.write(parent, line + b"\n")
-            deadline = time.monotonic() + PATIENCE
-            while target.read_bytes().count(b"\n") < len(lines):
-                assert time.monotonic() < deadline and process.poll() is None
-                time.sleep(0.01)
-        finally:
-            process.kill()
-            process.wait()
-            os.close(parent)
-    return set(target.read_bytes().splitlines())
+        terminal.write(call(1, "add", a=1) + b"\n")
+        line = b""
+        while not line.endswith(b"\n"):
+            line += terminal.read(1 << 16)
+        assert text_of(json.loads(line)) == '{"sum": 6}'
 
 
 def test_a_socket_is_served_as_a_pipe_is(unkind: Path) -> None:

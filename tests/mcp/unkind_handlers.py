@@ -10,8 +10,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from toolcast_runtime.calls.call_context import current_call
-from toolcast_runtime.calls.tool_response import ToolError, ToolResponse
+from toolcast_runtime import ToolError, ToolResponse, current_call
 
 SECRET = "hunter2-hunter2"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -63,4 +63,4 @@ def test_the_runtime_is_installed_from_an_index(
     for name in ("toolcast==", "jinja2", "black", "pyyaml"):
         assert name not in listed
     answers = serve(place, laid_out, "generated.demo")
-    assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]  # type: ignore[attr-defined]
+    assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]

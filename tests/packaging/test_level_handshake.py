@@ -72,7 +72,7 @@ def test_a_runtime_that_is_too_new(
 def test_a_runtime_that_still_serves_it(
     with_levels: Callable[[int, int], Environment], laid_out: Path
 ) -> None:
-    code = "import generated.demo.registry as r; print(len(r.get_mcp_tools()))"
+    code = "import generated.demo.registry as r; print(len(r.get_mcp_tools_sync()))"
     assert with_levels(1, 9).run("-c", code, cwd=laid_out).stdout == "1\n"
 
 

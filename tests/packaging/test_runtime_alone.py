@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ RUNTIME = (
     "uvicorn",
     "python-json-logger",
 )
-REQUESTS = [
+REQUESTS: list[dict[str, Any]] = [
     {
         "id": 1,
         "method": "initialize",
@@ -44,9 +45,7 @@ def production(
     return environment(root, [wheels["toolcast-runtime"]], RUNTIME)
 
 
-def serve(
-    place: Environment, folder: Path, package: str
-) -> dict[int, dict[str, object]]:
+def serve(place: Environment, folder: Path, package: str) -> dict[int, dict[str, Any]]:
     """What a server answers to the requests, by their ids."""
     given = "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in REQUESTS)
     done = place.run("-m", f"{package}.mcp_server", cwd=folder, given=given)
@@ -66,8 +65,8 @@ def test_what_only_a_developer_needs_is_not_there(
 
 def test_the_server_lists_and_calls(production: Environment, laid_out: Path) -> None:
     answers = serve(production, laid_out, "generated.demo")
-    assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]  # type: ignore[attr-defined]
-    assert answers[3]["structuredContent"]["words"] == 2  # type: ignore[index]
+    assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]
+    assert answers[3]["structuredContent"]["words"] == 2
 
 
 def test_a_target_whose_extra_is_missing_says_so(
@@ -92,7 +91,7 @@ def test_a_project_is_installed_as_a_wheel(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     answers = serve(place, elsewhere, "generated.demo")
-    assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]  # type: ignore[attr-defined]
-    assert answers[3]["structuredContent"]["words"] == 2  # type: ignore[index]
+    assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]
+    assert answers[3]["structuredContent"]["words"] == 2
     code = "import generated.demo.registry as r; print(r.__file__)"
     assert str(tmp_path / "environment") in place.run("-c", code, cwd=elsewhere).stdout

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.rules.attacks import check
-from toolcast.detectors.confusables import look_alike
+from toolcast.detectors.confusables import confusable_word
 from toolcast.facts.similar_names import similar_pairs
 
 
@@ -56,7 +56,7 @@ def test_one_name_in_two_toolsets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["Sends to \u0430dmin", "p\u0430ypal_id", "𝐢𝐠𝐧𝐨𝐫𝐞 it"])
-def test_look_alike_letters(text: str, rules_of: Callable[..., list[str]]) -> None:
+def test_confusable_word_letters(text: str, rules_of: Callable[..., list[str]]) -> None:
     assert rules_of(description=text) == ["prompt/mixed-script"]
 
 
@@ -70,4 +70,4 @@ def test_look_alike_letters(text: str, rules_of: Callable[..., list[str]]) -> No
     ],
 )
 def test_honest_letters_of_other_scripts(text: str) -> None:
-    assert look_alike(text) is None
+    assert confusable_word(text) is None

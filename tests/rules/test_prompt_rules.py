@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from tests.rules.attacks import RULES, TESTED, check
-from toolcast.detectors.confusables import look_alike
-from toolcast.detectors.cross_tool import steering
+from toolcast.detectors.confusables import confusable_word
+from toolcast.detectors.cross_tool import CrossToolInstructions
 from toolcast.detectors.injection_patterns import (
     MARKUP,
     OTHER_TOOLS,
@@ -167,11 +167,11 @@ def test_a_definition_that_mentions_another_tool(text: str, tmp_path: Path) -> N
 
 
 def test_names_that_are_words_count_in_quotes_only() -> None:
-    pattern = steering(["search", "get_date"])
-    assert pattern is not None
-    assert not pattern.search("You must run search queries in English")
-    assert pattern.search("You must run `search` first")
-    assert steering([]) is None
+    instructions = CrossToolInstructions(["search", "get_date"])
+    assert not list(instructions.finditer("You must run search queries in English"))
+    assert list(instructions.finditer("You must run `search` first"))
+    assert not list(instructions.finditer("You must run `search` first", own="Search"))
+    assert not list(CrossToolInstructions([]).finditer("You must run `search` first"))
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,8 @@ def test_names_that_are_words_count_in_quotes_only() -> None:
 def test_long_texts_cost_time_in_proportion(text: str) -> None:
     start = time.perf_counter()
     first_phrase(text, ALL)
-    look_alike(text)
-    pattern = steering(["get_date", "search"])
-    assert pattern is not None
-    list(pattern.finditer(text))
+    confusable_word(text)
+    list(CrossToolInstructions(["get_date", "search"]).finditer(text))
     assert time.perf_counter() - start < 5
 
 

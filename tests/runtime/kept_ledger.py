@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.calls.call_context import CallContext
+from toolcast_runtime import CallContext, ToolResponse
 from toolcast_runtime.calls.tool_calls import ToolCalls
-from toolcast_runtime.calls.tool_response import ToolResponse
 from toolcast_runtime.ledger.ledger_settings import LedgerSettings
-from toolcast_runtime.registry.tool import Tool
+from toolcast_runtime.tools import Tool
 
 HANDLERS = "tests.runtime.ledger_handlers"
 

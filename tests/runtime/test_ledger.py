@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.calls.call_context import CallContext
+from toolcast_runtime import CallContext, ToolError, ToolResponse
 from toolcast_runtime.calls.tool_calls import ToolCalls
-from toolcast_runtime.calls.tool_response import ToolError, ToolResponse
-from toolcast_runtime.registry.tool import Tool
+from toolcast_runtime.tools import Tool
 
 
 async def test_a_call_is_one_row(kept: Kept, handlers: Any) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generated.kirishima.registry import MODULES, REGISTRY, TOOL_CLIENTS
+from tests.runtime.packages import Package, definition
 from toolcast_runtime.access.clients import AccessError, Client
 from toolcast_runtime.access.override_file import OverrideFile
-from toolcast_runtime.registry.registry import Registry
+from toolcast_runtime.registry import Registry
 
 CLIENTS = {
     "internal": Client(allow="*"),
@@ -20,15 +21,23 @@ CLIENTS = {
 }
 
 
+MEANT_FOR = {
+    "get_personality": ["internal", "copilot"],
+    "manage_prompt": ["internal"],
+    "memory": ["internal", "external"],
+    "github_issue": ["internal", "copilot"],
+    "smarthome": ["internal"],
+}
+STICKYNOTES = definition("stickynotes", clients=["internal"], renamed_from=["notes"])
+
+
 def registry(path: Path | str) -> Registry:
+    tools = [definition(name, clients=whom) for name, whom in MEANT_FOR.items()]
+    folder = Path(tempfile.mkdtemp(dir=Path(path).parent))
     return Registry(
-        "generated.kirishima",
-        MODULES,
-        CLIENTS,
-        TOOL_CLIENTS,
-        {"notes": "stickynotes"},
+        Package(folder, *tools, STICKYNOTES).load(),
+        clients=CLIENTS,
         override=OverrideFile("NO_SUCH_VARIABLE", str(path)),
-        checksum=REGISTRY.prepared.checksum,
     )
 
 
@@ -47,7 +56,10 @@ def test_it_widens_what_a_client_is_allowed_and_narrows_what_it_may_have(
     }
     changed = registry(written(tmp_path, value))
     assert changed.names("copilot") == ("get_personality", "github_issue")
-    assert set(MODULES) - set(changed.names("internal")) == {"smarthome", "memory"}
+    assert {*changed.names_in("registry")} - {*changed.names("internal")} == {
+        "smarthome",
+        "memory",
+    }
     assert changed.names("external") == ("memory",)
 
 

@@ -33,8 +33,17 @@ def note(event: str, arguments: tuple[Any, ...]) -> None:
         source, name = arguments
         shown = [str(name), type(source).__name__]
     else:
-        shown = [plain(argument) for argument in arguments]
+        caller = sys._getframe(1).f_locals.get("self")
+        below = caller.path if type(caller).__name__ == "Folder" else None
+        shown = [placed(plain(argument), below) for argument in arguments]
     seen.append([project, event, *shown])
+
+
+def placed(value: Any, below: str | None) -> Any:
+    """A name that a folder's descriptor is asked for, with the folder's path before it."""
+    if isinstance(value, str) and below is not None and not os.path.isabs(value):
+        return os.path.join(below, value)
+    return value
 
 
 def plain(value: Any) -> Any:

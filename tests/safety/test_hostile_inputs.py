@@ -62,7 +62,7 @@ def test_what_is_said_and_done(
     assert outcome.said.replace("\n", "").isprintable()
     assert outcome.seconds < MOST_SECONDS
     if outcome.code == 0:
-        assert (root / "generated" / "MANIFEST.json").is_file()
+        assert (root / "generated" / "__init__.py").is_file()
     else:
         assert outcome.code in (1, 2)
         assert files_of(root) == before

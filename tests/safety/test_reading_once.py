@@ -80,18 +80,3 @@ def test_order_of_listings_changes_nothing(
         assert again.files == expected.files
         assert again.findings == expected.findings
     assert expected.files
-
-
-def test_texts_of_specs_are_let_go_before_casting(
-    hostile: Callable[[str], Path],
-) -> None:
-    workspace = generate(str(hostile("01-docstring-quotes"))).workspace
-    assert workspace is not None
-    documents = [tool.document for one in workspace.toolsets for tool in one.tools]
-    assert documents
-    for document in documents:
-        assert document is not None
-        assert document.value
-        assert not document.text
-        with pytest.raises(ValueError, match="let go"):
-            document.span(("name",))

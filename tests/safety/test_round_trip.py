@@ -24,8 +24,7 @@ def test_own_specs(toolset: str, tmp_path: Path) -> None:
     workspace = generate(str(ROOT)).workspace
     assert workspace is not None
     found = next(t for t in workspace.toolsets if t.name == toolset)
-    assert found.document is not None
-    own = {k: v for k, v in found.document.value.items() if k != "handlers"}
+    own = {k: v for k, v in found.source.tree.items() if k != "handlers"}
     if "pools" in own:
         # Accessors are functions of the handlers' package.
         own["pools"] = {
@@ -34,8 +33,7 @@ def test_own_specs(toolset: str, tmp_path: Path) -> None:
         }
     specs: dict[str, Any] = {"toolset": {**own, "name": "x"}}
     for tool in found.tools:
-        assert tool.document is not None
-        value = tool.document.value
+        value = tool.source.tree
         specs[tool.name] = {k: v for k, v in value.items() if k != "handler"}
     assert_round_trip(tmp_path, specs)
 

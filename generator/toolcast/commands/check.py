@@ -9,7 +9,6 @@ import click
 
 from ..findings import Severity
 from .exit_codes import USAGE, counted, fail, print_findings, project_root
-from .gc_freeze import with_rare_collections
 from .options import format_option, project_option
 from .progress import progress
 
@@ -25,15 +24,15 @@ __all__ = ["command"]
     help="The least severity that fails.",
 )
 @format_option
-@with_rare_collections()
 def command(project: str | None, fail_on: str, format_: str) -> None:
     """Check specs, rules, and that the outputs are exactly what the specs give.
 
-    Writes nothing. Outputs are diagnosed as hand-edited, stale, missing, orphaned or
-    foreign.
+    Writes nothing. Outputs differ (they are stale, or edited by hand), are missing,
+    orphaned or foreign; what a spec caused is said once, at the spec.
     """
     from ..findings import has_errors, in_order
-    from ..output.plan import make_plan
+    from ..output.comparison import look
+    from ..output.diagnosis import diagnose
     from ..pipeline import generate
 
     root = project_root(project)
@@ -42,18 +41,19 @@ def command(project: str | None, fail_on: str, format_: str) -> None:
     findings = generated.findings
     workspace = generated.workspace
     if workspace is not None and not has_errors(findings):
-        folder = os.path.join(root, workspace.output)
+        output, files = workspace.output, generated.files
         try:
-            plan = make_plan(folder, generated.files, root)
+            difference = look(root, output, files)
         except OSError as error:
-            name = os.path.relpath(str(error.filename or folder), root)
+            name = os.path.relpath(str(error.filename or root), root)
             fail(f"{name}: {error.strerror or error}")
-        findings = in_order([*findings, *plan.findings(workspace.output)])
+        found = diagnose(root, output, files, difference)
+        findings = in_order([*findings, *found])
     code = print_findings(findings, format_, fail_on=Severity[fail_on.upper()])
     if workspace is None:
         sys.exit(USAGE)
     if code == 0 and format_ == "text":
         tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
-        files = counted(len(generated.files), "file")
-        click.echo(f"{counted(tools, 'tool')} checked, {files} up to date")
+        number = counted(len(generated.files), "file")
+        click.echo(f"{counted(tools, 'tool')} checked, {number} up to date")
     sys.exit(code)

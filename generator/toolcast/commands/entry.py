@@ -10,7 +10,7 @@ import click
 
 from .. import __version__
 
-__all__ = ["end_with", "main"]
+__all__ = ["main"]
 
 _COMMANDS = {
     "init": "Lay out a project that generates, checks and tests at once.",
@@ -120,14 +120,4 @@ def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="toolcast")
 def main() -> None:
-    """One YAML spec per tool, cast into everything an agent platform shows or runs."""
-
-
-def end_with(error: BaseException) -> None:
-    """Ends the program as a command ends it that raises the error."""
-
-    def command() -> None:
-        raise error
-
-    ending = _Lazy(callback=command, invoke_without_command=True)
-    ending.main(args=[], prog_name="toolcast")
+    """One YAML spec per tool, generated into everything an agent platform shows or runs."""

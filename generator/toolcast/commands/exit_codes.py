@@ -15,12 +15,14 @@ __all__ = [
     "CLEAN",
     "FINDINGS",
     "USAGE",
+    "code_of",
     "counted",
     "fail",
     "print_findings",
     "project_root",
     "report",
     "say",
+    "wants_colour",
 ]
 
 CLEAN = 0
@@ -92,14 +94,22 @@ def print_findings(
     Text goes to stderr, so that stdout stays for results; the formats for machines go to
     stdout. Without notes the text only counts them.
     """
-    to_stderr = format_ == "text"
-    stream = sys.stderr if to_stderr else sys.stdout
-    colour = to_stderr and stream.isatty() and not os.environ.get("NO_COLOR")
+    colour = wants_colour(format_)
     text = report(findings, format_, with_notes=with_notes, colour=colour)
     if text:
-        say(text, nl=False, err=to_stderr, colour=colour)
-    worst = max((finding.severity for finding in findings), default=Severity.NOTE)
-    return FINDINGS if findings and worst >= fail_on else CLEAN
+        say(text, nl=False, err=format_ == "text", colour=colour)
+    return code_of(findings, fail_on)
+
+
+def wants_colour(format_: str) -> bool:
+    """Whether findings are printed in colours: as text, and to a person who wants them."""
+    return format_ == "text" and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+
+
+def code_of(findings: Sequence[Finding], fail_on: Severity = Severity.ERROR) -> int:
+    """The exit code that findings ask for."""
+    worst = max((finding.severity for finding in findings), default=None)
+    return FINDINGS if worst is not None and worst >= fail_on else CLEAN
 
 
 def report(

@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
 import click
 
-from .exit_codes import project_root
-from .generating import cast
+from ..project import WORKSPACE_FILE
+from .exit_codes import (
+    CLEAN,
+    FINDINGS,
+    USAGE,
+    code_of,
+    counted,
+    fail,
+    project_root,
+    report,
+    say,
+    wants_colour,
+)
+from .main import same_command
 from .options import format_option, project_option
+from .progress import progress
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from ..findings import Finding
+    from ..model.model import Workspace
+    from ..output.writer import Written
+    from ..pipeline import Generated
+    from ..stamp import Ended
+
+__all__ = ["command", "run"]
 
 
 @click.command(name="generate")
@@ -16,10 +43,138 @@ __all__ = ["command"]
 @click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
 @format_option
 def command(project: str | None, force: bool, format_: str) -> None:
-    """Cast the specs into their outputs.
+    """Generate the outputs of all specs.
 
-    With an error in a spec nothing is written. Files that were edited by hand, and files in
-    the output folder that are not the generator's, are named and left alone; --force
-    overwrites the edited ones and those in the way, and leaves other files where they are.
+    With an error in a spec nothing is written. What git's index or an earlier run has is
+    overwritten; other changes in outputs are named and nothing is written. --force
+    overwrites them, and files that are in the way. Foreign files are named and stay.
     """
-    cast(project_root(project), force=force, format_=format_)
+    root = project_root(project)
+    ended = run(root, force=force, format_=format_)
+    say(ended.err, nl=False, err=True, colour=wants_colour(format_))
+    say(ended.out, nl=False)
+    sys.exit(ended.code)
+
+
+def run(root: str, *, force: bool = False, format_: str = "text") -> Ended:
+    """Generates a project; what it would print and its exit code.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        force: overwrite what was edited by hand.
+        format_: how findings are printed, a key of `FORMATS`.
+
+    Ends the program with exit code 2 when the project cannot be written.
+    """
+    from ..findings import in_order
+    from ..output.decision import Recoverable
+    from ..output.lock import AnotherRun
+    from ..output.writer import write
+    from ..pipeline import generate
+    from ..stamp import known_digests, note_digests, remember
+
+    began = time.time_ns()
+    with progress() as watcher:
+        generated = generate(root, watcher=watcher)
+    workspace, findings = generated.workspace, generated.findings
+    if workspace is None:
+        return _ended(USAGE, findings, format_)
+    if code_of(findings) != CLEAN:
+        ended = _ended(FINDINGS, findings, format_, err="nothing was written\n")
+        remember(root, same_command(), began, _inputs(workspace), None, {}, ended)
+        return ended
+    output, files = workspace.output, generated.files
+    try:
+        with progress() as watcher:
+            if watcher is not None:
+                watcher.stage("writing")
+            written = write(
+                root,
+                output,
+                files,
+                Recoverable(root, output, known_digests(root)),
+                force=force,
+                before=partial(note_digests, root, _digests(files)),
+                step=watcher.step if watcher is not None else bool,
+            )
+    except AnotherRun as error:
+        fail(str(error))
+    except OSError as error:
+        name = os.path.relpath(str(error.filename or root), root)
+        fail(f"{name}: {error.strerror or error}")
+    refused, foreign = written.decision.refused, written.decision.foreign
+    if refused:
+        left = in_order([*findings, *refused, *foreign])
+        return _ended(FINDINGS, left, format_, err="nothing was written\n")
+    out = _summary(generated, workspace, written) if format_ == "text" else ""
+    if foreign and not force:
+        return _ended(FINDINGS, in_order([*findings, *foreign]), format_, out=out)
+    ended = _ended(CLEAN, findings, format_, out=out)
+    if not foreign:
+        unchanged = written._replace(written=0, unchanged=len(files), removed=0)
+        out = _summary(generated, workspace, unchanged) if format_ == "text" else ""
+        again = _ended(CLEAN, findings, format_, out=out)
+        folder = os.path.join(root, output)
+        remember(root, same_command(), began, _inputs(workspace), folder, files, again)
+    return ended
+
+
+def _ended(
+    code: int,
+    findings: Sequence[Finding],
+    format_: str,
+    *,
+    out: str = "",
+    err: str = "",
+) -> Ended:
+    from ..stamp import Ended
+
+    colour = wants_colour(format_)
+    text = report(findings, format_, with_notes=False, colour=colour)
+    if format_ == "text":
+        return Ended(code, out, text + err)
+    return Ended(code, text + out, err)
+
+
+def _summary(generated: Generated, workspace: Workspace, written: Written) -> str:
+    tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
+    return (
+        f"{counted(tools, 'tool')} in {counted(len(workspace.toolsets), 'toolset')}"
+        f" -> {counted(len(generated.files), 'file')} in {workspace.output}/"
+        f" ({written.written} written, {written.unchanged} unchanged,"
+        f" {written.removed} removed)\n"
+    )
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    from ..output.decision import digest
+
+    return {path: digest(data) for path, data in files.items()}
+
+
+def _inputs(workspace: Workspace) -> Iterator[str]:
+    """Every file and folder that decides what a run does: the project's, and our own."""
+    import toolcast_runtime
+
+    from ..extensions import loaded_from
+    from ..shipped import package_folders
+
+    yield from package_folders()
+    yield os.path.dirname(str(toolcast_runtime.__file__))
+    yield from loaded_from()
+    for path in (WORKSPACE_FILE, *workspace.toolset_folders, workspace.templates):
+        if path is not None:
+            yield os.path.join(workspace.root, path)
+    for module in _modules(workspace):
+        for source in workspace.sources:
+            path = os.path.join(workspace.root, source, *module.split("."))
+            yield from (path, f"{path}.py")
+
+
+def _modules(workspace: Workspace) -> Iterator[str]:
+    """The packages and modules of the project whose text is read."""
+    for toolset in workspace.toolsets:
+        if toolset.handlers is not None:
+            yield toolset.handlers
+        for accessors in toolset.pool_accessors.values():
+            yield from (accessor.partition(":")[0] for accessor in accessors)

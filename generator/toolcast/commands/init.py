@@ -89,7 +89,10 @@ def command(folder: str, name: str | None) -> None:
     source = installed_from()
     install = f" TOOLCAST={word(source)}" if source else ""
     steps += [
-        (f"make generate{install}", f"write generated/{toolset}/ from specs/{toolset}/"),
+        (
+            f"make generate{install}",
+            f"write generated/{toolset}/ from specs/{toolset}/",
+        ),
         ("make check test types", "hold everything against the specs"),
         (".venv/bin/toolcast new NAME", "add a tool of your own"),
     ]

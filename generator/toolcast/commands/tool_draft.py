@@ -178,7 +178,7 @@ def _section(toolset: Toolset, name: str | None) -> str | None:
 
 def _schema_folder(toolset: Toolset) -> str | None:
     """Where the toolset's own file has its schema from, as seen from a spec beside it."""
-    first = toolset.document.lines[0] if toolset.document else ""
+    first = toolset.source.text.split("\n", 1)[0]
     match = _SCHEMA_LINE.fullmatch(first.strip())
     return match[1] if match else None
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from .prefilter import Clues, clue_words, folded
+from .prefilter import Prefilter, folded
 
-__all__ = ["Steering", "steering"]
+__all__ = ["CrossToolInstructions"]
 
-_STEER = (
+_ORDER = (
     r"(?:"
     r"\b(?:always|must|never|do not|don['’]t|have to|required to|are to)"
     r" (?:\w+ ){{0,1}}(?:call|use|invoke|run|execute|trust)"
@@ -24,23 +24,24 @@ _STEER = (
 
 
 # Every match has one of these words.
-_VERBS = clue_words(
-    [
-        *("always", "must", "never", "not", "don", "have", "required", "are", "should"),
-        *("before", "after", "whenever", "every", "each"),
-        *("override", "overrides", "replace", "replaces", "supersede", "supersedes"),
-        *("disable", "disables"),
-    ]
+_NEEDED = frozenset(
+    (
+        "always must never not don have required are should before after whenever every"
+        " each override overrides replace replaces supersede supersedes disable disables"
+    ).split()
 )
 _LONGEST_NAME = 128
-_RUNS = re.compile(r"[\w.-]+")
+# A name that no word of a sentence is.
+_TELLING = re.compile(r"[_.\d-]|[a-z][A-Z]")
+_OPENING, _CLOSING = "`'\"‘“", "`'\"’”"
 
 
-class Steering:
-    """The phrases that order the use of one of many tools.
+class CrossToolInstructions:
+    """Finds phrases that order the use of one of many tools.
 
     A pattern of all names would be tried at each letter of each text; one of the few names
-    that a text has is small.
+    that occur in a text is small. A name that could be a word of a sentence counts in
+    quotes only.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -49,52 +50,56 @@ class Steering:
             self._by_fold.setdefault(folded(name), []).append(name)
 
     def finditer(
-        self, text: str, clues: Clues | None = None
+        self, text: str, own: str = "", prefilter: Prefilter | None = None
     ) -> Iterator[re.Match[str]]:
         """The matches in a text, each with the name in one of its groups.
 
-        `clues` are those of the text, for a caller who has them.
+        Args:
+            text: what is searched.
+            own: the name of the tool whose text it is, which is not looked for.
+            prefilter: that of the text, for a caller who has it.
         """
-        clues = Clues(text) if clues is None else clues
-        if clues.lacks(_VERBS):
+        prefilter = prefilter or Prefilter(text)
+        if prefilter.words.isdisjoint(_NEEDED):
             return
-        names = frozenset(self._names_in(clues.text))
-        if names:
+        folds = self._folds_in(prefilter.names) - {folded(own)}
+        names = [
+            name
+            for fold in folds
+            for name in self._by_fold[fold]
+            if _TELLING.search(name) or _is_quoted(fold, prefilter.text)
+        ]
+        if names and _order_of("").search(text):
             yield from _pattern(tuple(sorted(names))).finditer(text)
 
-    def search(self, text: str, clues: Clues | None = None) -> re.Match[str] | None:
-        """The first match in a text, or None."""
-        return next(self.finditer(text, clues), None)
-
-    def _names_in(self, folded_text: str) -> Iterator[str]:
+    def _folds_in(self, runs: frozenset[str]) -> frozenset[str]:
         """The names that a text may have, one that stands before a full stop among them."""
-        runs = frozenset(_RUNS.findall(folded_text))
-        for run in runs & self._by_fold.keys():
-            yield from self._by_fold[run]
+        found = set(runs & self._by_fold.keys())
         for run in runs:
-            if "." not in run:
-                continue
             run = run[:_LONGEST_NAME]
             while "." in run:
                 run = run.rpartition(".")[0]
-                yield from self._by_fold.get(run, ())
+                if run in self._by_fold:
+                    found.add(run)
+        return frozenset(found)
 
 
-def steering(names: Sequence[str]) -> Steering | None:
-    """Finds phrases that order the use of one of the tools; None without tools.
-
-    A name that could be a word of a sentence counts in quotes only.
-    """
-    return Steering(names) if names else None
+def _is_quoted(fold: str, text: str) -> bool:
+    return any(f"{mark}{fold}" in text for mark in _OPENING)
 
 
 @lru_cache(maxsize=256)
+def _order_of(name: str) -> re.Pattern[str]:
+    """The pattern of an order whose object, or subject, matches `name`."""
+    return re.compile(_ORDER.replace(" ", r"\s{{1,4}}").format(name), re.IGNORECASE)
+
+
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     quoted = "|".join(re.escape(name) for name in names)
-    telling = [name for name in names if re.search(r"[_.\d-]|[a-z][A-Z]", name)]
+    telling = [name for name in names if _TELLING.search(name)]
     plain = "|".join(re.escape(name) for name in telling)
-    shown = rf"[`'\"‘“]({quoted})[`'\"’”]"
+    shown = rf"[{_OPENING}]({quoted})[{_CLOSING}]"
     if plain:
         shown = rf"(?:{shown}|(?<![\w./-])({plain})(?![\w/-]))"
     # The name stands in the pattern twice; groups tell which one was found.
-    return re.compile(_STEER.replace(" ", r"\s{{1,4}}").format(shown), re.IGNORECASE)
+    return _order_of(shown)

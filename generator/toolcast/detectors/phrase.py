@@ -1,79 +1,72 @@
-"""A phrase that texts are searched for, and the cheap signs without which it is not there."""
+"""One phrase of an attack that texts are searched for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from .prefilter import Clues, clue_words
+from .prefilter import Prefilter
 
 __all__ = ["Phrase", "first_phrase"]
 
+_SHORTEST = 8
+"""No phrase is shorter; most strings of a schema are."""
 
+
+@dataclass(frozen=True)
 class Phrase:
-    """One pattern.
+    """One pattern, with what every text has that it matches.
 
-    Args:
+    Attributes:
         what: what it is, as the message names it.
         pattern: a regular expression; spaces stand for any white space.
         example: a text that it finds.
-        needs: of the words of each entry every match has one; a word is a longest run of
-            ASCII letters.
+        needs: of the words of each entry every match has one.
         signs: every match has one of these, in lower case, whatever stands around it.
         run: every match has a run of so many characters without white space.
     """
 
-    def __init__(
-        self,
-        what: str,
-        pattern: str,
-        example: str,
-        needs: tuple[str, ...] = (),
-        signs: tuple[str, ...] = (),
-        run: int = 0,
-    ) -> None:
-        self.what = what
-        self.pattern = pattern
-        self.example = example
-        self.needs = needs
-        self.signs = signs
-        self.run = run
-        self._words = tuple(clue_words(entry.split()) for entry in needs)
+    what: str
+    pattern: str
+    example: str
+    needs: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
+    run: int = 0
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The pattern, regardless of case."""
         return re.compile(self.pattern.replace(" ", r"\s{1,4}"), re.IGNORECASE)
 
-    def may_be_in(self, clues: Clues) -> bool:
-        """Whether a text can have it; the pattern itself tells whether it does."""
-        for words in self._words:
-            if clues.lacks(words):
+    @cached_property
+    def _needed(self) -> tuple[frozenset[str], ...]:
+        return tuple(frozenset(entry.split()) for entry in self.needs)
+
+    def may_be_in(self, text: Prefilter) -> bool:
+        """Whether a text can have it; the pattern itself decides whether it does."""
+        for words in self._needed:
+            if text.words.isdisjoint(words):
                 return False
-        if self.signs and not any(sign in clues.text for sign in self.signs):
+        if self.signs and not any(sign in text.text for sign in self.signs):
             return False
-        return clues.longest >= self.run if self.run else True
-
-
-_SHORTEST = 8
-"""No phrase is shorter; most strings of a schema are."""
+        return not self.run or text.longest_run >= self.run
 
 
 def first_phrase(
-    text: str, phrases: Sequence[Phrase], clues: Clues | None = None
+    text: str, phrases: Sequence[Phrase], prefilter: Prefilter | None = None
 ) -> tuple[Phrase, re.Match[str]] | None:
     """The phrase that stands first in a text, with its match; None when there is none.
 
-    `clues` are those of the text, for a caller who has them.
+    `prefilter` is that of the text, for a caller who has it.
     """
     if len(text) < _SHORTEST:
         return None
-    if clues is None:
-        clues = Clues(text)
+    prefilter = prefilter or Prefilter(text)
     first: tuple[Phrase, re.Match[str]] | None = None
     for phrase in phrases:
-        if not phrase.may_be_in(clues):
+        if not phrase.may_be_in(prefilter):
             continue
         match = phrase.compiled.search(text)
         if match and (first is None or match.start() < first[1].start()):

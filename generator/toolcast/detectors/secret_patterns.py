@@ -1,4 +1,4 @@
-"""Word lists of attacks that ask for secrets; what `attack_phrases` says of such lists holds."""
+"""Phrases that ask for secrets; heuristics, as those of `injection_patterns` are."""
 
 from __future__ import annotations
 
@@ -16,17 +16,8 @@ _KEYS = (
     r"|credentials|seed phrases?|credit card numbers?)"
 )
 
-_KEY_SIGNS = (
-    *(
-        "password",
-        "passphrase",
-        "key",
-        "token",
-        "cookie",
-        "credential",
-        "seed",
-        "credit",
-    ),
+_KEY_SIGNS = tuple(
+    "password passphrase key token cookie credential seed credit".split()
 )
 
 SECRETS: tuple[Phrase, ...] = (

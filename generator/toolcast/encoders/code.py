@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from markupsafe import Markup
 
-__all__ = ["Code", "lines"]
+__all__ = ["Code", "NotEncoded", "lines"]
+
+# Markup's own methods make their results by the class: they accept Code only.
+_MAKERS = (__name__.rpartition(".")[0] + ".", "markupsafe")
+
+
+class NotEncoded(TypeError):
+    """Text that no encoder made is used where only Code may be."""
 
 
 class Code(Markup):
     """Encoded text.
 
-    Built by an encoder, or from a constant of the generator's own source; never from a
-    spec's text as it is. It is a Markup so that Jinja2 prints it unchanged, and it refuses
-    to be joined with plain text.
+    Made by the encoders of this package and by nobody else. It is a Markup so that Jinja2
+    prints it unchanged, and it refuses to be joined with plain text.
+
+    Raises:
+        NotEncoded: something else than an encoder makes it.
     """
+
+    def __new__(cls, text: str = "") -> Self:
+        maker = str(sys._getframe(1).f_globals.get("__name__"))
+        if not maker.startswith(_MAKERS):
+            raise NotEncoded(
+                f"{maker} makes Code of its own; only the encoders do: toolcast.encoders"
+                " has them for Python, Markdown, JSON, plain text and others"
+            )
+        return super().__new__(cls, text)
 
     @classmethod
     def escape(cls, s: Any) -> Any:
         """Refuses plain text.
 
         Raises:
-            TypeError: always, unless the value is Code.
+            NotEncoded: always, unless the value is Code.
         """
         if isinstance(s, Code):
             return s
@@ -31,11 +50,15 @@ class Code(Markup):
 
     @staticmethod
     def _refuse(value: object) -> NoReturn:
-        raise TypeError(
+        raise NotEncoded(
             f"text that no encoder made cannot be printed: {type(value).__name__}"
         )
 
 
 def lines(parts: Iterable[Code]) -> Code:
-    """Parts one below the other."""
-    return Code("\n".join(parts))
+    """Parts one below the other.
+
+    Raises:
+        NotEncoded: a part is plain text.
+    """
+    return Code("\n").join(parts)

@@ -4,87 +4,110 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
+from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
+from ..reading.characters import is_plain
 from .code import Code
+from .layout import WIDTH
 
-__all__ = ["compact", "indented", "pretty"]
+__all__ = ["compact", "pretty"]
 
 _WORDS = {True: "true", False: "false", None: "null"}
+_UNUSUAL = re.compile(r"[^ -~]")
 
 
-def pretty(value: Any) -> Code:
-    """Indented JSON with a final newline; keys stay in their order.
+def pretty(value: Mapping[str, Any], opened: tuple[str, ...] = ()) -> Code:
+    """An object as people read it, with a final newline; keys stay in their order.
 
-    Raises:
-        ValueError: the text does not give the value back.
-    """
-    return Code(indented(value) + "\n")
-
-
-def indented(value: Any, columns: int = 0) -> str:
-    """The same without the newline, for a line that is itself indented by columns.
+    It has a member a line, and so has each of its members that `opened` names. Other
+    objects and arrays stand on one line where they fit; else they have a member a line,
+    too. Letters of every script stay readable, what cannot be seen becomes an escape.
 
     Raises:
-        ValueError: the text does not give the value back.
+        ValueError: the value is not JSON.
     """
-    return _indented(value, "\n" + " " * columns)
+    rows = []
+    for key, item in value.items():
+        lead = f"{_string(key)}: "
+        room = 0 if key in opened else WIDTH - 2 - len(lead) - 1
+        rows.append(lead + _shown(item, "\n  ", room))
+    body = ",\n  ".join(rows)
+    return Code(f"{{\n  {body}\n}}\n" if rows else "{}\n")
 
 
-def _indented(value: Any, gap: str) -> str:
-    """What `json.dumps` makes of a value with an indent of two, in a fraction of the time.
-
-    Its encoder in C cannot indent, and the one in Python is made of generators.
-    """
+def _shown(value: Any, gap: str, room: int) -> str:
+    """A value that has `room` columns; `gap` is a line break and its line's indent."""
     kind = value.__class__
     if kind is str:
-        return encode_basestring(value)
+        return _string(value)
     inner = gap + "  "
+    within = WIDTH - len(inner)
     if kind is dict:
         rows = []
         for key, item in value.items():
-            if not isinstance(key, str):
-                raise ValueError("a value is not JSON: a key is not text")
-            if item.__class__ is str:
-                rows.append(f"{encode_basestring(key)}: {encode_basestring(item)}")
-            else:
-                rows.append(f"{encode_basestring(key)}: {_indented(item, inner)}")
-        return f"{{{inner}{f',{inner}'.join(rows)}{gap}}}" if rows else "{}"
-    if kind is list:
-        rows = [_indented(item, inner) for item in value]
-        return f"[{inner}{f',{inner}'.join(rows)}{gap}]" if rows else "[]"
+            lead = f"{_string(key)}: "
+            rows.append(lead + _shown(item, inner, within - len(lead)))
+        opening, closing = "{", "}"
+    elif kind is list or kind is tuple:
+        rows = [_shown(item, inner, within) for item in value]
+        opening, closing = "[", "]"
+    else:
+        return _scalar(value)
+    width = sum(map(len, rows)) + 2 * len(rows)
+    if not rows or (width <= room and not any("\n" in row for row in rows)):
+        return f"{opening}{', '.join(rows)}{closing}"
+    return f"{opening}{inner}{f',{inner}'.join(rows)}{gap}{closing}"
+
+
+def _scalar(value: Any) -> str:
     if value is True or value is False or value is None:
         return _WORDS[value]
-    if kind is int:
+    if isinstance(value, int):
         return int.__repr__(value)
-    if kind is float and math.isfinite(value):
-        return float.__repr__(value)
-    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-    if json.loads(text) != value:
-        raise ValueError("a value is not JSON: its text gives another one back")
-    return text.replace("\n", gap)
+    if isinstance(value, float) and math.isfinite(value):
+        return _number(value)
+    if isinstance(value, str):
+        return _string(str(value))
+    if isinstance(value, Mapping):
+        raise ValueError("a value is not JSON: a mapping of another kind than dict")
+    raise ValueError(f"a value is not JSON: {type(value).__name__}")
+
+
+def _number(value: float) -> str:
+    """A number as the MCP SDK spells it, which below 0.0001 is not as Python does."""
+    shown = float.__repr__(value)
+    mantissa, small, exponent = shown.partition("e-0")
+    if not small:
+        return shown
+    if exponent == "5":
+        return format(Decimal(shown), "f")
+    return f"{mantissa}e-{exponent}"
+
+
+def _string(text: str) -> str:
+    if text.__class__ is not str:
+        raise ValueError("a value is not JSON: a key is not text")
+    shown = encode_basestring(text)
+    if shown.isascii() and shown.isprintable():
+        return shown
+    return _UNUSUAL.sub(_escape, shown)
+
+
+def _escape(match: re.Match[str]) -> str:
+    """A character that is not ASCII, or DEL, as it is where people can see it."""
+    if is_plain(match[0]):
+        return match[0]
+    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 
 
 def compact(value: Any) -> str:
-    """JSON without spaces, byte for byte as the MCP SDK sends it; keys keep their order."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # The SDK spells numbers below 0.0001 otherwise than Python does.
-    return _spelled(value) if "e-0" in text else text
+    """JSON on one line without spaces; keys keep their order.
 
-
-def _spelled(value: Any) -> str:
-    if isinstance(value, Mapping):
-        members = (f"{_spelled(key)}:{_spelled(item)}" for key, item in value.items())
-        return "{" + ",".join(members) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ",".join(_spelled(item) for item in value) + "]"
-    if isinstance(value, float):
-        mantissa, below, exponent = repr(value).partition("e-0")
-        if exponent == "5":
-            from decimal import Decimal
-
-            return format(Decimal(repr(value)), "f")
-        return f"{mantissa}e-{exponent}" if below else mantissa
-    return json.dumps(value, ensure_ascii=False)
+    Raises:
+        ValueError: a number is not finite.
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -2,9 +2,6 @@
 
 An expression is a tree: text, or a bracketed group of expressions. What fits on the line
 stays there; what does not has one element a line with a trailing comma.
-
-The classes are plain ones: a run makes thousands of expressions, and a frozen dataclass takes
-three times as long to fill, and as long to define as a small module to import.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
-__all__ = ["WIDTH", "Expression", "Group", "Text", "text_width"]
+__all__ = ["WIDTH", "Entry", "Expression", "Group", "Text", "laid_out", "text_width"]
 
 WIDTH = 88
 
@@ -43,34 +40,23 @@ def _character_width(character: str) -> int:
 
 
 class Text:
-    """An expression without brackets to break at: a name, number or string.
+    """An expression without brackets to break at: a name, number or string."""
 
-    `pieces` is what it is broken into in parentheses when it is too long.
-    """
-
-    def __init__(self, text: str, pieces: tuple[str, ...] = ()) -> None:
-        self.text = text
-        self.pieces = pieces
-
-    @property
-    def flat(self) -> str:
-        """The expression on one line."""
-        return self.text
-
-    def flat_within(self, room: int) -> str | None:
-        """The expression on one line; None when it has more than `room` columns."""
-        return self.text if text_width(self.text) <= room else None
+    def __init__(self, text: str) -> None:
+        self.flat = text
 
     def render(self, indent: int, before: int, after: int) -> str:
         """The expression from column `before` on, with `after` columns to follow."""
-        return self.text
+        return self.flat
 
 
 class Group:
     """A bracketed expression: `opening`, elements, `closing`.
 
     A one-element group without `trailing_comma` breaks without a comma, as subscripts of
-    one element must; with `flat_comma` it has one even on one line, as a tuple must.
+    one element must; with `flat_comma` it has one even on one line, as a tuple must. The
+    elements of a call, a subscript or a definition stay together, `joined`, where one line
+    is long enough for them; those of a list, a mapping or a tuple do not.
     """
 
     def __init__(
@@ -80,12 +66,14 @@ class Group:
         closing: str,
         trailing_comma: bool = True,
         flat_comma: bool = False,
+        joined: bool = False,
     ) -> None:
         self.opening = opening
         self.elements = elements
         self.closing = closing
         self.trailing_comma = trailing_comma
         self.flat_comma = flat_comma
+        self.joined = joined
 
     @cached_property
     def flat(self) -> str:
@@ -94,32 +82,19 @@ class Group:
         comma = "," if self.flat_comma else ""
         return f"{self.opening}{inner}{comma}{self.closing}"
 
-    def flat_within(self, room: int) -> str | None:
-        """The expression on one line; None when it has more than `room` columns."""
-        room -= text_width(self.opening) + len(self.closing) + self.flat_comma
-        room += 2 if self.elements else 0
-        parts = []
-        for element in self.elements:
-            room -= 2
-            part = element.flat_within(room) if room >= 0 else None
-            if part is None:
-                return None
-            room -= text_width(part)
-            parts.append(part)
-        if room < 0:
-            return None
-        comma = "," if self.flat_comma else ""
-        return f"{self.opening}{', '.join(parts)}{comma}{self.closing}"
-
     def render(self, indent: int, before: int, after: int) -> str:
         """The expression from column `before` on, with `after` columns to follow.
 
         `indent` is the indentation of the line that it stands on.
         """
-        flat = self.flat_within(WIDTH - before - after)
-        if flat is not None or not self.elements:
-            return self.flat if flat is None else flat
+        fits = before + text_width(self.flat) + after <= WIDTH
+        if fits or not self.elements:
+            return self.flat
         inner = indent + 4
+        together = ", ".join(element.flat for element in self.elements)
+        if self.joined and inner + text_width(together) <= WIDTH:
+            rows = [" " * inner + together]
+            return "\n".join([self.opening, *rows, " " * indent + self.closing])
         comma = "," if self.trailing_comma else ""
         rows = [
             " " * inner + element.render(inner, inner, len(comma)) + comma
@@ -141,12 +116,6 @@ class Entry:
         """The entry on one line."""
         return self.lead + self.value.flat + self.tail
 
-    def flat_within(self, room: int) -> str | None:
-        """The entry on one line; None when it has more than `room` columns."""
-        room -= text_width(self.lead) + text_width(self.tail)
-        flat = self.value.flat_within(room) if room >= 0 else None
-        return None if flat is None else self.lead + flat + self.tail
-
     def render(self, indent: int, before: int, after: int) -> str:
         """The entry from column `before` on, with `after` columns to follow."""
         start = before + text_width(self.lead)
@@ -155,3 +124,9 @@ class Entry:
 
 
 Expression = Text | Group | Entry
+
+
+def laid_out(expression: Expression, before: str = "", after: str = "") -> str:
+    """An expression for the line on which `before` and `after` stand around it."""
+    indent = len(before) - len(before.lstrip(" "))
+    return expression.render(indent, text_width(before), text_width(after))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import LiteralString
 
 from .code import Code
 
-__all__ = ["block", "fenced", "inline", "span"]
+__all__ = ["block", "comment", "fenced", "inline", "listed", "phrase", "row", "span"]
 
 # Behind the marks of list items and quotations a heading is one as well.
 _OPENS_BLOCK = re.compile(
@@ -27,6 +29,39 @@ _TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
 _HTML_ENDS = (r"</(?:script|pre|style|textarea)>", "-->", r"\?>", r"\]\]>", ">")
 
 
+_COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
+
+
+def phrase(words: LiteralString, *values: Code) -> Code:
+    """Words of the generator's own, with a value in the place of each `{}`.
+
+    Raises:
+        NotEncoded: a value is plain text.
+    """
+    return Code(words).format(*values)
+
+
+def listed(values: Iterable[Code]) -> Code:
+    """Values with commas between them.
+
+    Raises:
+        NotEncoded: a value is plain text.
+    """
+    return Code(", ").join(values)
+
+
+def comment(text: str) -> Code:
+    """A comment that no page shows: a path or words of a checked grammar.
+
+    Raises:
+        ValueError: something else than letters, digits, spaces and `._/,;()-` is in it, or
+            two hyphens in a row, which would end it.
+    """
+    if not _COMMENT.fullmatch(text):
+        raise ValueError("a comment holds words of a checked grammar only")
+    return Code(f"<!-- {text} -->")
+
+
 def inline(text: str) -> Code:
     """One line of text, as it is: a bullet, a heading, a label.
 
@@ -36,6 +71,19 @@ def inline(text: str) -> Code:
     if "\n" in text or "\r" in text:
         raise ValueError("text with a line break cannot stand on one line")
     return Code(text.strip())
+
+
+def row(text: str) -> Code:
+    """One line as it is, the white space that it begins with included.
+
+    Raises:
+        ValueError: the text has a line break, or would be a heading or a fence.
+    """
+    if "\n" in text or "\r" in text:
+        raise ValueError("text with a line break cannot stand on one line")
+    if _OPENS_BLOCK.match(text) or _FENCE.match(text):
+        raise ValueError("a row of text cannot open a block")
+    return Code(text.rstrip())
 
 
 def span(text: str) -> Code:

@@ -1,110 +1,93 @@
-"""Python: values of specs as literals, and names that were made from checked names."""
+"""Python: values of specs as literals, and names that were made from checked names.
+
+What is too long for a line is laid out as black would. `before` and `after` are what the
+template has on the same line around the value, indentation included.
+"""
 
 from __future__ import annotations
 
+import keyword
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .code import Code
-from .layout import Entry, Expression, Group, Text, text_width
-from .python_data import flat_data, flat_data_within, laid_out_data, number
+from .layout import WIDTH, Entry, Expression, Group, Text, laid_out
 from .python_strings import broken, string
 
 __all__ = [
-    "call",
-    "comment",
-    "code_of",
-    "encode",
+    "dotted_name",
     "identifier",
-    "keyword_argument",
+    "imported",
     "literal",
-    "string",
-    "subscript",
-    "tuple_of",
+    "tuple_of_names",
+    "words",
 ]
 
 
 class _LongString(Text):
     """A string that is broken into pieces in parentheses when the line is too short."""
 
-    def render(self, indent: int, before: int, after: int) -> str:
-        return broken(self.pieces[0], self.text, indent, before, after)
-
-
-class _Data(Text):
-    """A mapping or list of JSON: laid out without a tree of expressions beside it."""
-
-    def __init__(self, value: Any) -> None:
-        super().__init__("")
-        self.value = value
-
-    @property
-    def flat(self) -> str:
-        """The expression on one line."""
-        return flat_data(self.value)
-
-    def flat_within(self, room: int) -> str | None:
-        return flat_data_within(self.value, room)
+    def __init__(self, text: str) -> None:
+        super().__init__(string(text))
+        self.text = text
 
     def render(self, indent: int, before: int, after: int) -> str:
-        return laid_out_data(self.value, indent, before, after)
+        return broken(self.text, self.flat, indent, before, after)
+
+
+def literal(value: Any, before: str = "", after: str = "") -> Code:
+    """A value of JSON, or a tuple of such, as the Python literal that gives it back.
+
+    Raises:
+        TypeError: the value is neither.
+        ValueError: a number is not finite.
+    """
+    return Code(laid_out(encode(value), before, after))
 
 
 def encode(value: Any) -> Expression:
-    """The expression whose value is a JSON value.
-
-    Raises:
-        TypeError: the value is not JSON.
-        ValueError: a number is not finite.
-    """
+    """The expression whose value is a JSON value, or a tuple of such; see `literal`."""
     if value is None or isinstance(value, bool):
         return Text(repr(value))
     if isinstance(value, str):
-        return _LongString(string(value), (value,))
+        return _LongString(str(value))
     if isinstance(value, int):
         return Text(str(value))
     if isinstance(value, float):
-        return Text(number(value))
-    if isinstance(value, (Mapping, list, tuple)):
-        return _Data(value)
+        return Text(_number(value))
+    if isinstance(value, Mapping):
+        entries = [
+            Entry(f"{string(key)}: ", encode(item)) for key, item in value.items()
+        ]
+        return Group("{", entries, "}")
+    if isinstance(value, list):
+        return Group("[", [encode(item) for item in value], "]")
+    if isinstance(value, tuple):
+        items = [encode(item) for item in value]
+        return Group("(", items, ")", flat_comma=len(items) == 1)
     raise TypeError(f"not a JSON value: {type(value).__name__}")
 
 
-def tuple_of(elements: Iterable[Expression]) -> Group:
-    """A tuple; one element gets its comma."""
-    listed = list(elements)
-    return Group("(", listed, ")", flat_comma=len(listed) == 1)
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        raise ValueError("not a JSON number")
+    return repr(value).replace("e+", "e")
 
 
-def call(function: str, arguments: Iterable[Expression]) -> Group:
-    """A call of a function of the generator's own choosing."""
-    return Group(f"{function}(", list(arguments), ")")
+def words(text: str) -> Code:
+    """A path or words of a checked grammar, for a comment or a docstring.
 
-
-def subscript(name: str, elements: Iterable[Expression]) -> Group:
-    """`name[...]`."""
-    listed = list(elements)
-    return Group(f"{name}[", listed, "]", trailing_comma=len(listed) > 1)
-
-
-def keyword_argument(name: str, value: Expression) -> Entry:
-    """`name=value`."""
-    return Entry(f"{name}=", value)
-
-
-def comment(words: str) -> Code:
-    """What stands behind `# `: a path or words of a checked grammar.
-
-    A comment has no escapes, so that all which could end it, or mean something to a tool
-    that reads comments, is refused.
+    Neither has escapes, so that all which could end it, or mean something to a tool that
+    reads comments, is refused.
 
     Raises:
         ValueError: something else than letters, digits, spaces and `._/,;()-` is in it.
     """
-    if not re.fullmatch(r"[A-Za-z0-9 ._/,;()-]*", words):
+    if not re.fullmatch(r"[A-Za-z0-9 ._/,;()-]*", text):
         raise ValueError("a comment holds words of a checked grammar only")
-    return Code(words)
+    return Code(text)
 
 
 def identifier(name: str) -> Code:
@@ -113,24 +96,50 @@ def identifier(name: str) -> Code:
     Raises:
         ValueError: it is not, so it must not be printed as one.
     """
-    import keyword
-
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
         raise ValueError("not a Python identifier")
     return Code(name)
 
 
-def code_of(
-    expression: Expression, indent: int = 0, lead: str = "", after: int = 0
-) -> Code:
-    """`lead` and the expression, laid out for a line indented by `indent` columns.
+def dotted_name(name: str) -> Code:
+    """Identifiers with dots between them: a module, an attribute.
 
-    The first line is not indented: the template places it.
+    Raises:
+        ValueError: one of them is no identifier.
     """
-    start = indent + text_width(lead)
-    return Code(lead + expression.render(indent, start, after))
+    return Code(".").join(identifier(part) for part in name.split("."))
 
 
-def literal(value: Any, indent: int = 0, lead: str = "", after: int = 0) -> Code:
-    """`lead` and a JSON value as Python literal; see `code_of`."""
-    return code_of(encode(value), indent, lead, after)
+def tuple_of_names(names: Sequence[str], before: str = "", after: str = "") -> Code:
+    """A tuple of what the names stand for.
+
+    Raises:
+        ValueError: one of them is no identifier.
+    """
+    elements = [Text(identifier(name)) for name in names]
+    group = Group("(", elements, ")", flat_comma=len(elements) == 1)
+    return Code(laid_out(group, before, after))
+
+
+def imported(module: str, names: Sequence[str], indent: int = 0) -> Code:
+    """`from module import names`, in parentheses where a line is too short for it.
+
+    Args:
+        module: a dotted name; dots before it make it a relative one.
+        names: what is imported, in this order.
+        indent: the columns before it, which the template has.
+
+    Raises:
+        ValueError: a name is no identifier.
+    """
+    relative = module[: len(module) - len(module.lstrip("."))]
+    where = relative
+    if module != relative:
+        where += str(dotted_name(module[len(relative) :]))
+    listed = [str(identifier(name)) for name in names]
+    line = f"from {where} import {', '.join(listed)}"
+    if indent + len(line) <= WIDTH:
+        return Code(line)
+    inner = " " * (indent + 4)
+    rows = "".join(f"{inner}{name},\n" for name in listed)
+    return Code(f"from {where} import (\n{rows}{' ' * indent})")

@@ -66,11 +66,6 @@ def broken(text: str, shown: str, indent: int, before: int, after: int) -> str:
 def _pieces(text: str, room: int) -> list[str]:
     """Literals that join to the text, broken after newlines and spaces to fit the room."""
     pieces: list[str] = []
-    words = text.replace("\n", "")
-    if words.isascii() and string(words) == f'"{words}"':
-        for line in text.splitlines(keepends=True) if "\n" in text else [text]:
-            _add_plain_pieces(line, max(room - 2, 0), pieces)
-        return pieces
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
         start = end = width = double = single = 0
         for word in _words(line):
@@ -85,26 +80,6 @@ def _pieces(text: str, room: int) -> list[str]:
             end += len(word)
         pieces.append(string(line[start:]))
     return pieces
-
-
-def _add_plain_pieces(line: str, most: int, pieces: list[str]) -> None:
-    """Adds the pieces of a line without quotes and escapes, but for its end."""
-    start, end = 0, len(line)
-    width = end + line.endswith("\n")
-    while width - start > most:
-        # A word ends before the next one; the spaces after it are its own.
-        cut = line.rfind(" ", start, start + most)
-        while cut >= start and line[cut + 1] in " \n":
-            cut = line.rfind(" ", start, cut)
-        if cut < start:
-            cut = line.find(" ", start + most)
-            while 0 <= cut < end - 1 and line[cut + 1] in " \n":
-                cut = line.find(" ", cut + 1)
-            if not 0 <= cut < end - 1:
-                break
-        pieces.append(string(line[start : cut + 1]))
-        start = cut + 1
-    pieces.append(string(line[start:]))
 
 
 def _words(line: str) -> Iterable[str]:

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
-from ..detectors.prefilter import Clues
-from ..model.model import ToolSpec
+from ..model.model import Actions, Example, ToolSpec
 from ..reading.tree import Path
 
-__all__ = [
-    "DEFINITION_FIELDS",
-    "TEXT_FIELDS",
-    "SurfaceText",
-    "SurfaceTexts",
-    "all_texts",
-    "definition_texts",
-    "texts_of",
-]
+__all__ = ["ModelText", "all_texts", "definition_texts", "texts_in", "together"]
+
+_Part = tuple[Path, Any]
+"""A value of a spec that is JSON, and where it stands."""
 
 _DEFINITION = (
-    *("title", "summary", "description", "parameters", "returns"),
-    *("annotations", "icons", "meta", "execution", "mcp"),
-)
-_PROSE = ("when_to_use", "guidance", "actions", "cli", "examples", "deprecated")
-
-DEFINITION_FIELDS = frozenset(_DEFINITION)
-"""The fields of a tool's definition."""
-TEXT_FIELDS = DEFINITION_FIELDS.union(_PROSE)
-"""The fields of which models read anything."""
+    "title summary description parameters returns annotations icons meta execution"
+).split()
 
 
-class SurfaceText(NamedTuple):
+class ModelText(NamedTuple):
     """One string of a spec.
 
     Attributes:
@@ -46,55 +33,43 @@ class SurfaceText(NamedTuple):
     is_key: bool = False
 
 
-class SurfaceTexts:
-    """Strings of a spec in their order.
-
-    Attributes:
-        joined: all of them, a line or more each: what is not in it is in none of them.
-        clues: what occurs in `joined`.
-    """
-
-    def __init__(self, spec: Mapping[str, Any], fields: Sequence[str]) -> None:
-        self._spec = spec
-        self._fields = [field for field in fields if field in spec]
-        found: list[str] = []
-        for field in self._fields:
-            _collect(spec[field], found)
-        self.joined = "\n".join(found)
-        self.clues = Clues(self.joined)
-
-    @cached_property
-    def each(self) -> tuple[SurfaceText, ...]:
-        """The strings, one by one."""
-        return tuple(
-            text
-            for field in self._fields
-            for text in texts_of(self._spec[field], (field,))
-        )
-
-
-def definition_texts(tool: ToolSpec) -> SurfaceTexts:
+def definition_texts(tool: ToolSpec) -> Iterator[ModelText]:
     """Every string of the tool's definition: texts, names, enums, defaults, examples."""
-    return _kept(tool, "definition texts", _DEFINITION)
+    for path, value in _definition(tool):
+        yield from texts_in(value, path)
 
 
-def all_texts(tool: ToolSpec) -> SurfaceTexts:
+def all_texts(tool: ToolSpec) -> Iterator[ModelText]:
     """Every string that any model reads: the definition's and the prompt docs'."""
-    return _kept(tool, "all texts", (*_DEFINITION, *_PROSE))
+    for path, value in chain(_definition(tool), _prose(tool)):
+        yield from texts_in(value, path)
 
 
-def _kept(tool: ToolSpec, name: str, fields: tuple[str, ...]) -> SurfaceTexts:
-    """The texts of fields, collected once a tool: many rules ask for them."""
-    if name not in tool.kept:
-        if tool.document is None:
-            raise ValueError(f"the tool {tool.name} was bound without its document")
-        tool.kept[name] = SurfaceTexts(tool.document.value, fields)
-    texts: SurfaceTexts = tool.kept[name]
-    return texts
+def together(tool: ToolSpec) -> str:
+    """All strings that any model reads, a line or more each.
+
+    What is not in it is in none of them, so that few tools are gone through one by one.
+    """
+    found: list[str] = []
+    for _, value in chain(_definition(tool), _prose(tool)):
+        _collect(value, found)
+    return "\n".join(found)
+
+
+def texts_in(value: Any, path: Path) -> Iterator[ModelText]:
+    """The strings of a value that stands at a path, keys before what they lead to."""
+    if isinstance(value, str):
+        yield ModelText(path, value)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield ModelText((*path, key), key, is_key=True)
+            yield from texts_in(inner, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        for index, inner in enumerate(value):
+            yield from texts_in(inner, (*path, index))
 
 
 def _collect(value: Any, found: list[str]) -> None:
-    """Adds the strings of a value; most rules need no more of them than that."""
     kind = value.__class__
     if kind is str:
         found.append(value)
@@ -102,19 +77,35 @@ def _collect(value: Any, found: list[str]) -> None:
         for key, inner in value.items():
             found.append(key)
             _collect(inner, found)
-    elif kind is list:
+    elif kind is list or kind is tuple:
         for inner in value:
             _collect(inner, found)
 
 
-def texts_of(value: Any, path: Path) -> Iterator[SurfaceText]:
-    """The strings of a value that stands at a path, keys before what they lead to."""
-    if isinstance(value, str):
-        yield SurfaceText(path, value)
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield SurfaceText((*path, key), key, is_key=True)
-            yield from texts_of(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from texts_of(inner, (*path, index))
+def _definition(tool: ToolSpec) -> Iterator[_Part]:
+    for field in _DEFINITION:
+        yield (field,), getattr(tool, field)
+    yield ("mcp", "extra"), tool.mcp_extra
+
+
+def _prose(tool: ToolSpec) -> Iterator[_Part]:
+    yield ("when_to_use",), tool.when_to_use
+    yield ("guidance",), tool.guidance
+    if tool.actions is not None:
+        yield ("actions",), _actions(tool.actions)
+    if tool.cli is not None:
+        yield ("cli",), tool.cli._asdict()
+    for index, example in enumerate(tool.examples):
+        yield ("examples", index), _example(example)
+    yield ("deprecated",), tool.deprecated
+
+
+def _actions(actions: Actions) -> dict[str, Any]:
+    values = {action.name: action._asdict() for action in actions.values}
+    return {"parameter": actions.parameter, "values": values}
+
+
+def _example(example: Example) -> dict[str, Any]:
+    values = example._asdict()
+    del values["has_result"]
+    return values

@@ -2,71 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ..model.model import Toolset, ToolSpec
 from ..reading.tree import Path
 
-__all__ = ["PROSE_FIELDS", "prose_of_tool", "prose_of_toolset"]
+__all__ = ["prose_of_tool", "prose_of_toolset"]
 
 Prose = Iterator[tuple[Path, str]]
-
-_TOOL = ("title", "summary", "description", "when_to_use", "guidance")
-_TOOLSET = ("title", "instructions")
-_SECTION = ("heading", "label", "intro", "footer")
-
-PROSE_FIELDS = frozenset(
-    [
-        *(*_TOOL, "parameters", "returns"),
-        *("actions", "annotations", "cli", "deprecated", "examples"),
-    ]
-)
-"""The fields of a tool that hold texts for people and models."""
 
 
 def prose_of_tool(tool: ToolSpec) -> Prose:
     """A tool's texts: its own, its parameters', its actions', its command's."""
-    value = tool.document.value if tool.document else {}
-    yield from _texts(value, _TOOL, ())
+    for field in ("title", "summary", "description", "when_to_use", "guidance"):
+        yield from _text(getattr(tool, field), field)
     for field, schema in tool.schemas.items():
         for path, subschema in schema.subschemas.items():
-            yield from _texts(subschema, ("title", "description"), (field, *path))
-    for name, action in _mapping(value, "actions", "values").items():
-        yield from _texts(action, ("summary",), ("actions", "values", name))
-    yield from _texts(_mapping(value, "annotations"), ("title",), ("annotations",))
-    yield from _texts(_mapping(value, "cli"), ("comment",), ("cli",))
-    yield from _texts(_mapping(value, "deprecated"), ("reason",), ("deprecated",))
-    for index, example in enumerate(value.get("examples", ())):
-        yield from _texts(example, ("title",), ("examples", index))
+            for keyword in ("title", "description"):
+                yield from _text(subschema.get(keyword), field, *path, keyword)
+    for action in tool.actions.values if tool.actions else ():
+        yield from _text(action.summary, "actions", "values", action.name, "summary")
+    yield from _text((tool.annotations or {}).get("title"), "annotations", "title")
+    yield from _text(tool.cli.comment if tool.cli else None, "cli", "comment")
+    yield from _text((tool.deprecated or {}).get("reason"), "deprecated", "reason")
+    for index, example in enumerate(tool.examples):
+        yield from _text(example.title, "examples", index, "title")
 
 
 def prose_of_toolset(toolset: Toolset) -> Prose:
     """A toolset's texts: its own, its sections', its CLI block's."""
-    value = toolset.document.value if toolset.document else {}
-    yield from _texts(value, _TOOLSET, ())
-    yield from _texts(_mapping(value, "preamble"), ("heading", "intro"), ("preamble",))
-    for name, section in _mapping(value, "sections").items():
-        yield from _texts(section, _SECTION, ("sections", name))
-    for name, meaning in _mapping(value, "permissions").items():
+    yield from _text(toolset.title, "title")
+    yield from _text(toolset.instructions, "instructions")
+    yield from _text(toolset.preamble_heading, "preamble", "heading")
+    yield from _text(toolset.preamble_intro, "preamble", "intro")
+    for section in toolset.sections:
+        for field in ("heading", "label", "intro", "footer"):
+            yield from _text(getattr(section, field), "sections", section.name, field)
+    for name, meaning in toolset.permissions.items():
         yield ("permissions", name), meaning
-    for name, options in _mapping(value, "targets").items():
-        path = ("targets", name)
-        if isinstance(options, dict):
-            yield from _texts(options, ("heading", "intro"), path)
-            for index, line in enumerate(options.get("closing", ())):
-                yield (*path, "closing", index), line
+    for name, options in toolset.targets.items():
+        for option in ("heading", "intro"):
+            yield from _text(options.get(option), "targets", name, option)
+        for index, line in enumerate(options.get("closing", ())):
+            yield from _text(line, "targets", name, "closing", index)
 
 
-def _mapping(value: Mapping[str, Any], *steps: str) -> Mapping[str, Any]:
-    for step in steps:
-        found = value.get(step)
-        value = found if isinstance(found, dict) else {}
-    return value
-
-
-def _texts(value: Any, keys: tuple[str, ...], path: Path) -> Prose:
-    for key in keys:
-        text = value.get(key) if isinstance(value, dict) else None
-        if isinstance(text, str):
-            yield (*path, key), text
+def _text(text: Any, *path: str | int) -> Prose:
+    if isinstance(text, str) and text:
+        yield path, text

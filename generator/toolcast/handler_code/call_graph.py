@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
-from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from .functions import Context, Unit, Watcher, read_unit
 from .package_names import HandlerPackage, Known
 from .pools import Pools
@@ -15,7 +16,6 @@ __all__ = ["Noted", "Reach", "Step", "Touched", "reach_of"]
 
 # Functions that one handler reaches; no handler that people can read has as many.
 MOST = 5000
-_KEPT = "handler reach"
 
 
 class Step(NamedTuple):
@@ -79,11 +79,10 @@ def reach_of(
     """
     if tool.handler is None or toolset.handlers is None:
         return None
-    kept = tool.kept.setdefault(_KEPT, {})
-    if watch not in kept:
-        kept[watch] = _Walk(_walked(workspace, toolset, watch)).from_(tool)
-    found: Reach | None = kept[watch]
-    return found
+    walked = _walked(workspace, toolset, watch)
+    if tool.handler not in walked.reached:
+        walked.reached[tool.handler] = _Walk(walked).from_(tool)
+    return walked.reached[tool.handler]
 
 
 @dataclass
@@ -94,6 +93,7 @@ class _Walked:
     accessors: Mapping[str, str]
     watch: Callable[[], Watcher] | None
     units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
+    reached: dict[HandlerReference, Reach | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pools = Pools(self.accessors, self.unit)
@@ -107,23 +107,17 @@ class _Walked:
         return unit
 
 
+@lru_cache(maxsize=8)
 def _walked(
     workspace: Workspace, toolset: Toolset, watch: Callable[[], Watcher] | None
 ) -> _Walked:
-    all_walked = workspace.kept.setdefault(_KEPT, {})
-    key = (toolset.name, watch)
-    if key not in all_walked:
-        package = HandlerPackage(
-            workspace.root, workspace.sources, toolset.handlers or ""
-        )
-        accessors = {
-            accessor: pool
-            for pool, named in toolset.pool_accessors.items()
-            for accessor in named
-        }
-        all_walked[key] = _Walked(package, accessors, watch)
-    walked: _Walked = all_walked[key]
-    return walked
+    package = HandlerPackage(workspace.root, workspace.sources, toolset.handlers or "")
+    accessors = {
+        accessor: pool
+        for pool, named in toolset.pool_accessors.items()
+        for accessor in named
+    }
+    return _Walked(package, accessors, watch)
 
 
 class _Walk:

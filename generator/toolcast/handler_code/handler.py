@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
@@ -74,11 +75,7 @@ def is_below(module: str, package: str) -> bool:
 
 def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
     """The module of a dotted name as it is in this run; None when no source has it."""
-    modules = workspace.kept.setdefault("handler modules", {})
-    if name not in modules:
-        modules[name] = read_module(workspace.root, workspace.sources, name)
-    found: PythonModule | None = modules[name]
-    return found
+    return _read(workspace).module(name)
 
 
 def handler_code(
@@ -90,19 +87,27 @@ def handler_code(
         return None
     if not is_below(reference.module, toolset.handlers):
         return None
-    codes = workspace.kept.setdefault("handler code", {})
-    if reference not in codes:
-        codes[reference] = _handler_code(workspace, reference)
-    found: HandlerCode | None = codes[reference]
-    return found
+    return _read(workspace).code(reference)
 
 
-def _handler_code(
-    workspace: Workspace, reference: HandlerReference
-) -> HandlerCode | None:
-    module = handler_module(workspace, reference.module)
-    if module is None:
-        return None
+class _Read:
+    """What was read of the handlers of one workspace, each file and function once."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.module = cache(partial(read_module, workspace.root, workspace.sources))
+        self.code = cache(self._code)
+
+    def _code(self, reference: HandlerReference) -> HandlerCode | None:
+        module = self.module(reference.module)
+        return None if module is None else _code_in(module, reference)
+
+
+@lru_cache(maxsize=2)
+def _read(workspace: Workspace) -> _Read:
+    return _Read(workspace)
+
+
+def _code_in(module: PythonModule, reference: HandlerReference) -> HandlerCode:
     function = module.functions.get(reference.function)
     is_elsewhere = reference.function in module.other_names or module.has_any_name
     if function is None or is_elsewhere:

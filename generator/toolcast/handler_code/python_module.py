@@ -12,13 +12,11 @@ from functools import lru_cache
 __all__ = [
     "FunctionDefinition",
     "PythonModule",
-    "looked_for",
     "read_module",
     "statements_of",
 ]
 
 MAX_BYTES = 2 * 1024 * 1024
-_LOOKED_FOR: dict[str, dict[str, None]] = {}
 
 FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -44,22 +42,15 @@ class PythonModule:
     tree: ast.Module | None = field(default=None, compare=False, repr=False)
 
 
-def looked_for(root: str) -> list[str]:
-    """Every path below a root at which a module was looked for, found or not."""
-    return list(_LOOKED_FOR.get(root, ()))
-
-
 def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule | None:
     """The module of a dotted name; None when no source folder below the root has it.
 
     A file that lies outside of the root, by a symbolic link, is not there.
     """
     real_root = os.path.realpath(root)
-    noted = _LOOKED_FOR.setdefault(root, {})
     for source in sources:
         stem = os.path.normpath(os.path.join(source, *name.split(".")))
         for file in (os.path.join(stem, "__init__.py"), f"{stem}.py"):
-            noted[file] = None
             real = os.path.realpath(os.path.join(root, file))
             if not os.path.isfile(real):
                 continue

@@ -76,7 +76,7 @@ def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> Too
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
         extensions={key: value[key] for key in extension_fields if key in value},
-        document=document,
+        source=document.source,
     )
 
 
@@ -156,7 +156,7 @@ def bind_toolset(
         **{key: value[key] for key in plain if key in value},
         name=value["name"],
         title=value["title"],
-        folder=posixpath.dirname(document.file),
+        folder=posixpath.dirname(document.source.file),
         tools=in_declared_order(tools, sections),
         fields=tuple(value),
         timeout=float(value.get("timeout", 60.0)),
@@ -182,7 +182,7 @@ def bind_toolset(
         exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
         extensions={key: value[key] for key in extension_fields if key in value},
         suppress=_suppressions(value),
-        document=document,
+        source=document.source,
     )
 
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from ..extensions import fields_of, install_command, missing
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
-from ..reading.first_bytes import first_bytes
-from ..reading.tree import Document, Path
+from ..reading.tree import Document, Path, Source
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from .binding import bind_tool, bind_toolset
 from .model import Toolset, ToolSpec, Workspace
@@ -46,13 +45,11 @@ def load_workspace(
         ExtensionFailure: a listed extension cannot be used.
     """
     workspace, findings = read_workspace(root)
-    if workspace is None or workspace.document is None:
+    if workspace is None:
         return LoadedWorkspace(None, findings)
     toolsets = []
     for index, folder in enumerate(workspace.toolset_folders):
-        toolset, more = _load_toolset(
-            workspace, folder, workspace.document, index, step
-        )
+        toolset, more = _load_toolset(workspace, folder, workspace.source, index, step)
         findings += more
         if toolset is not None:
             toolsets.append(toolset)
@@ -75,7 +72,7 @@ def read_workspace(root: str) -> LoadedWorkspace:
         tuple(value.get("sources", (".",))),
         value.get("templates"),
         tuple(value.get("extensions", ())),
-        document=document,
+        source=document.source,
     )
     findings += _outside(document, workspace)
     findings += _missing_extensions(document, workspace)
@@ -84,7 +81,7 @@ def read_workspace(root: str) -> LoadedWorkspace:
 
 def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
     for name in missing(workspace.extensions):
-        yield document.finding(
+        yield document.source.finding(
             "spec/missing-extension",
             Severity.ERROR,
             ("extensions", workspace.extensions.index(name)),
@@ -103,7 +100,7 @@ def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
         if not _is_below(workspace.root, os.path.join(workspace.root, folder)):
-            yield document.finding(
+            yield document.source.finding(
                 "spec/outside-project",
                 Severity.ERROR,
                 path,
@@ -152,7 +149,8 @@ def _bytes(root: str, file: str) -> bytes:
         mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
-    return first_bytes(path, MAX_BYTES + 1)
+    with open(path, "rb") as stream:
+        return stream.read(MAX_BYTES + 1)
 
 
 def _is_below(root: str, path: str) -> bool:
@@ -163,7 +161,7 @@ def _is_below(root: str, path: str) -> bool:
 def _load_toolset(
     workspace: Workspace,
     folder: str,
-    listed_in: Document,
+    listed_in: Source,
     index: int,
     step: Callable[[], object],
 ) -> tuple[Toolset | None, list[Finding]]:
@@ -210,7 +208,7 @@ def _load_tool(
     tool = bind_tool(document, fields_of(workspace.extensions).tool)
     if os.path.basename(file) != f"{tool.name}.yaml":
         findings.append(
-            document.finding(
+            document.source.finding(
                 "spec/file-stem",
                 Severity.ERROR,
                 ("name",),
@@ -226,13 +224,13 @@ def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
     first: dict[str, ToolSpec] = {}
     for tool in tools:
         other = first.setdefault(tool.name, tool)
-        if other is not tool and tool.document and other.document:
-            yield tool.document.finding(
+        if other is not tool:
+            yield tool.source.finding(
                 "spec/duplicate-tool",
                 Severity.ERROR,
                 ("name",),
                 f"the tool `{tool.name}` is defined twice, first in"
-                f" {other.document.file}",
+                f" {other.source.file}",
                 "rename one of the two",
             )
 
@@ -243,7 +241,7 @@ def _handlers_in_output(
     """Packages of handlers within the folder that the generator owns."""
     owned = f"{workspace.output}/".casefold()
     for toolset in toolsets:
-        if toolset.handlers is None or toolset.document is None:
+        if toolset.handlers is None:
             continue
         package = toolset.handlers.replace(".", "/")
         for source in workspace.sources:
@@ -251,7 +249,7 @@ def _handlers_in_output(
                 os.sep, "/"
             )
             if f"{folder}/".casefold().startswith(owned):
-                yield toolset.document.finding(
+                yield toolset.source.finding(
                     "spec/output-over-input",
                     Severity.ERROR,
                     ("handlers",),
@@ -264,8 +262,8 @@ def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
     first: dict[str, Toolset] = {}
     for toolset in toolsets:
         other = first.setdefault(toolset.name, toolset)
-        if other is not toolset and toolset.document:
-            yield toolset.document.finding(
+        if other is not toolset:
+            yield toolset.source.finding(
                 "spec/duplicate-toolset",
                 Severity.ERROR,
                 ("name",),

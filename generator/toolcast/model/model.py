@@ -1,7 +1,8 @@
 """The model: what specs say, frozen, without I/O, YAML or templates.
 
 JSON values (schemas, annotations, examples) are plain dicts and lists in the order in which
-the spec has them. Nobody changes them.
+the spec has them. Nobody changes them. A tool, a toolset and a workspace are equal to
+nothing but themselves, so that functions may cache what they find out about one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..json_schema.graph import JsonSchema
-from ..reading.tree import Document
+from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
 
 __all__ = [
@@ -99,7 +100,7 @@ class HandlerReference(NamedTuple):
         return f"{self.module}:{self.function}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ToolSpec:
     """One tool as its spec says it.
 
@@ -141,12 +142,7 @@ class ToolSpec:
     examples: tuple[Example, ...] = ()
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What others compute from the spec and keep beside it, by a name of their own."""
-        return {}
+    source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     @cached_property
     def properties(self) -> JsonObject:
@@ -213,7 +209,7 @@ class Exclusion(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Toolset:
     """The tools of one server or agent platform, in their declared order.
 
@@ -245,7 +241,7 @@ class Toolset:
     exclusions: tuple[Exclusion, ...] = ()
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
+    source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""
@@ -268,7 +264,7 @@ class Toolset:
         return tuple(tool for tool in self.tools if tool.name not in excluded)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workspace:
     """What `toolcast.yaml` lists.
 
@@ -289,9 +285,4 @@ class Workspace:
     templates: str | None = None
     extensions: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
-    document: Document | None = field(default=None, compare=False, repr=False)
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What others find out once a run and keep, by a name of their own."""
-        return {}
+    source: Source = field(default=NOWHERE, compare=False, repr=False)

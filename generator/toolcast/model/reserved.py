@@ -42,7 +42,9 @@ def _keywords(
 
 def _taken(document: Document, path: Path, name: str) -> Finding:
     message = f"`{path[0]}` cannot be `{name}`"
-    return document.finding("spec/invalid-value", Severity.ERROR, path, message, _HELP)
+    return document.source.finding(
+        "spec/invalid-value", Severity.ERROR, path, message, _HELP
+    )
 
 
 def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
@@ -57,7 +59,7 @@ def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
     for path, folder in inputs:
         parts = [part for part in folder.casefold().split("/") if part != "."]
         if f"{'/'.join(parts)}/".startswith(owned):
-            yield document.finding(
+            yield document.source.finding(
                 "spec/output-over-input",
                 Severity.ERROR,
                 path,

@@ -124,7 +124,7 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
         for key in expected:
             if key not in value and f"'{key}'" in error.message.split(" is ")[0]:
                 where = f" in `{path[-1]}`" if path else ""
-                yield document.finding(
+                yield document.source.finding(
                     "spec/missing-key",
                     Severity.ERROR,
                     path,
@@ -137,9 +137,9 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
         kinds = [expected] if isinstance(expected, str) else list(expected)
         wanted = " or ".join(KINDS[kind] for kind in kinds)
         message = f"{name} must be {wanted}, not {kind_of(value)}"
-        yield document.finding("spec/wrong-type", Severity.ERROR, path, message)
+        yield document.source.finding("spec/wrong-type", Severity.ERROR, path, message)
         return
-    yield document.finding(
+    yield document.source.finding(
         "spec/invalid-value",
         Severity.ERROR,
         path,
@@ -151,7 +151,7 @@ def _findings(document: Document, error: Any) -> Iterator[Finding]:
 def _unknown_key(
     document: Document, path: Path, key: str, known: Sequence[str], meant: str
 ) -> Finding:
-    return document.finding(
+    return document.source.finding(
         "spec/unknown-key",
         Severity.ERROR,
         path,

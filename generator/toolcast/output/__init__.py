@@ -1,1 +1,1 @@
-"""Files in memory to files on disk. Knows nothing of tools, but for the manifest's text."""
+"""Files in memory to files on disk. Knows paths and bytes, and nothing of tools."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..findings import Finding, Place, Severity
 from .characters import describe, forbidden
 
-__all__ = ["decode", "whole_file"]
+__all__ = ["decode", "decoded", "whole_file"]
 
 
 def whole_file(file: str, rule: str, message: str, help: str = "") -> Finding:
@@ -13,15 +13,23 @@ def whole_file(file: str, rule: str, message: str, help: str = "") -> Finding:
     return Finding(rule, Severity.ERROR, Place(file), message, help)
 
 
+def decoded(data: bytes) -> str:
+    """The text of UTF-8, without a byte order mark, with the line ends of Unix.
+
+    Raises:
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    return data.decode("utf-8-sig").replace("\r\n", "\n")
+
+
 def decode(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
-    """The text of UTF-8 with Unix line ends; None, with a finding, when it is not fit."""
+    """The text of a file; None, with a finding, when it is not one that can be read."""
     try:
-        text = data.decode("utf-8-sig")
+        text = decoded(data)
     except UnicodeDecodeError as error:
         message = f"the file is not UTF-8: byte {error.start} cannot be decoded"
         help_ = "save the file as UTF-8"
         return None, [whole_file(file, "yaml/encoding", message, help_)]
-    text = text.replace("\r\n", "\n")
     if forbidden(text) is None:
         return text, []
     for number, line in enumerate(text.split("\n"), 1):

@@ -27,6 +27,9 @@ _WORDS = {
     "": None,
 }
 _BOOLEANS = frozenset(["yes", "no", "on", "off"])
+_LONGEST_BOOLEAN = 3
+# With one of these begins whatever is a number or looks like something else than text.
+_STARTS = frozenset("+-.0123456789=<")
 _AMBIGUOUS = (
     (re.compile(r"[-+]?0[0-9_]+"), "an octal number"),
     (re.compile(r"[-+]?0o[0-7]+"), "an octal number"),
@@ -66,10 +69,9 @@ def resolve_plain(text: str) -> str | int | float | bool | None:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[0].isalpha():
-        # Most scalars are words: only these few are read differently.
-        if text.lower() in _BOOLEANS:
-            raise AmbiguousScalar(f"`{text}` is a boolean to some YAML readers")
+    if len(text) <= _LONGEST_BOOLEAN and text.lower() in _BOOLEANS:
+        raise AmbiguousScalar(f"`{text}` is a boolean to some YAML readers")
+    if text[0] not in _STARTS:
         return text
     if _INTEGER.fullmatch(text):
         if len(text) > _MAX_DIGITS:

@@ -1,18 +1,22 @@
-"""The tree that a YAML file is read into: JSON values with a place for each key and value."""
+"""What a file is read into: a JSON value, and where each part of it stands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..findings import Finding, Place, Severity
+from .decoding import decoded
 
-__all__ = ["Document", "Path", "Positions", "Span"]
+__all__ = ["NOWHERE", "Document", "Path", "Source", "Span", "key_mark", "span_in"]
 
 Path = tuple[str | int, ...]
 """The way from the root to a value: mapping keys and sequence indices."""
+
+_SCALAR, _COLLECTION = 2, 3
+"""How many marks stand before what is in a value: start, end, and where to go on."""
 
 
 class Span(NamedTuple):
@@ -23,56 +27,23 @@ class Span(NamedTuple):
     end_column: int
 
 
-class Positions(NamedTuple):
-    """Where everything of a file stands.
-
-    Attributes:
-        keys: the span of the key of each mapping entry, by the entry's path.
-        values: the span of each value, by its path.
-    """
-
-    keys: Mapping[Path, Span]
-    values: Mapping[Path, Span]
-
-
-@dataclass(frozen=True)
-class Document:
-    """One file as JSON value with positions.
-
-    Only a finding asks where something stands, so that positions are looked for when the
-    first one does: most files have none, and positions need more room than the text.
+@dataclass(frozen=True, eq=False, slots=True)
+class Source:
+    """One file, and where its keys and values stand.
 
     Attributes:
         file: path relative to the workspace's root, with forward slashes.
-        value: the root value: dict, list, str, int, float, bool or None.
-        text: the file's text, with the line ends of Unix.
-        locate: gives the positions of everything in a text that was read before.
+        data: the bytes that were read.
+        tree: the value that they hold; the marks are counted along it.
+        marks: offsets into the text. A value has the offsets of its start and its end; a
+            mapping or sequence then has the index of the first mark behind it, and what
+            is in it: values, each of a mapping's after the start and end of its key.
     """
 
     file: str
-    value: Any
-    text: str = field(repr=False)
-    locate: Callable[[str], Positions] = field(repr=False, compare=False)
-
-    @cached_property
-    def positions(self) -> Positions:
-        """The spans of the file's keys and values."""
-        return self.locate(self.text)
-
-    @cached_property
-    def lines(self) -> tuple[str, ...]:
-        """The file's lines, for excerpts."""
-        return tuple(self.text.split("\n"))
-
-    def forget_text(self) -> None:
-        """Lets go of the text, and of what was found in it: of many files it is a lot.
-
-        Nothing can be said of the file any more, only its value is left.
-        """
-        for name in ("positions", "lines"):
-            self.__dict__.pop(name, None)
-        object.__setattr__(self, "text", "")
-        object.__setattr__(self, "locate", _nowhere)
+    data: bytes = b""
+    tree: Any = None
+    marks: Sequence[int] = (0, 0)
 
     def finding(
         self,
@@ -89,43 +60,82 @@ class Document:
         A path that the file does not have is cut back to its nearest ancestor, so that a
         missing key is reported at the mapping that lacks it.
         """
-        span = self.span(path, at_key=at_key)
-        lines = self.lines
-        line = lines[span.line - 1] if 0 < span.line <= len(lines) else ""
-        return Finding(
-            rule,
-            severity,
-            Place(self.file, span.line, span.column, span.end_column),
-            message,
-            help,
-            line,
-        )
+        span, line = self._found(path, at_key)
+        return Finding(rule, severity, Place(self.file, *span), message, help, line)
 
     def span(self, path: Path, *, at_key: bool = False) -> Span:
         """The span of a path's key or value, or of its nearest ancestor."""
-        keys, values = self.positions.keys, self.positions.values
-        while True:
-            if at_key and path in keys:
-                return keys[path]
-            if path in values:
-                if isinstance(self._at(path), (dict, list)) and path in keys:
-                    return keys[path]
-                return values[path]
-            if not path:
-                return Span(1, 1, 2)
-            path = path[:-1]
+        return self._found(path, at_key)[0]
 
-    def _at(self, path: Path) -> Any:
-        value = self.value
+    @property
+    def text(self) -> str:
+        """The file's text, with the line ends of Unix."""
+        return _text(self.data)
+
+    def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
+        value, mark, key = self.tree, 0, -1
         for step in path:
+            if isinstance(value, dict) and step in value:
+                key = key_mark(value, self.marks, mark, step)
+                mark = key + _SCALAR
+            elif (
+                isinstance(value, list) and isinstance(step, int) and step < len(value)
+            ):
+                key = -1
+                mark = _item_mark(value, self.marks, mark, step)
+            else:
+                break
             value = value[step]
-        return value
+        # A mapping or sequence is long: its key is what a reader looks for.
+        if key >= 0 and (at_key or isinstance(value, (dict, list))):
+            mark = key
+        return span_in(_text(self.data), self.marks[mark], self.marks[mark + 1])
 
 
-def _nowhere(_: str) -> Positions:
-    """The positions in a file whose text is let go.
+NOWHERE = Source("")
+"""The source of what was not read from a file."""
 
-    Raises:
-        ValueError: always.
-    """
-    raise ValueError("nothing can be found in a file whose text was let go")
+
+class Document(NamedTuple):
+    """A file's value, and where it comes from."""
+
+    value: Any
+    source: Source
+
+
+def span_in(text: str, start: int, end: int) -> tuple[Span, str]:
+    """The span of a part of a text, cut at the end of its first line, and that line."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", start)
+    last = len(text) if last < 0 else last
+    column = start - first + 1
+    end_column = max(min(end, last) - first + 1, column + 1)
+    return Span(text.count("\n", 0, start) + 1, column, end_column), text[first:last]
+
+
+def key_mark(
+    value: Mapping[str, Any], marks: Sequence[int], mark: int, key: str | int
+) -> int:
+    """The index of the mark of a mapping's key, where the mapping's own is known."""
+    here = mark + _COLLECTION
+    for name, inner in value.items():
+        if name == key:
+            return here
+        here = _behind(inner, marks, here + _SCALAR)
+    raise KeyError(key)
+
+
+def _item_mark(value: list[Any], marks: Sequence[int], mark: int, index: int) -> int:
+    here = mark + _COLLECTION
+    for inner in value[:index]:
+        here = _behind(inner, marks, here)
+    return here
+
+
+def _behind(value: Any, marks: Sequence[int], mark: int) -> int:
+    """The index of the first mark behind a value."""
+    return marks[mark + 2] if isinstance(value, (dict, list)) else mark + _SCALAR
+
+
+# Of many findings in one file each would decode it again.
+_text = lru_cache(maxsize=8)(decoded)

@@ -1,31 +1,31 @@
 """Strict YAML: bytes to a Document, or findings; never an exception, never unbounded work.
 
-Built from parser events, so that nothing is constructed, no alias is followed and a deep
-or endless file stops at the bound. A file with nothing to say about is read by
-`plain_yaml`; this reader words what is wrong with all others, and tells where things stand.
+Built from parser events, so that nothing is constructed, no alias is followed, and a deep
+or endless file stops at a bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from array import array
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 import yaml
 
 from ..findings import Finding, Place, Severity
 from .characters import describe, forbidden, invisible
 from .decoding import decode, whole_file
-from .plain_yaml import MAX_DEPTH, MAX_NODES, Loader, NotPlain, read_plain
 from .scalars import AmbiguousScalar, resolve_plain
-from .tree import Document, Path, Positions, Span
+from .tree import Document, Source, key_mark, span_in
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "read_yaml"]
 
 MAX_BYTES = 512 * 1024
+MAX_DEPTH = 100
+MAX_NODES = 25_000
 
-
-class _Stop(Exception):
-    """Ends reading at a problem that makes the rest meaningless."""
+# libyaml's scanner where PyYAML was built with it.
+_Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
@@ -39,198 +39,179 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     text, findings = decode(file, data)
     if text is None:
         return None, findings
+    parser = _Parser(text)
     try:
-        return Document(file, read_plain(text), text, _positions), []
-    except NotPlain:
-        reader = _Reader(file, text)
-        reader.run()
-    if not reader.complete:
+        reader = _Reader(file, text, parser)
+        value, is_complete = reader.read()
+    finally:
+        parser.dispose()
+    if not is_complete:
         return None, reader.findings
-    positions = Positions(reader.keys, reader.values)
-    return Document(file, reader.root, text, lambda _: positions), reader.findings
+    source = Source(file, data, value, array("I", reader.marks))
+    return Document(value, source), reader.findings
 
 
-def _positions(text: str) -> Positions:
-    reader = _Reader("", text)
-    reader.run()
-    return Positions(reader.keys, reader.values)
+class _Stop(Exception):
+    """Ends reading at a problem that makes the rest meaningless."""
 
 
 class _Reader:
-    def __init__(self, file: str, text: str) -> None:
+    """Reads one document; `marks` are those of `Source`."""
+
+    def __init__(self, file: str, text: str, parser: Any) -> None:
         self.file = file
         self.text = text
-        self.lines = text.split("\n")
         self.findings: list[Finding] = []
-        self.keys: dict[Path, Span] = {}
-        self.values: dict[Path, Span] = {}
-        self.root: Any = None
-        self.complete = False
-        self.nodes = 0
+        self.marks: list[int] = []
+        self._next = parser.get_event
+        self._nodes = 0
 
-    def run(self) -> None:
-        events = yaml.parse(self.text, Loader=Loader)
+    def read(self) -> tuple[Any, bool]:
+        """The value, and whether the file could be read to its end."""
         try:
-            self._stream(events)
+            return self._document(), True
         except _Stop:
-            return
+            pass
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            line, column = (mark.line, mark.column) if mark else (0, 0)
+            start = mark.index if mark else 0
             problem = error.problem or "not valid YAML"
-            self._report("yaml/syntax", line, column, column + 1, problem)
-            return
+            self._report("yaml/syntax", start, start + 1, problem)
         except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
             reason = str(error).split("\n", 1)[0] or type(error).__name__
-            self._report("yaml/syntax", 0, 0, 1, f"not valid YAML: {reason}")
-            return
-        self.complete = True
+            self._report("yaml/syntax", 0, 1, f"not valid YAML: {reason}")
+        return None, False
 
-    def _stream(self, events: Iterator[Any]) -> None:
-        documents = 0
-        for event in events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                documents += 1
-                if documents > 1:
-                    self._stop(
-                        "yaml/documents",
-                        event,
-                        "the file has several documents",
-                        "keep one document a file",
-                    )
-                if event.version or event.tags:
-                    self._stop(
-                        "yaml/directive",
-                        event,
-                        "YAML directives are not allowed",
-                        "remove the `%` line",
-                    )
-                self.root = self._node(next(events), events, ())
-        if not documents:
-            self._report("yaml/empty", 0, 0, 1, "the file is empty")
+    def _document(self) -> Any:
+        self._next()
+        start = self._next()
+        if start.__class__ is not yaml.DocumentStartEvent:
+            self._report("yaml/empty", 0, 1, "the file is empty")
             raise _Stop
+        self._refuse_directives(start)
+        value = self._node(self._next(), 0)
+        self._next()
+        another = self._next()
+        if another.__class__ is yaml.DocumentStartEvent:
+            message = "the file has several documents"
+            self._stop("yaml/documents", another, message, "keep one document a file")
+        return value
 
-    def _node(self, event: Any, events: Iterator[Any], path: Path) -> Any:
-        self.nodes += 1
-        if self.nodes > MAX_NODES:
-            self._stop(
-                "yaml/too-large", event, f"the file has more than {MAX_NODES:,} values"
-            )
-        if len(path) > MAX_DEPTH:
-            self._stop("yaml/too-deep", event, f"nested deeper than {MAX_DEPTH} levels")
-        self._refuse_magic(event)
-        self.values[path] = self._span(event)
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(events, path)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(events, path)
-        return self._scalar(event, is_key=False)
+    def _refuse_directives(self, start: Any) -> None:
+        if start.version or start.tags:
+            message = "YAML directives are not allowed"
+            self._stop("yaml/directive", start, message, "remove the `%` line")
 
-    def _refuse_magic(self, event: Any) -> None:
-        """Stops at anchors, aliases and tags, of keys as of values."""
-        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            self._stop(
-                "yaml/anchor",
-                event,
-                "anchors and aliases are not allowed",
-                "write the value out",
-            )
-        if event.tag is not None:
-            self._stop(
-                "yaml/tag",
-                event,
-                "tags are not allowed",
-                "remove the tag; quote the value if it is text",
-            )
+    def _node(self, event: Any, depth: int) -> Any:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            message = f"the file has more than {MAX_NODES:,} values"
+            self._stop("yaml/too-large", event, message)
+        if depth > MAX_DEPTH:
+            message = f"nested deeper than {MAX_DEPTH} levels"
+            self._stop("yaml/too-deep", event, message)
+        kind = event.__class__
+        if kind is yaml.AliasEvent or event.anchor is not None or event.tag is not None:
+            self._refuse_magic(event)
+        marks = self.marks
+        here = len(marks)
+        marks += (event.start_mark.index, event.end_mark.index)
+        if kind is yaml.ScalarEvent:
+            return self._scalar(event)
+        marks.append(0)
+        is_mapping = kind is yaml.MappingStartEvent
+        value = self._mapping(here, depth) if is_mapping else self._sequence(depth)
+        marks[here + 2] = len(marks)
+        return value
 
-    def _mapping(self, events: Iterator[Any], path: Path) -> dict[str, Any]:
+    def _refuse_magic(self, event: Any) -> NoReturn:
+        """Stops at an anchor, an alias or a tag."""
+        if event.__class__ is yaml.AliasEvent or event.anchor is not None:
+            message = "anchors and aliases are not allowed"
+            self._stop("yaml/anchor", event, message, "write the value out")
+        help_ = "remove the tag; quote the value if it is text"
+        self._stop("yaml/tag", event, "tags are not allowed", help_)
+
+    def _mapping(self, mark: int, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        for event in events:
-            if isinstance(event, yaml.MappingEndEvent):
-                break
+        marks, next_event = self.marks, self._next
+        while (event := next_event()).__class__ is not yaml.MappingEndEvent:
+            here = len(marks)
             key = self._key(event)
-            entry = (*path, key)
-            if key in result:
-                first = self.keys[entry].line
-                self._at(
-                    "yaml/duplicate-key",
-                    event,
-                    f"`{key}` stands twice in this mapping, first on line {first}",
-                    "remove one of the two",
-                )
-                # The second value is read for its own problems; the first one counts.
-                self._node(next(events), events, (*path, f"{key} (again)", self.nodes))
+            marks += (event.start_mark.index, event.end_mark.index)
+            if key not in result:
+                result[key] = self._node(next_event(), depth + 1)
                 continue
-            self.keys[entry] = self._span(event)
-            result[key] = self._node(next(events), events, entry)
+            self._report_twice(event, key, result, mark)
+            # The second value is read for its own problems; the first one counts.
+            self._node(next_event(), depth + 1)
+            del marks[here:]
         return result
+
+    def _report_twice(
+        self, event: Any, key: str, result: Mapping[str, Any], mark: int
+    ) -> None:
+        start = self.marks[key_mark(result, self.marks, mark, key)]
+        first = self.text.count("\n", 0, start) + 1
+        message = f"`{key}` stands twice in this mapping, first on line {first}"
+        self._at("yaml/duplicate-key", event, message, "remove one of the two")
 
     def _key(self, event: Any) -> str:
-        if not isinstance(event, yaml.ScalarEvent):
+        if event.__class__ is not yaml.ScalarEvent:
             self._stop("yaml/key", event, "a key must be text", "quote the key")
-        self._refuse_magic(event)
-        if event.implicit[0] and event.value == "<<":
-            self._stop(
-                "yaml/anchor",
-                event,
-                "merge keys are not allowed",
-                "write the entries out",
-            )
-        key = self._scalar(event, is_key=True)
-        if not isinstance(key, str):
-            self._at(
-                "yaml/key",
-                event,
-                f"the key `{event.value}` is not text",
-                "quote the key",
-            )
-            return str(event.value)
-        return key
+        if event.anchor is not None or event.tag is not None:
+            self._refuse_magic(event)
+        if event.value == "<<" and event.implicit[0]:
+            message = "merge keys are not allowed"
+            self._stop("yaml/anchor", event, message, "write the entries out")
+        key = self._scalar(event, "key")
+        if isinstance(key, str):
+            return key
+        message = f"the key `{event.value}` is not text"
+        self._at("yaml/key", event, message, "quote the key")
+        return str(event.value)
 
-    def _sequence(self, events: Iterator[Any], path: Path) -> list[Any]:
+    def _sequence(self, depth: int) -> list[Any]:
         result: list[Any] = []
-        for event in events:
-            if isinstance(event, yaml.SequenceEndEvent):
-                break
-            result.append(self._node(event, events, (*path, len(result))))
+        next_event = self._next
+        while (event := next_event()).__class__ is not yaml.SequenceEndEvent:
+            result.append(self._node(event, depth + 1))
         return result
 
-    def _scalar(self, event: Any, *, is_key: bool) -> Any:
+    def _scalar(self, event: Any, what: str = "value") -> Any:
         text: str = event.value
-        bad = forbidden(text)
-        if bad:
-            self._at(
-                "yaml/forbidden-character",
-                event,
-                f"the character {describe(bad)} is not allowed",
-                "remove it; no output can show it safely",
-            )
+        if not (text.isascii() and text.isprintable()) and self._is_refused(event):
             return text
-        hidden = invisible(text)
-        if hidden:
-            self._at(
-                "yaml/invisible-character",
-                event,
-                f"the invisible character {describe(hidden)} reaches models but not reviewers",
-                "remove it",
-                Severity.WARNING,
-            )
         if not event.implicit[0]:
             return text
         try:
             return resolve_plain(text)
         except AmbiguousScalar as error:
-            what = "key" if is_key else "value"
-            self._at(
-                "yaml/ambiguous", event, str(error), f"quote the {what} if it is text"
-            )
+            help_ = f"quote the {what} if it is text"
+            self._at("yaml/ambiguous", event, str(error), help_)
             return text
 
-    def _span(self, event: Any) -> Span:
-        start, end = event.start_mark, event.end_mark
-        line = self.lines[start.line] if start.line < len(self.lines) else ""
-        stop = end.column if end.line == start.line else len(line)
-        return Span(start.line + 1, start.column + 1, max(stop, start.column + 1) + 1)
+    def _is_refused(self, event: Any) -> bool:
+        """Reports the characters of a text that nobody sees; true for forbidden ones."""
+        bad = forbidden(event.value)
+        if bad:
+            message = f"the character {describe(bad)} is not allowed"
+            help_ = "remove it; no output can show it safely"
+            self._at("yaml/forbidden-character", event, message, help_)
+            return True
+        hidden = invisible(event.value)
+        if hidden:
+            message = (
+                f"the invisible character {describe(hidden)} reaches models but not"
+                " reviewers"
+            )
+            rule, severity = "yaml/invisible-character", Severity.WARNING
+            self._at(rule, event, message, "remove it", severity)
+        return False
+
+    def _stop(self, rule: str, event: Any, message: str, help: str = "") -> NoReturn:
+        self._at(rule, event, message, help)
+        raise _Stop
 
     def _at(
         self,
@@ -240,31 +221,18 @@ class _Reader:
         help: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:
-        span = self._span(event)
-        self._report(
-            rule,
-            span.line - 1,
-            span.column - 1,
-            span.end_column - 1,
-            message,
-            help,
-            severity,
-        )
-
-    def _stop(self, rule: str, event: Any, message: str, help: str = "") -> None:
-        self._at(rule, event, message, help)
-        raise _Stop
+        start, end = event.start_mark.index, event.end_mark.index
+        self._report(rule, start, end, message, help, severity)
 
     def _report(
         self,
         rule: str,
-        line: int,
-        column: int,
-        end_column: int,
+        start: int,
+        end: int,
         message: str,
         help: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:
-        text = self.lines[line] if line < len(self.lines) else ""
-        place = Place(self.file, line + 1, column + 1, end_column + 1)
-        self.findings.append(Finding(rule, severity, place, message, help, text))
+        span, line = span_in(self.text, start, end)
+        place = Place(self.file, *span)
+        self.findings.append(Finding(rule, severity, place, message, help, line))

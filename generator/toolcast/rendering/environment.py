@@ -7,6 +7,7 @@ is never a template and never a template's name.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -18,18 +19,18 @@ from jinja2 import (
     Environment,
     FileSystemBytecodeCache,
     FileSystemLoader,
-    PackageLoader,
     StrictUndefined,
     Template,
     TemplateSyntaxError,
     Undefined,
+    nodes,
 )
 from jinja2.bccache import Bucket
-from markupsafe import Markup
 
 from ..encoders.code import Code
+from ..shipped import templates_folder
 
-__all__ = ["TemplateFailure", "environment", "is_built_in", "render"]
+__all__ = ["TemplateFailure", "environment", "is_built_in", "own_words", "render"]
 
 
 class TemplateFailure(Exception):
@@ -37,7 +38,7 @@ class TemplateFailure(Exception):
 
 
 def _only_code(value: Any) -> Any:
-    if isinstance(value, (Code, Markup)):
+    if isinstance(value, Code):
         return value
     if isinstance(value, Undefined):
         return str(value)  # raises, and names what is missing
@@ -85,7 +86,7 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
             before the built-in ones of the same name.
     """
     loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
-    loaders.append(_built_in())
+    loaders.append(FileSystemLoader(templates_folder()))
     # Of other people's templates nothing is kept: their code has no place in our package.
     kept = None if folders else _compiled()
     # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
@@ -106,14 +107,6 @@ def _compiled() -> _BesideModules | None:
     return _BesideModules(os.path.dirname(cached)) if cached else None
 
 
-def _built_in() -> BaseLoader:
-    """The shipped templates: in the wheel beside the package, in a checkout at the root."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    if os.path.isdir(os.path.join(here, "templates")):
-        return PackageLoader("toolcast", "templates")
-    return FileSystemLoader(os.path.join(here, os.pardir, os.pardir, "templates"))
-
-
 def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
     """Whether a template is the generator's own, not one of the other folders."""
     return not any(os.path.isfile(os.path.join(folder, template)) for folder in folders)
@@ -123,6 +116,15 @@ def _template(template: str, folders: tuple[str, ...]) -> Template:
     if is_built_in(template, folders):
         return _own_template(template, folders)
     return environment(folders).get_template(template)
+
+
+def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
+    """The words that a template itself has, without what it places."""
+    found = environment(folders)
+    loader = found.loader
+    source = loader.get_source(found, template)[0] if loader is not None else ""
+    texts = (node.data for node in found.parse(source).find_all(nodes.TemplateData))
+    return frozenset(re.findall(r"\w+", " ".join(texts)))
 
 
 @cache

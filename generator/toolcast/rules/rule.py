@@ -9,7 +9,7 @@ from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 
-__all__ = ["Check", "Rule", "at_tool", "at_toolset", "whole"]
+__all__ = ["Check", "Rule", "at_tool", "at_toolset"]
 
 Check = Callable[[Toolset, Workspace], Iterator[Finding]]
 
@@ -36,12 +36,6 @@ class Rule(NamedTuple):
     check: Check | None = None
 
 
-def whole(toolset: Toolset, workspace: Workspace) -> Toolset:
-    """The toolset with all its tools, of which a check may have been given a few."""
-    same = (one for one in workspace.toolsets if one.name == toolset.name)
-    return next(same, toolset)
-
-
 def at_tool(
     rule: Rule,
     tool: ToolSpec,
@@ -52,9 +46,7 @@ def at_tool(
     at_key: bool = False,
 ) -> Finding:
     """A finding of a rule at a path of a tool's spec."""
-    if tool.document is None:
-        raise ValueError(f"the tool {tool.name} was bound without its document")
-    return tool.document.finding(
+    return tool.source.finding(
         rule.id, rule.severity, path, message, help, at_key=at_key
     )
 
@@ -69,8 +61,6 @@ def at_toolset(
     at_key: bool = False,
 ) -> Finding:
     """A finding of a rule at a path of `toolset.yaml`."""
-    if toolset.document is None:
-        raise ValueError(f"the toolset {toolset.name} was bound without its document")
-    return toolset.document.finding(
+    return toolset.source.finding(
         rule.id, rule.severity, path, message, help, at_key=at_key
     )

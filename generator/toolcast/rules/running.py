@@ -51,10 +51,10 @@ def without_suppressed(
             problem = _problem(
                 entry, (file, index) in used, today, list(rules(workspace.extensions))
             )
-            if problem is not None and owner.document is not None:
+            if problem is not None:
                 rule, severity, message, help_ = problem
                 kept.append(
-                    owner.document.finding(
+                    owner.source.finding(
                         rule, severity, ("suppress", index, "rule"), message, help_
                     )
                 )

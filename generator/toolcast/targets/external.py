@@ -1,120 +1,118 @@
-"""What a registry takes from outside: external MCP servers and the router's model."""
+"""`external.py`: what a registry takes from outside, MCP servers and the router's model."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.layout import Expression, Group
-from ..encoders.python import call, code_of, encode, keyword_argument, tuple_of
-from ..model.mcp_servers import McpServer, ToolRouter
-from ..model.model import Toolset, ToolSpec
-from ..rendering.output_guard import PythonShape
+from ..encoders.python import identifier, literal
+from ..model.mcp_servers import McpServer
+from ..model.model import Toolset
+from ..rendering.output_shape import PythonShape
+from .target import Context, header
 
-__all__ = ["ExternalView", "external_view"]
+__all__ = ["external_file", "external_names"]
 
-# The runtime's word for a key of the spec, where they differ.
-_RUNTIME_NAMES = {"max_tools": "most_tools"}
-_NOT_AT_RUNTIME = frozenset(["name", "fields", "title"])
+# What the runtime calls a field, in the order of its settings, where it has a default.
+_SERVER_FIELDS = {
+    "command": "command",
+    "args": "args",
+    "env": "env",
+    "cwd": "cwd",
+    "url": "url",
+    "headers": "headers",
+    "prefix": "prefix",
+    "allow": "allow",
+    "restrict": "restrict",
+    "clients": "clients",
+    "persistent": "persistent",
+    "connect_timeout": "connect_timeout",
+    "list_timeout": "list_timeout",
+    "call_timeout": "call_timeout",
+    "max_tools": "most_tools",
+}
+_MODEL_FIELDS = ("base_url", "model", "api_key", "timeout", "history")
+_INNER = "        "
+
+
+class SettingView(NamedTuple):
+    """`name=value`."""
+
+    name: Code
+    value: Code
+
+
+class ServerView(NamedTuple):
+    """One external server."""
+
+    settings: Sequence[SettingView]
 
 
 class ExternalView(NamedTuple):
     """The module of what comes from outside."""
 
     header: Code
-    title: Code
     has_servers: bool
-    servers: Code
-    taken: Code
+    servers: Sequence[ServerView]
     has_router: bool
-    router: Code
+    model: Sequence[SettingView]
     shape: PythonShape
 
 
-def outside_import(toolset: Toolset) -> Code:
-    """The registry's import of what comes from outside."""
-    names = [
-        *(["EXTERNAL_TOOLS"] if toolset.mcp_servers else []),
-        *(["ROUTER"] if toolset.router is not None else []),
-    ]
-    return Code(f"from .external import {', '.join(names)}")
+def external_names(toolset: Toolset) -> list[str]:
+    """What the module has; nothing where a toolset takes nothing from outside."""
+    servers = ["EXTERNAL_TOOLS"] if toolset.mcp_servers else []
+    return servers + (["ROUTER"] if toolset.router is not None else [])
 
 
-def external_view(
-    toolset: Toolset, tools: Sequence[ToolSpec], source: Code
-) -> ExternalView | None:
-    """The view of what a toolset takes from outside; None when that is nothing."""
-    router = toolset.router
-    if not toolset.mcp_servers and router is None:
+def external_file(toolset: Toolset, context: Context) -> bytes | None:
+    """The module's bytes; None where a toolset takes nothing from outside."""
+    if not external_names(toolset):
         return None
-    servers = tuple_of(_server(server) for server in toolset.mcp_servers)
-    taken = [tool.name for tool in tools]
-    taken += [name for tool in tools for name in tool.renamed_from]
-    model = call("ChatModel", _model_arguments(router) if router else [])
-    return ExternalView(
-        source,
-        Code(toolset.name),
-        bool(toolset.mcp_servers),
-        code_of(servers, 0, "SERVERS = "),
-        code_of(encode(taken), 0, "TAKEN_NAMES: list[str] = "),
-        router is not None,
-        code_of(model, 0, "MODEL = "),
-        _shape(bool(toolset.mcp_servers), router is not None),
+    router = toolset.router
+    model = {} if router is None else router._asdict()
+    defaults = {} if router is None else router._field_defaults
+    view = ExternalView(
+        header=header(f"{toolset.folder}/toolset.yaml"),
+        has_servers=bool(toolset.mcp_servers),
+        servers=[_server(server) for server in toolset.mcp_servers],
+        has_router=router is not None,
+        model=[
+            _setting(name, model[name], _INNER)
+            for name in _MODEL_FIELDS
+            if name in model and (name, model[name]) not in defaults.items()
+        ],
+        shape=_shape(bool(toolset.mcp_servers), router is not None),
     )
+    return context.render("registry/external.py.jinja", view)
+
+
+def _server(server: McpServer) -> ServerView:
+    plain = McpServer(server.name)
+    values: dict[str, Any] = {"name": server.name}
+    for field, name in _SERVER_FIELDS.items():
+        value = getattr(server, field)
+        if value != getattr(plain, field):
+            values[name] = value
+    return ServerView([_setting(name, value, _INNER) for name, value in values.items()])
+
+
+def _setting(name: str, value: Any, indent: str) -> SettingView:
+    return SettingView(identifier(name), literal(value, f"{indent}{name}=", ","))
 
 
 def _shape(has_servers: bool, has_router: bool) -> PythonShape:
-    servers, router = ["EXTERNAL_TOOLS ="], ["ROUTER ="]
+    statements = ["docstring", "from __future__"]
+    if has_servers:
+        statements.append("from toolcast_runtime.external")
+    if has_router:
+        statements.append("from toolcast_runtime.router")
+    if has_servers:
+        statements.append("EXTERNAL_TOOLS =")
+    if has_router:
+        statements.append("ROUTER =")
     return PythonShape(
-        (
-            *("docstring", "from __future__"),
-            *(
-                ["from toolcast_runtime.external.server_settings"]
-                if has_servers
-                else []
-            ),
-            *(["from toolcast_runtime.external.external_tools"] if has_servers else []),
-            *(["from toolcast_runtime.router.router"] if has_router else []),
-            *(["from toolcast_runtime.router.chat_model"] if has_router else []),
-            *(["SERVERS =", "TAKEN_NAMES:", *servers] if has_servers else []),
-            *(["MODEL =", *router] if has_router else []),
-        ),
+        tuple(statements),
         frozenset(["ExternalServer", "ExternalTools", "ChatModel", "Router"]),
     )
-
-
-def _model_arguments(router: ToolRouter) -> list[Expression]:
-    defaults = router._field_defaults
-    values = {
-        name: value
-        for name, value in router._asdict().items()
-        if name not in defaults or value != defaults[name]
-    }
-    return [keyword_argument(name, encode(value)) for name, value in values.items()]
-
-
-def _server(server: McpServer) -> Group:
-    values: dict[str, Any] = {"name": server.name}
-    for field in dataclasses.fields(McpServer):
-        if field.name not in _NOT_AT_RUNTIME:
-            value = getattr(server, field.name)
-            if value != _default(field):
-                values[_RUNTIME_NAMES.get(field.name, field.name)] = value
-    arguments: list[Expression] = [
-        keyword_argument(name, _encoded(value)) for name, value in values.items()
-    ]
-    return call("ExternalServer", arguments)
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
-
-
-def _encoded(value: Any) -> Expression:
-    if isinstance(value, tuple):
-        return tuple_of(encode(item) for item in value)
-    return encode(value)

@@ -3,125 +3,146 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.layout import Expression, Text
-from ..encoders.python import call, code_of, encode, keyword_argument, string, tuple_of
+from ..encoders.python import identifier, literal, tuple_of_names, words
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
-from ..rendering.output_guard import PythonShape
+from ..rendering.output_shape import PythonShape
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET"]
+
+
+class EndpointView(NamedTuple):
+    """Where one client is served over HTTP."""
+
+    path: Code
+    client: Code
+    token_variable: Code
+
+
+class PartView(NamedTuple):
+    """What another target contributes."""
+
+    module: Code
+    name: Code
 
 
 class ServerView(NamedTuple):
     """The server's module."""
 
     header: Code
-    name: Code
     package: Code
-    tools: Code
-    http: Code
-    server: Code
-    part_imports: Sequence[Code]
+    name: Code
+    title: Code
+    version: Code
+    has_instructions: bool
+    instructions: Code
+    has_client: bool
+    client: Code
+    endpoints: Sequence[EndpointView]
+    admin_variable: Code
+    hosts_variable: Code
+    has_hosts: bool
+    allowed_hosts: Code
+    has_origins: bool
+    allowed_origins: Code
+    has_max_body: bool
+    max_body: Code
+    is_external: bool
+    has_parts: bool
+    parts: Sequence[PartView]
+    part_names: Code
     shape: PythonShape
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`mcp_server.py`."""
-    tools = toolset.tools_in("mcp")
-    names = tuple_of(Text(string(tool.name)) for tool in tools)
-    optional: dict[str, Any] = {
-        "title": toolset.title,
-        "version": toolset.version,
-        "instructions": toolset.instructions,
-        "client": toolset.targets.get("mcp", {}).get("client"),
-    }
-    arguments: list[Expression] = [
-        keyword_argument("registry", Text("REGISTRY")),
-        keyword_argument("tools", Text("TOOLS")),
-        keyword_argument("name", encode(toolset.name)),
-    ]
-    arguments += [
-        keyword_argument(name, encode(value))
-        for name, value in optional.items()
-        if value is not None
-    ]
-    arguments.append(keyword_argument("http", Text("HTTP")))
-    if toolset.targets.get("mcp", {}).get("external"):
-        arguments.append(keyword_argument("offers_sources", encode(True)))
-    parts = context.server_parts
-    for name in parts.values():
-        routes = Text(f"tuple({name}.admin_routes)")
-        arguments.append(keyword_argument("admin_routes", routes))
-        arguments.append(keyword_argument("guard", Text(f"{name}.guard")))
-        started = Text(f"tuple({name}.started)")
-        arguments.append(keyword_argument("started", started))
+    options = toolset.targets.get("mcp", {})
+    http = options.get("http", {})
+    admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
+    client = options.get("client")
+    inner = "        "
     view = ServerView(
-        header(f"{toolset.folder}/toolset.yaml"),
-        Code(toolset.name),
-        Code(package_of(context.output, toolset)),
-        code_of(names, 0, "TOOLS = "),
-        code_of(_http(toolset), 0, "HTTP = "),
-        code_of(call("McpServer", arguments), 0, "SERVER = "),
-        [Code(f"from .{module} import {name}") for module, name in parts.items()],
-        _shape(parts),
+        header=header(f"{toolset.folder}/toolset.yaml"),
+        package=words(package_of(context.output, toolset)),
+        name=literal(toolset.name),
+        title=literal(toolset.title, "    title=", ","),
+        version=literal(toolset.version, "    version=", ","),
+        has_instructions=toolset.instructions is not None,
+        instructions=literal(toolset.instructions, "    instructions=", ","),
+        has_client=client is not None,
+        client=literal(client, "    client=", ","),
+        endpoints=_endpoints(toolset),
+        admin_variable=literal(admin, f"{inner}admin_variable=", ","),
+        hosts_variable=literal(
+            variable(toolset, "ALLOWED_HOSTS"), f"{inner}hosts_variable=", ","
+        ),
+        has_hosts=bool(http.get("allowed_hosts")),
+        allowed_hosts=literal(
+            tuple(http.get("allowed_hosts", ())), f"{inner}allowed_hosts=", ","
+        ),
+        has_origins=bool(http.get("allowed_origins")),
+        allowed_origins=literal(
+            tuple(http.get("allowed_origins", ())), f"{inner}allowed_origins=", ","
+        ),
+        has_max_body="max_body" in http,
+        max_body=literal(http.get("max_body")),
+        is_external=bool(options.get("external")),
+        has_parts=bool(context.server_parts),
+        parts=[
+            PartView(identifier(target), identifier(name))
+            for target, name in sorted(context.server_parts.items())
+        ],
+        part_names=tuple_of_names(
+            [context.server_parts[target] for target in sorted(context.server_parts)],
+            "    parts=",
+            ",",
+        ),
+        shape=_shape(context),
     )
     return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
 
 
-def _shape(parts: Mapping[str, str]) -> PythonShape:
-    return PythonShape(
-        (
-            *("docstring", "from __future__"),
-            "from toolcast_runtime.http.settings",
-            "from toolcast_runtime.mcp.command",
-            "from toolcast_runtime.mcp.server",
-            *(f"from .{module}" for module in parts),
-            *("from .registry", "TOOLS =", "HTTP =", "SERVER =", "if __name__"),
-        ),
-        frozenset(["Endpoint", "HttpSettings", "McpServer", "main", "tuple"]),
-    )
-
-
-def _http(toolset: Toolset) -> Expression:
-    options = toolset.targets.get("mcp", {}).get("http", {})
-    served = tuple_of(
-        call(
-            "Endpoint",
-            (encode(plan.path), encode(plan.client), encode(plan.token_variable)),
+def _endpoints(toolset: Toolset) -> list[EndpointView]:
+    before = "                "
+    return [
+        EndpointView(
+            literal(plan.path, f"{before}path=", ","),
+            literal(plan.client, f"{before}client=", ","),
+            literal(plan.token_variable, f"{before}token_variable=", ","),
         )
         for plan in endpoints(toolset)
-    )
-    admin = options.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
-    hosts = variable(toolset, "ALLOWED_HOSTS")
-    given: list[Expression] = [
-        keyword_argument("endpoints", served),
-        keyword_argument("admin_variable", encode(admin)),
-        keyword_argument("hosts_variable", encode(hosts)),
     ]
-    for name in ("allowed_hosts", "allowed_origins"):
-        if options.get(name):
-            words = tuple_of(Text(string(word)) for word in options[name])
-            given.append(keyword_argument(name, words))
-    if "max_body" in options:
-        given.append(keyword_argument("max_body", encode(options["max_body"])))
-    return call("HttpSettings", given)
+
+
+def _shape(context: Context) -> PythonShape:
+    return PythonShape(
+        (
+            "docstring",
+            "from __future__",
+            "from toolcast_runtime.http",
+            "from toolcast_runtime.mcp",
+            *(f"from .{target}" for target in sorted(context.server_parts)),
+            "from .registry",
+            "SERVER =",
+            "if __name__",
+        ),
+        frozenset(["Endpoint", "HttpSettings", "McpServer", "SERVER.main"]),
+    )
 
 
 TARGET = Target(
     name="mcp",
-    purpose="An MCP server over stdio and streamable HTTP.",
-    cast=cast,
-    reads=frozenset(
-        [
-            *("name", "title", "summary", "description", "parameters", "returns"),
-            *("annotations", "icons", "meta", "execution", "mcp"),
-        ]
-    ),
     reads_toolset=frozenset(["instructions", "version"]),
+    purpose="An MCP server over stdio and streamable HTTP.",
+    generate=generate,
+    reads=frozenset("""
+        name title summary description parameters returns annotations icons meta
+        execution mcp
+        """.split()),
     needs=("registry",),
     options={
         "client": "The client that stdio and the default HTTP path serve.",

@@ -6,25 +6,44 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.layout import Entry, Expression, Group, Text
 from ..encoders.markdown import block, inline
 from ..encoders.names import module_name
-from ..encoders.python import call, code_of, encode, keyword_argument, string, tuple_of
-from ..facts.cli_commands import cli_commands
-from ..model.model import Toolset
-from ..rendering.output_guard import MarkdownShape, PythonShape
-from .cli import block_tools
-from .prompt_blocks import SectionView, section_view, sections_of
-from .target import Context, Target, header
+from ..encoders.python import literal
+from ..facts.prompt_docs import OTHER_SECTION, sections_of, tool_line, usage_lines
+from ..model.model import Section, Toolset, ToolSpec
+from ..rendering.output_shape import MarkdownShape, PythonShape
+from .cli import cli_texts
+from .target import Context, Target, header, markdown_header
 
-__all__ = ["TARGET", "section_file"]
+__all__ = ["TARGET"]
 
-Views = Sequence[SectionView]
+
+class ToolView(NamedTuple):
+    """One tool in the prompt docs."""
+
+    name: Code
+    bullet: Code
+    usage: Sequence[Code]
+
+
+class SectionView(NamedTuple):
+    """One section with its tools."""
+
+    header: Code
+    heading: Code
+    label: Code
+    has_intro: bool
+    intro: Code
+    tools: Sequence[ToolView]
+    has_footer: bool
+    footer: Code
+    shape: MarkdownShape
 
 
 class PreambleView(NamedTuple):
     """The short list near the top of the prompt."""
 
+    header: Code
     heading: Code
     has_intro: bool
     intro: Code
@@ -32,150 +51,140 @@ class PreambleView(NamedTuple):
     shape: MarkdownShape
 
 
+class DeclaredSectionView(NamedTuple):
+    """What the module knows of a section; its texts are Python literals of Markdown."""
+
+    name: Code
+    heading: Code
+    label: Code
+    intro: Code
+    footer: Code
+
+
+class CliView(NamedTuple):
+    """What the module knows of the CLI block, likewise."""
+
+    program: Code
+    heading: Code
+    intro: Code
+    closing: Code
+    client: Code
+
+
 class PromptsView(NamedTuple):
     """The module that hands the blocks out."""
 
     header: Code
-    name: Code
-    files: Code
+    heading: Code
+    intro: Code
+    sections: Sequence[DeclaredSectionView]
+    has_cli: bool
+    cli: CliView | None
     shape: PythonShape = PythonShape(
         (
-            *("docstring", "from __future__", "from pathlib", "SECTIONS:"),
-            *("def section", "def preamble", "def cli_block", "def _read"),
+            "docstring",
+            "from __future__",
+            "from toolcast_runtime.prompts",
+            "from ..registry",
+            "PROMPTS =",
+            "section =",
+            "preamble =",
+            "cli_block =",
         ),
-        frozenset(["_read", "Path", "Call.read_text", "BinOp.read_text"]),
+        frozenset(["CliBlock", "Prompts", "Section"]),
     )
 
 
-class ClientPromptsView(NamedTuple):
-    """The module that hands the blocks out to clients."""
-
-    header: Code
-    name: Code
-    files: Code
-    docs: Code
-    shape: PythonShape = PythonShape(
-        (
-            *("docstring", "from __future__", "from toolcast_runtime.prompts.blocks"),
-            *("from ..registry", "SECTIONS:", "DOCS ="),
-            *("section =", "preamble =", "cli_block ="),
-        ),
-        frozenset(["PromptDocs", "PromptSection", "PromptTool"]),
-    )
-
-
-def section_file(section: str) -> str:
-    """The file of a section's block."""
-    return f"section_{module_name(section)}.md"
-
-
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`prompts/`: the Markdown blocks and the module that hands them out."""
-    sections = sections_of(toolset, toolset.tools_in("prompts"))
-    views = [section_view(*section) for section in sections]
-    template = "prompts/section.md.jinja"
-    files = {
-        f"prompts/{section_file(view.name)}": context.render(template, view)
-        for view in views
+    top = markdown_header(toolset)
+    views = {
+        section.name: _section(section, tools, top)
+        for section, tools in sections_of(toolset)
     }
-    files["prompts/preamble.md"] = _preamble(toolset, views, context)
-    files["prompts/__init__.py"] = _module(toolset, views, context)
-    return files
-
-
-def _preamble(toolset: Toolset, sections: Views, context: Context) -> bytes:
-    view = PreambleView(
-        inline(toolset.preamble_heading),
-        bool(toolset.preamble_intro),
-        block(toolset.preamble_intro),
-        sections,
-        MarkdownShape((f"## {inline(toolset.preamble_heading)}",)),
-    )
-    return context.render("prompts/preamble.md.jinja", view)
-
-
-def _module(toolset: Toolset, sections: Views, context: Context) -> bytes:
-    about = _about(toolset, sections)
-    if not toolset.clients:
-        return context.render("prompts/prompts.py.jinja", PromptsView(*about))
-    docs = code_of(_docs(toolset, sections, context), 0, "DOCS = ")
-    template = "prompts/prompts_by_client.py.jinja"
-    return context.render(template, ClientPromptsView(*about, docs))
-
-
-def _about(toolset: Toolset, sections: Views) -> tuple[Code, Code, Code]:
-    """What both modules begin with."""
-    table = Group(
-        "{",
-        [
-            Entry(f"{string(s.name)}: ", Text(string(section_file(s.name))))
-            for s in sections
-        ],
-        "}",
-    )
-    return (
-        header(f"{toolset.folder}/toolset.yaml"),
-        Code(toolset.name),
-        code_of(table, 0, "SECTIONS: dict[str, str] = "),
-    )
-
-
-def _docs(
-    toolset: Toolset,
-    sections: Views,
-    context: Context,
-) -> Expression:
-    given: list[Expression] = [
-        Text("REGISTRY"),
-        Text("__file__"),
-        keyword_argument("heading", _text(inline(toolset.preamble_heading))),
-        keyword_argument("intro", _text(block(toolset.preamble_intro))),
-        keyword_argument(
-            "sections",
-            Group(
-                "{", [Entry(f"{string(s.name)}: ", _section(s)) for s in sections], "}"
-            ),
-        ),
-    ]
-    if "cli" in context.targets:
-        client = toolset.targets.get("cli", {}).get("client")
-        given.append(keyword_argument("cli_client", encode(client)))
-        lines = {
-            tool.name: [command.line for command in cli_commands(toolset, [tool])]
-            for tool in block_tools(toolset, context)
-            if tool.cli is not None
-        }
-        given.append(keyword_argument("cli_lines", encode(lines)))
-    return call("PromptDocs", given)
-
-
-def _section(section: SectionView) -> Expression:
-    tools = (
-        call(
-            "PromptTool",
-            [
-                _text(tool.name),
-                _text(tool.bullet),
-                *([_text(tool.body)] if tool.has_body else []),
-            ],
+    files = {
+        f"prompts/section_{module_name(name)}.md": context.render(
+            "prompts/section.md.jinja", view
         )
-        for tool in section.tools
+        for name, view in views.items()
+    }
+    heading = inline(toolset.preamble_heading)
+    preamble = PreambleView(
+        header=top,
+        heading=heading,
+        has_intro=bool(toolset.preamble_intro),
+        intro=block(toolset.preamble_intro),
+        sections=list(views.values()),
+        shape=MarkdownShape((f"## {heading}",)),
     )
-    given: list[Expression] = [
-        Text(string(section_file(section.name))),
-        keyword_argument("heading", _text(section.heading)),
-        keyword_argument("label", _text(section.label)),
-        keyword_argument("tools", tuple_of(tools)),
-    ]
-    if section.has_intro:
-        given.append(keyword_argument("intro", _text(section.intro)))
-    if section.has_footer:
-        given.append(keyword_argument("footer", _text(section.footer)))
-    return call("PromptSection", given)
+    module = _module(toolset, context)
+    return {
+        **files,
+        "prompts/preamble.md": context.render("prompts/preamble.md.jinja", preamble),
+        "prompts/__init__.py": context.render("prompts/prompts.py.jinja", module),
+    }
 
 
-def _text(markdown: Code) -> Expression:
-    return encode(str(markdown))
+def _section(section: Section, tools: Sequence[ToolSpec], top: Code) -> SectionView:
+    heading = inline(section.heading)
+    return SectionView(
+        header=top,
+        heading=heading,
+        label=inline(section.label),
+        has_intro=bool(section.intro),
+        intro=block(section.intro),
+        tools=[
+            ToolView(inline(tool.name), tool_line(tool), usage_lines(tool))
+            for tool in tools
+        ],
+        has_footer=bool(section.footer),
+        footer=block(section.footer),
+        shape=MarkdownShape((f"## {heading}", *(f"### {tool.name}" for tool in tools))),
+    )
+
+
+def _module(toolset: Toolset, context: Context) -> PromptsView:
+    sections = list(toolset.sections)
+    if OTHER_SECTION not in {section.name for section in sections}:
+        sections.append(Section(OTHER_SECTION, toolset.title, "Tools"))
+    has_cli = "cli" in context.targets
+    return PromptsView(
+        header=header(f"{toolset.folder}/toolset.yaml"),
+        heading=_text(inline(toolset.preamble_heading), "    heading="),
+        intro=_text(block(toolset.preamble_intro), "    intro="),
+        sections=[_declared(section) for section in sections],
+        has_cli=has_cli,
+        cli=_cli(toolset, context) if has_cli else None,
+    )
+
+
+def _declared(section: Section) -> DeclaredSectionView:
+    inner = " " * 12
+    return DeclaredSectionView(
+        name=literal(section.name, inner, ","),
+        heading=_text(inline(section.heading), f"{inner}heading="),
+        label=_text(inline(section.label), f"{inner}label="),
+        intro=_text(block(section.intro), f"{inner}intro="),
+        footer=_text(block(section.footer), f"{inner}footer="),
+    )
+
+
+def _cli(toolset: Toolset, context: Context) -> CliView:
+    texts = cli_texts(toolset, context)
+    inner = " " * 8
+    client = toolset.targets.get("cli", {}).get("client")
+    return CliView(
+        program=_text(texts.program, f"{inner}program="),
+        heading=_text(texts.heading, f"{inner}heading="),
+        intro=_text(texts.intro, f"{inner}intro="),
+        closing=literal(tuple(map(str, texts.closing)), f"{inner}closing=", ","),
+        client=literal(client, f"{inner}client=", ","),
+    )
+
+
+def _text(markdown: Code, before: str) -> Code:
+    """Finished Markdown as a Python literal."""
+    return literal(str(markdown), before, ",")
 
 
 TARGET = Target(
@@ -183,11 +192,8 @@ TARGET = Target(
     reads_toolset=frozenset(["preamble"]),
     needs=("registry",),
     purpose="The docs of the system prompt: a block a section, and the preamble.",
-    cast=cast,
+    generate=generate,
     reads=frozenset(
-        [
-            *("name", "summary", "when_to_use", "guidance", "section", "order"),
-            *("actions", "clients"),
-        ]
+        "name summary when_to_use guidance section order actions clients".split()
     ),
 )

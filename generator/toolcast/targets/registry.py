@@ -1,257 +1,182 @@
-"""The tool registry: a module a tool, the look-up, and calls."""
+"""The tool registry: a definition and types a tool, look-up by client, and calls."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from toolcast_runtime.registry.tool_list import FILE, checksum
+from toolcast_runtime import LEVEL, __version__
 
 from ..encoders.code import Code
-from ..encoders.layout import Entry, Expression, Group, Text
-from ..encoders.names import class_name, module_name
-from ..encoders.python import (
-    call,
-    code_of,
-    encode,
-    identifier,
-    keyword_argument,
-    literal,
-    string,
-    tuple_of,
-)
-from ..facts.mcp_definition import mcp_definition
-from ..model.model import Actions, HandlerReference, Toolset, ToolSpec
-from ..rendering.output_guard import PythonShape
-from .argument_types import ArgumentTypes, argument_types
-from .external import external_view
-from .prepared_lines import prepared_tools
-from .registry_module import registry_view
+from ..encoders.python import imported, literal, words
+from ..model.endpoints import variable
+from ..model.model import Client, Toolset
+from ..rendering.output_shape import PythonShape
+from .definitions import definition_files
+from .external import external_file, external_names
 from .target import Context, Target, header
+from .tool_types import types_file
 
 __all__ = ["TARGET"]
 
-
-class ToolView(NamedTuple):
-    """One tool's module."""
-
-    header: Code
-    name: Code
-    typing_import: Code
-    runtime_import: Code
-    types: ArgumentTypes
-    has_handler: bool
-    handler_import: Code
-    handler_function: Code
-    tool: Code
-    shape: PythonShape
+_AWAITED = """
+    get_mcp_tools get_openai_tools get_openai_tools_by_names get_always_tools
+    get_routed_tools_catalog route_tools call_tool
+""".split()
+_FUNCTIONS = ["get_tool", *(name + end for name in _AWAITED for end in ("", "_sync"))]
 
 
 class PackageView(NamedTuple):
-    """A package's `__init__.py`."""
+    """The toolset's package."""
 
     header: Code
-    docstring: Code
+    name: Code
+    requirement: Code
+    level: Code
+    shape: PythonShape = PythonShape(
+        ("docstring", "try", "require_level()"),
+        frozenset(["ImportError", "require_level"]),
+    )
+
+
+class ToolsPackageView(NamedTuple):
+    """The package of definitions and types."""
+
+    header: Code
     shape: PythonShape = PythonShape(("docstring",))
 
 
-class PreparedView(NamedTuple):
-    """What the registry knows of its prepared file."""
+class ClientView(NamedTuple):
+    """What one client may see and call."""
+
+    name: Code
+    allow: Code
+    restrict: Code
+
+
+class RegistryView(NamedTuple):
+    """The registry's module."""
 
     header: Code
-    title: Code
-    checksum: Code
-    shape: PythonShape = PythonShape(("docstring", "CHECKSUM ="))
+    has_clients: bool
+    clients: Sequence[ClientView]
+    override_variable: Code
+    override_path: Code
+    has_outside: bool
+    outside_import: Code
+    has_providers: bool
+    has_router: bool
+    has_handlers: bool
+    handlers: Code
+    has_sections: bool
+    sections: Code
+    has_ledger: bool
+    name: Code
+    ledger_variable: Code
+    ledger_path: Code
+    ledger_sink: Code
+    shape: PythonShape
 
 
-def cast(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
-    tools = toolset.tools_in("registry")
-    return {
-        **_packages(toolset, context),
-        **_prepared(toolset, tools, context),
-        **_registry(toolset, tools, context),
-        **{_path(tool): _tool(toolset, tool, context) for tool in tools},
-    }
-
-
-def _path(tool: ToolSpec) -> str:
-    return f"tools/{module_name(tool.name)}.py"
-
-
-def _tool(toolset: Toolset, tool: ToolSpec, context: Context) -> bytes:
-    return context.render("registry/tool.py.jinja", _tool_view(toolset, tool))
-
-
-def _prepared(
-    toolset: Toolset, tools: Sequence[ToolSpec], context: Context
-) -> Mapping[str, bytes]:
-    """The file of prepared answers, and the module that knows its checksum."""
-    prepared = prepared_tools(tools)
-    sum_ = literal(checksum(prepared), 0, "CHECKSUM = ")
-    view = PreparedView(_source(toolset), Code(toolset.name), sum_)
-    module = context.render("registry/prepared.py.jinja", view)
-    return {FILE: prepared, "prepared.py": module}
-
-
-def _registry(
-    toolset: Toolset, tools: Sequence[ToolSpec], context: Context
-) -> Mapping[str, bytes]:
-    """The look-up, and what comes from outside."""
-    source = _source(toolset)
-    view = registry_view(toolset, tools, source)
-    files = {"registry.py": context.render("registry/registry.py.jinja", view)}
-    external = external_view(toolset, tools, source)
-    if external is not None:
-        files["external.py"] = context.render("registry/external.py.jinja", external)
-    return files
-
-
-def _packages(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    return {
-        path: context.render(
-            "registry/package.py.jinja", PackageView(_source(toolset), Code(docstring))
-        )
-        for path, docstring in (
-            ("__init__.py", f"The tools of the toolset {toolset.name}."),
-            ("tools/__init__.py", "One module a tool."),
-        )
-    }
-
-
-def _source(toolset: Toolset) -> Code:
-    return header(f"{toolset.folder}/toolset.yaml")
-
-
-def _tool_view(toolset: Toolset, tool: ToolSpec) -> ToolView:
-    types = argument_types(tool)
-    handler = tool.handler
-    typing_names = [n for n in types.typing_names if handler or n != "TYPE_CHECKING"]
-    runtime_names = ["Action", "Tool"] if tool.actions else ["Tool"]
-    return ToolView(
-        header(f"{toolset.folder}/{tool.name}.yaml"),
-        Code(tool.name),
-        _import("typing", typing_names),
-        _import("toolcast_runtime.registry.tool", runtime_names),
-        types,
-        handler is not None,
-        _handler_import(handler) if handler else Code(""),
-        identifier(handler.function) if handler else Code(""),
-        code_of(call("Tool", _tool_arguments(toolset, tool)), 0, "TOOL = "),
-        _tool_shape(tool, types, handler is not None),
+    source = header(f"{toolset.folder}/toolset.yaml")
+    package = PackageView(
+        source,
+        words(toolset.name),
+        literal(_requirement()),
+        literal(LEVEL),
     )
-
-
-def _handler_import(handler: HandlerReference) -> Code:
-    function = identifier(handler.function)
-    module = ".".join(identifier(part) for part in handler.module.split("."))
-    one_line = f"from {module} import {function}"
-    if len(one_line) + 4 <= 88:
-        return Code(one_line)
-    return Code(f"from {module} import (\n        {function},\n    )")
-
-
-def _tool_shape(tool: ToolSpec, types: ArgumentTypes, has_handler: bool) -> PythonShape:
-    name = types.arguments
-    arguments = [f"class {name}"] if types.is_class else [f"{name} =", "docstring"]
-    return PythonShape(
-        (
-            *(
-                "docstring",
-                "from __future__",
-                "from typing",
-                "from toolcast_runtime.registry.tool",
-            ),
-            *(*arguments, f"class {name}Handler"),
-            *([f"class {types.handler}"] if types.has_keywords else []),
-            *("TOOL =", *(["if TYPE_CHECKING"] if has_handler else [])),
+    external = external_file(toolset, context)
+    return {
+        "__init__.py": context.render("registry/package.py.jinja", package),
+        "registry.py": context.render(
+            "registry/registry.py.jinja", _registry_view(toolset, source)
         ),
-        frozenset(["Tool", "Action", "TypedDict"]),
-        class_name(tool.name),
+        **({} if external is None else {"external.py": external}),
+        "tools/__init__.py": context.render(
+            "registry/tools_package.py.jinja", ToolsPackageView(source)
+        ),
+        **dict(definition_files(toolset, context)),
+        **dict(
+            types_file(toolset, tool, context) for tool in toolset.tools_in("registry")
+        ),
+    }
+
+
+def _requirement() -> str:
+    """What a person installs: the runtime of the generator's own minor version."""
+    major, minor = __version__.split(".")[:2]
+    return f"toolcast-runtime>={major}.{minor},<{major}.{int(minor) + 1}"
+
+
+def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
+    outside = external_names(toolset)
+    sections = tuple(section.name for section in toolset.sections)
+    has_ledger = (
+        bool(toolset.ledger)
+        or any(tool.persistent for tool in toolset.tools)
+        or any(server.persistent for server in toolset.mcp_servers)
+    )
+    shown = "        "
+    return RegistryView(
+        header=source,
+        has_clients=bool(toolset.clients),
+        clients=[_client_view(client) for client in toolset.clients],
+        override_variable=literal(variable(toolset, "CLIENTS_OVERRIDE")),
+        override_path=literal(toolset.clients_override, f"{shown}path=", ","),
+        has_outside=bool(outside),
+        outside_import=imported(".external", outside) if outside else words(""),
+        has_providers=bool(toolset.mcp_servers),
+        has_router=toolset.router is not None,
+        has_handlers=toolset.handlers is not None,
+        handlers=literal(toolset.handlers, "    handlers=", ","),
+        has_sections=bool(sections),
+        sections=literal(sections, "    sections=", ","),
+        has_ledger=has_ledger,
+        name=literal(toolset.name),
+        ledger_variable=literal(variable(toolset, "LEDGER")),
+        ledger_path=literal(toolset.ledger.get("path"), f"{shown}path=", ","),
+        ledger_sink=literal(toolset.ledger.get("sink"), f"{shown}sink=", ","),
+        shape=_shape(toolset, has_ledger, bool(outside)),
     )
 
 
-def _import(module: str, names: Sequence[str]) -> Code:
-    one_line = f"from {module} import {', '.join(names)}"
-    if len(one_line) <= 88:
-        return Code(one_line)
-    rows = "".join(f"    {name},\n" for name in names)
-    return Code(f"from {module} import (\n{rows})")
+def _client_view(client: Client) -> ClientView:
+    allow = "*" if client.allow is None else client.allow
+    return ClientView(
+        literal(client.name),
+        literal(allow, "        allow=", ","),
+        literal(client.restrict, "        restrict=", ","),
+    )
 
 
-def _tool_arguments(toolset: Toolset, tool: ToolSpec) -> list[Expression]:
-    values: dict[str, Any] = {
-        "name": tool.name,
-        "summary": tool.summary,
-        "description": tool.model_description,
-        "definition": mcp_definition(tool),
-        "handler": str(tool.handler) if tool.handler else None,
-        "timeout": float(toolset.timeout if tool.timeout is None else tool.timeout),
-    }
-    arguments: list[Expression] = [
-        keyword_argument(name, encode(value)) for name, value in values.items()
-    ]
-    if tool.actions:
-        arguments += _action_arguments(tool.actions)
-    optional: dict[str, Any] = {
-        "always": tool.always or None,
-        "persistent": tool.persistent or None,
-        "service": tool.service,
-        "permission": tool.permission,
-        "deprecated": tool.deprecated,
-        "examples": [_example(example) for example in tool.examples] or None,
-    }
-    arguments += [
-        keyword_argument(name, encode(value))
-        for name, value in optional.items()
-        if value is not None
-    ]
-    return arguments
-
-
-def _example(example: Any) -> dict[str, Any]:
-    shown: dict[str, Any] = {"title": example.title} if example.title else {}
-    shown["arguments"] = example.arguments
-    if example.has_result:
-        shown["result"] = example.result
-    if example.error is not None:
-        shown["error"] = example.error
-    return shown
-
-
-def _action_arguments(actions: Actions) -> list[Expression]:
-    entries: list[Expression] = []
-    for action in actions.values:
-        given: list[Expression] = []
-        if action.summary:
-            given.append(keyword_argument("summary", encode(action.summary)))
-        for name, parameters in (
-            ("requires", action.requires),
-            ("requires_any", action.requires_any),
-            ("accepts", action.accepts),
-        ):
-            if parameters or (name == "accepts" and parameters is not None):
-                elements = (Text(string(parameter)) for parameter in parameters)
-                given.append(keyword_argument(name, tuple_of(elements)))
-        entries.append(Entry(f"{string(action.name)}: ", call("Action", given)))
-    return [
-        keyword_argument("action_parameter", encode(actions.parameter)),
-        keyword_argument("actions", Group("{", entries, "}")),
-    ]
+def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape:
+    statements = ["docstring", "from __future__"]
+    if toolset.clients:
+        statements.append("from toolcast_runtime.access")
+    if has_ledger:
+        statements.append("from toolcast_runtime.ledger")
+    statements += ["from toolcast_runtime.registry", "from ."]
+    if has_outside:
+        statements.append("from .external")
+    if toolset.clients:
+        statements.append("CLIENTS =")
+    statements += ["REGISTRY =", *(f"{name} =" for name in _FUNCTIONS)]
+    return PythonShape(
+        tuple(statements),
+        frozenset(["Client", "LedgerSettings", "OverrideFile", "Registry"]),
+    )
 
 
 TARGET = Target(
     name="registry",
     reads_toolset=frozenset(["mcp_servers", "router"]),
-    purpose="A typed module a tool, look-up by client, and calls with validation.",
-    cast=cast,
-    reads=frozenset(
-        [
-            *("name", "title", "summary", "description", "parameters", "returns"),
-            "when_to_use",
-            *("annotations", "icons", "meta", "execution", "mcp", "handler", "clients"),
-            *("always", "persistent", "service", "permission", "timeout", "actions"),
-            *("renamed_from", "deprecated", "examples", "order"),
-        ]
-    ),
+    purpose="A definition and types a tool, look-up by client, calls with validation.",
+    generate=generate,
+    reads=frozenset("""
+        name title summary description parameters returns when_to_use annotations icons
+        meta execution mcp handler clients always persistent service permission timeout
+        actions renamed_from deprecated examples order
+        """.split()),
 )

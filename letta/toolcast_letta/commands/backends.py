@@ -56,14 +56,10 @@ def desired_by(
     Raises:
         MissingSetting: the environment lacks something, or an agent is not known.
     """
-    from ..config import letta_data, letta_definitions
-    from ..plan.desired_state import desired_state
+    from ..config import desired_by_specs
 
-    desired = desired_state(
-        letta_data(request.toolset),
-        letta_definitions(request.toolset),
-        environment,
-        server_url=request.server_url,
+    desired = desired_by_specs(
+        request.toolset, environment, server_url=request.server_url
     )
     return desired.for_agents(request.agents) if request.agents else desired
 

@@ -247,6 +247,27 @@ def rollback(baseline: str | None, **given: Any) -> None:
     sys.exit(operations.rollback(_request(**given), file))
 
 
+@command.command()
+@click.argument("tool", required=False)
+@project_option
+@click.option("--toolset", metavar="NAME", help="Needed where there are several.")
+def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
+    """Print how a tool is brought to the agents; without a tool, which ones they get."""
+    from toolcast.model.spec_schema import did_you_mean
+    from toolcast.reports import printable
+
+    from .runbook import tool_list, tool_page
+
+    chosen = chosen_toolset(project_root(project), toolset)
+    text = tool_list(chosen) if tool is None else tool_page(chosen, tool)
+    if text is None:
+        meant = did_you_mean(str(tool), [one.name for one in chosen.tools])
+        help_ = f"\n  help: {meant}" if meant else ""
+        fail(f"{chosen.name} has no tool `{tool}`{help_}")
+    for line in text.splitlines():
+        click.echo(printable(line))
+
+
 def _request(
     *,
     project: str | None,

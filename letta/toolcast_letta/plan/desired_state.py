@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..settings import LettaSettings
 from .stored_schemas import shown_digest, stored_parameters
 
 __all__ = [
     "DesiredAgent",
     "DesiredState",
-    "MissingSetting",
     "DesiredTool",
+    "MissingSetting",
+    "ToolFacts",
     "desired_state",
 ]
 
@@ -126,21 +128,43 @@ class DesiredState:
         return replace(self, agents=tuple(known[name] for name in wanted))
 
 
+@dataclass(frozen=True)
+class ToolFacts:
+    """What a spec, or the definition that was generated of it, says of a tool.
+
+    Attributes:
+        name: its name.
+        part: what its definition says under `letta`.
+        is_offered: whether the MCP server shows it Letta.
+        description: what the server shows of it.
+        parameters: its input schema.
+        examples: calls with `arguments` and, where known, `result` or `error`.
+        former_names: names that it had.
+    """
+
+    name: str
+    part: Mapping[str, Any]
+    is_offered: bool
+    description: str | None
+    parameters: Mapping[str, Any]
+    examples: tuple[Mapping[str, Any], ...] = ()
+    former_names: tuple[str, ...] = ()
+
+
 def desired_state(
-    data: Mapping[str, Any],
-    definitions: Mapping[str, Mapping[str, Any]],
+    toolset: str,
+    settings: LettaSettings,
+    tools: Sequence[ToolFacts],
     environment: Mapping[str, str],
     *,
     server_url: str | None = None,
 ) -> DesiredState:
-    """The desired of a toolset.
+    """What a toolset wants to be in Letta.
 
     Args:
-        data: what the `letta` target derives from the specs: `toolset`, `server`,
-            `agents`, `attached`, `exit_tools`, `approval_tools`, `former_names`,
-            `changing_tools`, `forbidden_tools`.
-        definitions: `description`, `parameters` and `examples` of each tool that the
-            server offers Letta, by name.
+        toolset: the toolset's name.
+        settings: its entry and agents.
+        tools: all of its tools.
         environment: holds what the specs leave to it: the URL, the token, ids.
         server_url: goes before what the specs say.
 
@@ -148,45 +172,57 @@ def desired_state(
         MissingSetting: the environment lacks something that the specs leave to it, or the
             URL is not one.
     """
-    server = data["server"]
-    former: dict[str, list[str]] = {}
-    for old, new in data["former_names"].items():
-        former.setdefault(new, []).append(old)
-    tools = {
-        name: DesiredTool(
-            name,
-            shown.get("description") or "",
-            shown["parameters"],
-            attached=name in data["attached"],
-            ends_turn=name in data["exit_tools"],
-            requires_approval=name in data["approval_tools"],
-            former_names=tuple(former.get(name, ())),
-            examples=tuple(shown.get("examples", ())),
-            changes_data=name in data["changing_tools"],
-        )
-        for name, shown in definitions.items()
-    }
-    url = server_url or _setting(server, "url", environment, "the MCP server's URL")
+    server = settings.server
+    url = server_url or _setting(
+        server.url, server.url_env, environment, "the MCP server's URL", "url"
+    )
     _check_url(url)
     token = None
-    if server.get("token_env"):
-        token = _from(environment, server["token_env"], "the MCP server's token")
+    if server.token_env:
+        token = _from(environment, server.token_env, "the MCP server's token")
+    forbidden = {
+        tool.name: tool.part.get("reason", "It calls the agent's own loop.")
+        for tool in tools
+        if tool.part.get("calls_agent_loop")
+    }
     return DesiredState(
-        data["toolset"],
-        server["name"],
+        toolset,
+        server.name,
         url,
         token,
-        tools,
+        {tool.name: _desired_tool(tool) for tool in tools if tool.is_offered},
         tuple(
             DesiredAgent(
-                agent["name"],
-                _setting(agent, "id", environment, f"the id of {agent['name']}"),
-                agent["type"],
-                {n: n in agent["ends_turn"] for n in agent["expects"]},
-                {**data["forbidden_tools"], **agent["forbids"]},
+                agent.name,
+                _setting(
+                    agent.id,
+                    agent.id_env,
+                    environment,
+                    f"the id of {agent.name}",
+                    "id",
+                ),
+                agent.type,
+                {name: name in agent.ends_turn for name in sorted(agent.expects)},
+                {**forbidden, **agent.forbids},
             )
-            for agent in data["agents"]
+            for agent in settings.agents
         ),
+    )
+
+
+def _desired_tool(tool: ToolFacts) -> DesiredTool:
+    part = tool.part
+    is_attached = bool(part.get("attached"))
+    return DesiredTool(
+        tool.name,
+        tool.description or "",
+        tool.parameters,
+        attached=is_attached,
+        ends_turn=is_attached and bool(part.get("ends_turn")),
+        requires_approval=is_attached and bool(part.get("requires_approval")),
+        former_names=tool.former_names,
+        examples=tool.examples,
+        changes_data=bool(part.get("changes_data")),
     )
 
 
@@ -202,16 +238,19 @@ def _check_url(url: str) -> None:
 
 
 def _setting(
-    holder: Mapping[str, Any], key: str, environment: Mapping[str, str], what: str
+    value: str | None,
+    variable: str | None,
+    environment: Mapping[str, str],
+    what: str,
+    key: str,
 ) -> str:
-    if holder.get(key):
-        return str(holder[key])
-    name = holder.get(f"{key}_env")
-    if not name:
+    if value:
+        return value
+    if not variable:
         raise MissingSetting(
             f"{what} is not set: `{key}` or `{key}_env` of the toolset"
         )
-    return _from(environment, name, what)
+    return _from(environment, variable, what)
 
 
 def _from(environment: Mapping[str, str], name: str, what: str) -> str:

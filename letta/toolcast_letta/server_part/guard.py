@@ -6,41 +6,38 @@ turn is lost, or both wait for ever. Letta names the agent in a header of each c
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-if TYPE_CHECKING:
-    from .toolset import LettaToolset
+from ..settings import LettaAgent
 
-__all__ = ["AGENT_HEADER", "circular_guard"]
+__all__ = ["refusal"]
 
-AGENT_HEADER = "X-Agent-Id"
-"""Letta's server sends it with each call that an agent makes in a turn."""
+_AGENT_HEADER = "x-agent-id"
 
 
-def circular_guard(
-    toolset: LettaToolset, environment: Mapping[str, str] = os.environ
-) -> Callable[[str, Mapping[str, str]], str | None]:
-    """What says of a call, by its tool and its request's headers, why it is refused.
+def refusal(
+    tool: str,
+    headers: Mapping[str, str],
+    agents: Sequence[LettaAgent],
+    environment: Mapping[str, str],
+) -> str | None:
+    """Why a call into the agent's loop is refused; None when it is not.
 
-    Tools that call the agent loop are refused to the toolset's own agents, and to every
-    agent while an id of theirs is not known.
+    Args:
+        tool: the tool, which calls that loop.
+        headers: of the request, by their names in lower case.
+        agents: the toolset's own.
+        environment: holds ids that are not known otherwise.
     """
-
-    def guard(name: str, headers: Mapping[str, str]) -> str | None:
-        caller = headers.get(AGENT_HEADER.lower(), "")
-        if not caller or name not in toolset.forbidden_tools:
-            return None
-        ids = [
-            agent.get("id") or environment.get(agent.get("id_env") or "", "").strip()
-            for agent in toolset.agents
-        ]
-        if caller not in ids and all(ids):
-            return None
-        return (
-            f"{name} was not run: it sends a message into the agent's loop, and the agent"
-            " calls it in a turn, which would wait for itself. End the turn first."
-        )
-
-    return guard
+    caller = headers.get(_AGENT_HEADER, "")
+    if not caller:
+        return None
+    ids = [
+        agent.id or environment.get(agent.id_env or "", "").strip() for agent in agents
+    ]
+    if caller not in ids and all(ids):
+        return None
+    return (
+        f"{tool} was not run: it sends a message into the agent's loop, and the agent"
+        " calls it in a turn, which would wait for itself. End the turn first."
+    )

@@ -44,7 +44,7 @@ def connect(
 
     if toolset.backend != "v1":
         raise MissingSetting(
-            f"a server brings only Letta with a registry up to date, and {toolset.toolset}"
+            f"a server brings only Letta with a registry up to date, and {toolset.name}"
             f" says `backend: {toolset.backend}`: use `toolcast letta`"
         )
     base_url = environment.get("LETTA_BASE_URL", "").strip()
@@ -214,6 +214,6 @@ def _ensured(toolset: LettaToolset) -> bool:
         _logger.warning(
             "Letta was not brought up to date: the plan takes something away;"
             " read it: toolcast letta plan --toolset %s",
-            toolset.toolset,
+            toolset.name,
         )
     return not any(o.code in ("unreachable", "empty-list") for o in plan.blockers)

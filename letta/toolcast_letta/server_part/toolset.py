@@ -1,55 +1,44 @@
-"""What a generated module says of a toolset in Letta, ready to be planned and applied."""
+"""What a generated module says of a toolset in Letta, and what it adds to the MCP server."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from toolcast_runtime.registry.registry import Registry
+from toolcast_runtime.registry import Registry, Tool
 
-from .guard import circular_guard
+from ..settings import LettaAgent, LettaServer, LettaSettings
+from .guard import refusal
 
 if TYPE_CHECKING:
     from toolcast_runtime.http.admin import AdminRoute
 
-    from ..plan.desired_state import DesiredState
+    from ..plan.desired_state import DesiredState, ToolFacts
 
 __all__ = ["LettaToolset"]
 
 
 @dataclass(frozen=True)
 class LettaToolset:
-    """A toolset's desired, as its generated module has them.
+    """A toolset in Letta; a `toolcast_runtime.mcp.ServerPart`.
 
     Attributes:
-        toolset: the toolset's name.
-        registry: its tools.
-        attached: the tools that its agents get.
-        exit_tools: those whose calls end the turn.
-        approval_tools: those whose calls a person approves.
-        changing_tools: those that change data.
-        forbidden_tools: tools that must not be attached, with the reason.
-        former_names: the present name of each former one.
-        server: the MCP server's entry: `name`, `url`, `url_env`, `token_env`, `client`.
-        agents: `name`, `id`, `id_env`, `type`, `expects`, `ends_turn`, `forbids` of each.
+        registry: its tools, whose definitions say under `letta` who gets them.
+        name: the toolset's name.
+        server: the entry of its MCP server.
+        agents: its agents.
         backend: `v1` or `code`.
-        not_served: tools of the registry that the MCP server leaves out.
         on_start: whether the server attaches what is missing when it starts.
     """
 
-    toolset: str
     registry: Registry
-    attached: tuple[str, ...]
-    exit_tools: tuple[str, ...]
-    approval_tools: tuple[str, ...]
-    changing_tools: tuple[str, ...]
-    forbidden_tools: Mapping[str, str]
-    former_names: Mapping[str, str]
-    server: Mapping[str, str | None]
-    agents: Sequence[Mapping[str, Any]]
+    name: str
+    server: LettaServer
+    agents: tuple[LettaAgent, ...] = ()
     backend: str = "v1"
-    not_served: tuple[str, ...] = ()
     on_start: bool = False
 
     @property
@@ -66,40 +55,57 @@ class LettaToolset:
 
         return [at_start(self)] if self.on_start else []
 
-    def guard(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
-        """Why a call is refused; None when it is not."""
-        return circular_guard(self)(tool_name, headers)
+    def guard(
+        self,
+        tool_name: str,
+        headers: Mapping[str, str],
+        environment: Mapping[str, str] = os.environ,
+    ) -> str | None:
+        """Why a call is refused; None when it is not.
+
+        Tools that call the agent loop are refused to the toolset's own agents, and to
+        every agent while an id of theirs is not known.
+        """
+        if tool_name not in self._circular:
+            return None
+        return refusal(tool_name, headers, self.agents, environment)
+
+    @cached_property
+    def _circular(self) -> frozenset[str]:
+        """The tools that call the agent's own loop."""
+        tools = self.registry.local_tools
+        return frozenset(
+            t.name for t in tools if t.parts.get("letta", {}).get("calls_agent_loop")
+        )
 
     def desired_state(
         self, environment: Mapping[str, str], *, server_url: str | None = None
     ) -> DesiredState:
-        """The same with what the environment says.
+        """What the toolset wants, with what the environment says.
 
         Raises:
             MissingSetting: the environment lacks something.
         """
         from ..plan.desired_state import desired_state
 
-        client = self.server.get("client")
-        definitions: dict[str, Mapping[str, Any]] = {}
-        for name in self.registry.names(client):
-            if name in self.not_served:
-                continue
-            tool = self.registry.get_tool(name, client)
-            definitions[name] = {
-                "description": tool.definition.get("description"),
-                "parameters": tool.definition.get("inputSchema", {}),
-                "examples": tool.examples,
-            }
-        data = {
-            "toolset": self.toolset,
-            "server": self.server,
-            "agents": self.agents,
-            "attached": self.attached,
-            "exit_tools": self.exit_tools,
-            "approval_tools": self.approval_tools,
-            "changing_tools": self.changing_tools,
-            "forbidden_tools": self.forbidden_tools,
-            "former_names": self.former_names,
-        }
-        return desired_state(data, definitions, environment, server_url=server_url)
+        registry = self.registry
+        offered = set(registry.names(self.server.client, target="mcp"))
+        tools = [_facts(tool, tool.name in offered) for tool in registry.local_tools]
+        settings = LettaSettings(self.server, self.agents, self.backend, self.on_start)
+        return desired_state(
+            self.name, settings, tools, environment, server_url=server_url
+        )
+
+
+def _facts(tool: Tool, is_offered: bool) -> ToolFacts:
+    from ..plan.desired_state import ToolFacts
+
+    return ToolFacts(
+        tool.name,
+        tool.parts.get("letta", {}),
+        is_offered,
+        tool.definition.get("description"),
+        tool.parameters,
+        tuple(tool.examples),
+        tool.former_names,
+    )

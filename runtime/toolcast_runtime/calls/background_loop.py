@@ -1,6 +1,7 @@
-"""An event loop in a thread of its own, for callers that have none.
+"""One event loop in a thread of its own, which outlives the loops of those who use it.
 
-One loop for all of them, so that connections which belong to a loop outlive a call.
+For callers that have no loop, and for connections that belong to a loop and are shared by
+callers in any. The thread is a daemon and runs until the process ends.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Coroutine
 
-__all__ = ["run_sync", "sync"]
+__all__ = ["in_background", "run_sync", "sync"]
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -23,8 +24,18 @@ _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
+async def in_background(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
+    """What a coroutine gives in the background loop; cancellation reaches it."""
+    import asyncio
+
+    loop = _running_loop()
+    if asyncio.get_running_loop() is loop:
+        return await coroutine
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, loop))
+
+
 def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
-    """What a coroutine gives, awaited in the background in the caller's context.
+    """What a coroutine gives, awaited in the background loop in the caller's context.
 
     The calling thread waits, also when it runs a loop itself. An interruption of the wait
     cancels the coroutine.

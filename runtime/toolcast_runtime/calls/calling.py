@@ -11,7 +11,6 @@ from typing import Any
 
 from ..tools.tool import Tool
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
-from .eager_task import start
 from .handlers import BoundHandler
 from .threads import Outcome, in_thread
 from .tool_response import ToolError, ToolResponse
@@ -20,8 +19,6 @@ __all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
 
 _logger = logging.getLogger("toolcast")
 
-_MOST_IN_A_ROW = 32
-_calls_in_a_row = 0
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
@@ -40,28 +37,20 @@ async def run_call(
     A call that is given up is cancelled; a thread cannot be stopped, so its late result is
     dropped. Cancellation of the caller passes through.
     """
+    task = asyncio.create_task(_in_context(invoke, arguments, context))
     try:
-        started = start(_in_context(invoke, arguments, context))
+        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
     except asyncio.CancelledError:
-        # The handler gave up by itself: nobody else runs while it makes its first step.
+        task.cancel()
+        raise
+    if not done:
+        task.cancel()
+        _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
+        late = f"the tool gave no answer within {tool.timeout:g} s"
+        return ToolResponse(error=late), "timeout"
+    if task.cancelled():
         return ToolResponse(error="the call was cancelled"), "cancelled"
-    if isinstance(started, asyncio.Task):
-        try:
-            done, _ = await asyncio.wait({started}, timeout=tool.timeout)
-        except asyncio.CancelledError:
-            started.cancel()
-            raise
-        if not done:
-            started.cancel()
-            _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
-            late = f"the tool gave no answer within {tool.timeout:g} s"
-            return ToolResponse(error=late), "timeout"
-        if started.cancelled():
-            return ToolResponse(error="the call was cancelled"), "cancelled"
-        result, error = started.result()
-    else:
-        result, error = started
-        await _let_others_run()
+    result, error = task.result()
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(error, ToolError):
@@ -71,15 +60,6 @@ async def run_call(
     else:
         response = _checked(tool, result, problems_with_result)
     return response, "ok" if response.success else "error"
-
-
-async def _let_others_run() -> None:
-    """Gives the loop a turn now and then, though no call has to wait for anything."""
-    global _calls_in_a_row
-    _calls_in_a_row += 1
-    if _calls_in_a_row >= _MOST_IN_A_ROW:
-        _calls_in_a_row = 0
-        await asyncio.sleep(0)
 
 
 async def _in_context(

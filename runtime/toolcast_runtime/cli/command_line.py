@@ -13,15 +13,14 @@ from typing import Any
 import click
 
 from ..registry import Registry, UnknownClientError
-from .command import BoundCommand, Command, Positional, commands_of
+from .command import BoundCommand, Command, commands_of
 from .help_text import OrderedGroup
 
-__all__ = ["Command", "Positional", "command_line"]
+__all__ = ["command_line"]
 
 
 def command_line(
     registry: Registry,
-    commands: Sequence[Command] | None = None,
     *,
     title: str,
     program: str | None = None,
@@ -33,31 +32,27 @@ def command_line(
 
     Args:
         registry: the toolset's.
-        commands: what modules of the first layout list; None for what definitions say.
         title: the toolset's title, for the help.
         program: its name in the help; None for the name that it was started by.
         client: whom the commands act as. In a toolset with clients the option `--client`
             names another one.
     """
-    if commands is None:
-        commands = [c for tool in registry.local_tools for c in commands_of(tool)]
-    return _Keywords(registry, commands, client, name=program, help=title)
+    return _Keywords(registry, client, name=program, help=title)
 
 
 class _Keywords(OrderedGroup):
     def __init__(
         self,
         registry: Registry,
-        commands: Sequence[Command],
         client: str | None,
         **settings: Any,
     ) -> None:
         super().__init__(context_settings={"max_content_width": 100}, **settings)
         self.params.append(_log_option())
         self._registry = registry
-        self._commands = commands
+        self._commands = [c for tool in registry.local_tools for c in commands_of(tool)]
         self._client = client
-        if _has_clients(registry):
+        if registry.has_clients:
             option = click.Option(
                 ["--client"],
                 default=client,
@@ -155,7 +150,3 @@ def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> Non
         logger.addHandler(logging.FileHandler(file, encoding="utf-8"))
     except OSError as error:
         raise click.BadParameter(str(error), ctx, param) from None
-
-
-def _has_clients(registry: Registry) -> bool:
-    return registry.has_clients

@@ -1,6 +1,6 @@
 """One external MCP server: connected at the first use, kept, and connected again.
 
-Everything here runs in the loop of `loop_thread`. A server that is down, slow or broken
+Everything here runs in the background loop. A server that is down, slow or broken
 costs its own tools: each step has a deadline, and what goes wrong ends in `down`.
 """
 
@@ -12,6 +12,7 @@ import os
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..calls.tool_response import ToolResponse
@@ -20,6 +21,7 @@ from ..tools.tool import Tool
 from ..validation.validators import Validators
 from .listing import Listing, take_tools
 from .result import response_of
+from .sdk_logging import quieten
 from .server_settings import ExternalServer, MissingVariableError, Resolved, resolve
 
 if TYPE_CHECKING:
@@ -164,11 +166,11 @@ class Connection:
 
     async def _connected(self) -> str:
         """Connects and stays so; gives the reason why it is over."""
-        # The SDK is imported here: a second of work, in this thread, at the first use.
-        from .sdk_logging import quieten_thread
+        # The SDK takes a second to import, in which others need the loop.
+        await asyncio.to_thread(import_module, f"{__package__}.session")
         from .session import Refused, opened_session
 
-        quieten_thread()
+        quieten()
         try:
             self._resolved = resolve(self.server, os.environ)
             async with opened_session(self.server, self._resolved) as session:

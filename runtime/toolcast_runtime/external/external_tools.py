@@ -1,6 +1,6 @@
 """The tools of a toolset's external MCP servers.
 
-Callers in any loop share the connections, which live in a thread of their own. Nothing is
+Callers in any loop share the connections, which live in the background loop. Nothing is
 connected, and the MCP SDK is not imported, before a tool is asked for that could be a
 server's.
 """
@@ -8,13 +8,17 @@ server's.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
+import os
 from collections.abc import Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..calls.loop_thread import LoopThread
+from ..calls.background_loop import in_background, run_sync
 from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
+from .sdk_logging import IS_QUIET
 from .server_settings import ExternalServer
 
 if TYPE_CHECKING:
@@ -25,6 +29,8 @@ __all__ = ["ExternalTools"]
 
 _logger = logging.getLogger("toolcast")
 
+_CLOSING_SECONDS = 10.0
+
 _Result = TypeVar("_Result")
 
 
@@ -33,18 +39,14 @@ class ExternalTools:
 
     Args:
         servers: the servers, in the declared order.
-        taken: names of local tools, as modules of the first layout list them.
     """
 
-    def __init__(
-        self, servers: Sequence[ExternalServer], taken: Collection[str] = ()
-    ) -> None:
+    def __init__(self, servers: Sequence[ExternalServer]) -> None:
         self._servers = tuple(servers)
-        self._reserved = frozenset(taken)
-        self._thread = LoopThread("external tools", self._close)
+        self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
         self._told: set[tuple[str, str]] = set()
-        # Replaced as a whole in the thread, read in any other.
+        # Replaced as a whole in the background loop, read in any other.
         self._offered: Mapping[str, tuple[Tool, Connection]] = {}
 
     @property
@@ -58,16 +60,14 @@ class ExternalTools:
 
     def may_have(self, name: str) -> bool:
         """Whether a server could have a tool of this name, now or later. Does no I/O."""
-        return any(server.may_own(name) for server in self._servers)
-
-    may_own = may_have
+        return any(server.may_have(name) for server in self._servers)
 
     def is_meant_for(self, name: str, client: str | None) -> bool:
         """Whether a server that could have the tool is for this client."""
         found = self._offered.get(name)
         servers = self._servers if found is None else (found[1].server,)
         return any(
-            server.may_own(name)
+            server.may_have(name)
             and (server.clients is None or client in server.clients)
             for server in servers
         )
@@ -84,7 +84,7 @@ class ExternalTools:
     async def find_tool(self, name: str) -> Tool | None:
         """The tool of this name; None when no server offers one."""
         if name not in self._offered:
-            await self._settled([s for s in self._servers if s.may_own(name)])
+            await self._settled([s for s in self._servers if s.may_have(name)])
         found = self._offered.get(name)
         return None if found is None else found[0]
 
@@ -101,28 +101,27 @@ class ExternalTools:
             return ToolResponse(
                 error=f"the external server of `{tool.name}` cannot be reached now"
             )
-        return await self._in_thread(found[1].call(tool.name, arguments))
+        return await _in_background(found[1].call(tool.name, arguments))
 
     async def close(self) -> None:
         """Ends the connections and their processes. What is called afterwards opens them."""
-        await asyncio.to_thread(self._thread.close)
+        await in_background(self._close())
 
     def close_sync(self) -> None:
         """`close` for callers without an event loop."""
-        self._thread.close()
-
-    async def _in_thread(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        return await self._thread.run(work)
+        run_sync(self._close())
 
     async def _settled(self, servers: Sequence[ExternalServer]) -> None:
         """Waits until each of the servers is connected or known to be down."""
         known = [self._connections.get(server.name) for server in servers]
         if servers and not all(one is not None and one.is_decided for one in known):
-            await self._in_thread(self._decide([server.name for server in servers]))
+            await _in_background(self._decide([server.name for server in servers]))
 
     async def _decide(self, names: Sequence[str]) -> None:
         from .connection import Connection
 
+        if not self._connections:
+            atexit.register(self._close_at_exit, os.getpid())
         for server in self._servers:
             if server.name not in self._connections:
                 self._connections[server.name] = Connection(
@@ -154,6 +153,24 @@ class ExternalTools:
         self._offered = offered
 
     async def _close(self) -> None:
-        await asyncio.gather(*(one.close() for one in self._connections.values()))
-        self._connections = {}
+        atexit.unregister(self._close_at_exit)
+        connections, self._connections = self._connections, {}
         self._offered = {}
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                await asyncio.gather(*(one.close() for one in connections.values()))
+
+    def _close_at_exit(self, process: int) -> None:
+        # A forked child has neither the loop nor the servers.
+        if os.getpid() == process:
+            self.close_sync()
+
+
+async def _in_background(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Works with connections, without what the SDK logs of them."""
+
+    async def quietly() -> _Result:
+        IS_QUIET.set(True)
+        return await work
+
+    return await in_background(quietly())

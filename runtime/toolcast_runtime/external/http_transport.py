@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from .server_settings import Resolved
-
-if TYPE_CHECKING:
-    from mcp.client._transport import TransportStreams
 
 __all__ = ["http_transport"]
 
@@ -24,7 +21,7 @@ _CONNECTIONS = 20
 @asynccontextmanager
 async def http_transport(
     server: Resolved, most_bytes: int
-) -> AsyncGenerator[TransportStreams, None]:
+) -> AsyncGenerator[tuple[Any, Any], None]:
     """The two streams that the SDK's client speaks through.
 
     Proxies and .netrc are not used, and no redirect leaves the server's origin.

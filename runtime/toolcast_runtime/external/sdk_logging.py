@@ -7,30 +7,31 @@ and URLs with what is in them. What matters of it is said by one logger, escaped
 from __future__ import annotations
 
 import logging
-import threading
+from contextvars import ContextVar
 
-__all__ = ["quieten_thread"]
+__all__ = ["IS_QUIET", "quieten"]
+
+IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
+"""Whether what runs here, and the tasks that it starts, works with external servers."""
 
 _SPEAKERS = ("mcp", "httpx2", "httpcore2")
-_of_thread = threading.local()
 
 
 class _Quiet(logging.Filter):
-    """Drops the records that are made in threads which asked for quiet."""
+    """Drops the records of what works with external servers."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not getattr(_of_thread, "is_quiet", False)
+        return not IS_QUIET.get()
 
 
 _QUIET = _Quiet()
 
 
-def quieten_thread() -> None:
-    """From now on the SDK logs nothing in this thread; in others, as before.
+def quieten() -> None:
+    """From now on the SDK logs nothing where `IS_QUIET` is set; elsewhere, as before.
 
     A filter of a logger is not asked for the records of its children, so each gets it.
     """
-    _of_thread.is_quiet = True
     names = [
         name
         for name in logging.root.manager.loggerDict

@@ -68,7 +68,7 @@ class ExternalServer:
             return False
         return self.allow is None or name in self.allow
 
-    def may_own(self, public_name: str) -> bool:
+    def may_have(self, public_name: str) -> bool:
         """Whether a tool that callers know by this name could be the server's."""
         own = public_name.removeprefix(self.prefix)
         return public_name.startswith(self.prefix) and bool(own) and self.takes(own)

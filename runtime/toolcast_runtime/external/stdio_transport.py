@@ -8,31 +8,31 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdow
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
 import time
+from asyncio.subprocess import SubprocessStreamProtocol
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from subprocess import PIPE
+from typing import Any
 
 import anyio
-import anyio.abc
 import mcp_types as types
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
 from .server_settings import Resolved
 
-if TYPE_CHECKING:
-    from mcp.client._transport import TransportStreams
-
 __all__ = ["MOST_BYTES", "Ending", "stdio_transport"]
 
 MOST_BYTES = 16 * 1024 * 1024
 """The longest message that is taken."""
 
+_READ_BYTES = 1 << 16
 _MOST_GARBAGE = 1_000
 _BURST_OF_LINES = 1_000
 _LINES_A_SECOND = 200
@@ -64,22 +64,63 @@ class Ending:
             self.on_end()
 
 
+class _Process:
+    """A server's process, whose pipes can be closed while its children hold them."""
+
+    def __init__(
+        self, transport: asyncio.SubprocessTransport, protocol: SubprocessStreamProtocol
+    ) -> None:
+        if not (protocol.stdin and protocol.stdout and protocol.stderr):
+            raise RuntimeError("the server's process has not all of its pipes")
+        self.stdin = protocol.stdin
+        self.stdout = protocol.stdout
+        self.stderr = protocol.stderr
+        self.pid = transport.get_pid()
+        self._transport = transport
+
+    @property
+    def returncode(self) -> int | None:
+        """None while it runs."""
+        return self._transport.get_returncode()
+
+    def kill(self) -> None:
+        """Kills the process alone."""
+        self._transport.kill()
+
+    def close(self) -> None:
+        """Closes the pipes, and kills the process if it runs."""
+        with suppress(PermissionError, ProcessLookupError):
+            self._transport.close()
+
+
+async def _started(server: Resolved) -> _Process:
+    loop = asyncio.get_running_loop()
+    # What `asyncio.create_subprocess_exec` does, which keeps the transport for itself.
+    transport, protocol = await loop.subprocess_exec(
+        lambda: SubprocessStreamProtocol(limit=_READ_BYTES, loop=loop),
+        server.command or "",
+        *server.args,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        env={**get_default_environment(), **server.env},
+        cwd=server.cwd,
+        start_new_session=sys.platform != "win32",
+    )
+    return _Process(transport, protocol)
+
+
 @asynccontextmanager
 async def stdio_transport(
     server: Resolved, ending: Ending
-) -> AsyncGenerator[TransportStreams, None]:
+) -> AsyncGenerator[tuple[Any, Any], None]:
     """Starts a server and gives the two streams that the SDK's client speaks through.
 
     Raises:
         OSError: the program cannot be started.
         ValueError: its name or an argument has a NUL in it.
     """
-    process = await anyio.open_process(
-        [server.command, *server.args],
-        env={**get_default_environment(), **server.env},
-        cwd=server.cwd,
-        start_new_session=sys.platform != "win32",
-    )
+    process = await _started(server)
     into_session, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, out_of_session = anyio.create_memory_object_stream[SessionMessage](0)
     try:
@@ -99,22 +140,18 @@ async def stdio_transport(
     finally:
         # Also when the shield was broken: nothing that was started is left behind.
         _kill(process)
-        _close_pipes(process)
+        process.close()
         for each in (into_session, out_of_session):
             each.close()
 
 
-async def _read_messages(
-    process: anyio.abc.Process, into_session: Any, ending: Ending
-) -> None:
+async def _read_messages(process: _Process, into_session: Any, ending: Ending) -> None:
     pace = _Pace(_BURST_OF_LINES, _LINES_A_SECOND)
     buffer = bytearray()
     reason = "it ended"
-    if process.stdout is None:
-        raise RuntimeError("the server has no standard output")
     try:
         async with into_session:
-            async for chunk in process.stdout:
+            while chunk := await process.stdout.read(_READ_BYTES):
                 buffer += chunk
                 if b"\n" in chunk:
                     *lines, rest = bytes(buffer).split(b"\n")
@@ -168,36 +205,31 @@ class _Pace:
             await anyio.sleep(-self._left / self._rate)
 
 
-async def _read_stderr(process: anyio.abc.Process, ending: Ending) -> None:
+async def _read_stderr(process: _Process, ending: Ending) -> None:
     """Keeps the pipe from filling up, and the last words; a flood has to wait."""
-    if process.stderr is None:
-        raise RuntimeError("the server has no standard error")
-    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-        async for chunk in process.stderr:
+    with suppress(OSError):
+        while chunk := await process.stderr.read(_READ_BYTES):
             ending.stderr += chunk
             del ending.stderr[:-_KEPT_STDERR]
             await anyio.sleep(_STDERR_PAUSE)
 
 
 async def _write_messages(
-    process: anyio.abc.Process, out_of_session: Any, ending: Ending
+    process: _Process, out_of_session: Any, ending: Ending
 ) -> None:
-    if process.stdin is None:
-        raise RuntimeError("the server has no standard input")
     try:
         async with out_of_session:
             async for item in out_of_session:
                 text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await process.stdin.send(f"{text}\n".encode())
+                process.stdin.write(f"{text}\n".encode())
+                await process.stdin.drain()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         ending.end("it takes no more messages")
 
 
-async def _stop(process: anyio.abc.Process, grace: float) -> None:
+async def _stop(process: _Process, grace: float) -> None:
     """Closes its input, gives it a moment, and ends it with all that it started."""
-    if process.stdin is not None:
-        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await process.stdin.aclose()
+    process.stdin.close()
     if not await _ended(process, grace):
         _signal(process, signal.SIGTERM)
         if not await _ended(process, _GRACE):
@@ -205,38 +237,24 @@ async def _stop(process: anyio.abc.Process, grace: float) -> None:
             await _ended(process, _GRACE)
     # What it started itself may still be there.
     _kill(process)
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
-            with suppress(OSError, anyio.BrokenResourceError):
-                await stream.aclose()
+    process.close()
 
 
-def _close_pipes(process: anyio.abc.Process) -> None:
-    """Closes asyncio's transport, which complains when it is collected after its loop."""
-    inner = getattr(getattr(process, "_process", None), "_transport", None)
-    close = getattr(inner, "close", None)
-    if callable(close):
-        with suppress(PermissionError, ProcessLookupError):
-            close()
-
-
-async def _ended(process: anyio.abc.Process, seconds: float) -> bool:
-    # Not `process.wait()`, which also waits for grandchildren that hold the pipes.
+async def _ended(process: _Process, seconds: float) -> bool:
     with anyio.move_on_after(seconds):
         while process.returncode is None:
             await anyio.sleep(0.01)
     return process.returncode is not None
 
 
-def _kill(process: anyio.abc.Process) -> None:
+def _kill(process: _Process) -> None:
     _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def _signal(process: anyio.abc.Process, number: int) -> None:
+def _signal(process: _Process, number: int) -> None:
     """Signals the process's whole group; on Windows the process alone."""
     with suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
-            if process.returncode is None:
-                process.kill()
+            process.kill()
         else:
             os.killpg(process.pid, number)

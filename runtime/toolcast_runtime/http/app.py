@@ -26,7 +26,6 @@ from .guard import (
     refuse,
 )
 from .settings import Endpoint, Listening
-from .short_answers import ShortAnswers
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -59,19 +58,16 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
     # Whole paths and no patterns: what a path means must not hang on another one.
     apps: dict[str, AsgiApp] = {"/health": _Logged(_health, None)}
     for endpoint in listening.settings.endpoints:
-        streaming, single = _managers(server, endpoint, most)
-        managers += (streaming, single)
-        answering = ShortAnswers(streaming.handle_request, single.handle_request)
+        manager = _manager(server, endpoint, most)
+        managers.append(manager)
         realm = f"{server.name} {endpoint.client or 'mcp'}"
-        app = guarded(
-            _owing_no_answer(answering),
-            *(endpoint.token_variable, realm, "POST"),
-        )
+        answering = _owing_no_answer(manager.handle_request)
+        app = guarded(answering, endpoint.token_variable, realm, "POST")
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
     admin = listening.settings.admin_variable
     added = [route for part in server.parts for route in part.admin_routes]
-    for route in (_list_tools_route(server), *server.admin_routes, *added):
+    for route in (_list_tools_route(server), *added):
         work: AsgiApp = _nothing
         if admin in listening.tokens:
             realm = f"{server.name} admin"
@@ -91,7 +87,6 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
                 for manager in managers:
                     await stack.enter_async_context(manager.run())
                 started = [work for part in server.parts for work in part.started]
-                started += server.started
                 works = [asyncio.ensure_future(work()) for work in started]
                 yield
                 for work in works:
@@ -124,28 +119,21 @@ def _list_tools_route(server: ToolsetServer) -> AdminRoute:
     return AdminRoute("GET", "/api/admin/list-mcp-tools", answer)
 
 
-def _managers(
+def _manager(
     server: ToolsetServer, endpoint: Endpoint, most: int
-) -> tuple[StreamableHTTPSessionManager, StreamableHTTPSessionManager]:
-    """What answers with a stream of events, and what with one JSON document."""
+) -> StreamableHTTPSessionManager:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
-    built = build_server(server, endpoint.client)
-
-    def manager(*, is_single: bool) -> StreamableHTTPSessionManager:
-        return StreamableHTTPSessionManager(
-            built,
-            json_response=is_single,
-            stateless=True,
-            max_request_body_size=most,
-            # The guard has looked at them.
-            security_settings=TransportSecuritySettings(
-                enable_dns_rebinding_protection=False
-            ),
-        )
-
-    return manager(is_single=False), manager(is_single=True)
+    return StreamableHTTPSessionManager(
+        build_server(server, endpoint.client),
+        stateless=True,
+        max_request_body_size=most,
+        # The guard has looked at hosts and origins.
+        security_settings=TransportSecuritySettings(
+            enable_dns_rebinding_protection=False
+        ),
+    )
 
 
 def _owing_no_answer(app: AsgiApp) -> AsgiApp:

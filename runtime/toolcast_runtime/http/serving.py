@@ -39,7 +39,7 @@ class HttpOptions:
         log_format: lines for people, or JSON.
         client: the only client to serve; None serves them all.
         path: where one client alone is served; None for `/mcp/`.
-        own_tools: leaves out the tools of external servers.
+        local_tools: leaves out the tools of external servers.
     """
 
     host: str = "127.0.0.1"
@@ -49,7 +49,7 @@ class HttpOptions:
     log_format: LogFormat = "text"
     client: str | None = None
     path: str | None = None
-    own_tools: bool = False
+    local_tools: bool = False
 
 
 def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
@@ -95,8 +95,8 @@ def _app(server: ToolsetServer, options: HttpOptions) -> Router:
     from .app import http_app
 
     settings = _settings(server, options)
-    if options.own_tools:
-        server = replace(server, external=False, offers_sources=False)
+    if options.local_tools:
+        server = replace(server, external=False)
     return http_app(server, Listening.on(settings, options.host))
 
 

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..calls.background_loop import run_sync
 from ..calls.tool_response import ToolResponse
-from ..registry import Registry, UnknownToolError
+from ..registry import Registry, Tool, UnknownToolError
 
-__all__ = ["LangChainTools", "SpecTool", "wrap"]
+__all__ = ["LangChainTools", "SpecTool"]
 
 
 class SpecTool(BaseTool):
@@ -28,7 +28,7 @@ class SpecTool(BaseTool):
     `config`, `run_manager` or `self` are not lost.
     """
 
-    registry: Any = Field(exclude=True)
+    registry: Registry = Field(exclude=True)
     client: str | None = Field(default=None, exclude=True)
     handle_tool_error: bool = True
 
@@ -48,8 +48,7 @@ class SpecTool(BaseTool):
         return _content(await self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
-        registry: Registry = self.registry
-        return await registry.call_tool(self.name, arguments, self.client)
+        return await self.registry.call_tool(self.name, arguments, self.client)
 
 
 class LangChainTools:
@@ -69,7 +68,7 @@ class LangChainTools:
         tool = self._registry.get_tool(name, client)
         if not tool.is_in("langchain"):
             raise UnknownToolError(f"unknown tool `{name}`")
-        return wrap(self._registry, tool.name, client)
+        return _wrapper(self._registry, tool, client)
 
     def all(self, client: str | None = None) -> list[SpecTool]:
         """Every tool that a client may call, in the declared order.
@@ -78,17 +77,11 @@ class LangChainTools:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        names = self._registry.names(client, target="langchain")
-        return [wrap(self._registry, name, client) for name in names]
+        tools = self._registry.tools(client, target="langchain")
+        return [_wrapper(self._registry, tool, client) for tool in tools]
 
 
-def wrap(registry: Registry, name: str, client: str | None = None) -> SpecTool:
-    """The LangChain tool of a registry's tool, which is not imported for it.
-
-    Raises:
-        LookupError: the client has no such tool.
-    """
-    tool = registry.listed_tool(name, client)
+def _wrapper(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
     schema = dict(tool.parameters)
     # LangChain reads `properties` of a schema without asking whether it is there.
     schema.setdefault("properties", {})
@@ -117,7 +110,7 @@ def _schema_model(registry: Registry, name: str, client: str | None) -> type[Bas
 
         @classmethod
         def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
-            return dict(registry.listed_tool(name, client).parameters)
+            return dict(registry.get_tool(name, client).parameters)
 
     return Arguments
 

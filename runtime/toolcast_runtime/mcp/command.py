@@ -20,8 +20,8 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
     """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be."""
     parser = _parser(server)
     options = parser.parse_args(arguments)
-    if options.own_tools:
-        server = replace(server, external=False, offers_sources=False)
+    if options.local_tools:
+        server = replace(server, external=False)
     client = server.client if options.client is None else options.client
     try:
         names = server.names(client)
@@ -45,7 +45,7 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     )
     parser.add_argument("--client", default=None, help="serve this client alone")
     parser.add_argument(
-        "--own-tools",
+        "--local-tools",
         action="store_true",
         help="leave out the tools of external servers",
     )

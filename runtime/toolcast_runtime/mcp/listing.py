@@ -13,12 +13,14 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..registry.registry import UnknownToolError
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from .framing import RawJson
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import mcp_types as types
     from mcp.server.context import (
         CallNext,
         HandlerResult,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from .toolset_server import ToolsetServer
 
-__all__ = ["RawJson", "empty_list", "exact_tools", "header_schemas"]
+__all__ = ["empty_list", "exact_tools", "header_schemas"]
 
 _HEADER_KEY = "x-mcp-header"
 """Marks a parameter that callers over HTTP repeat in a header.
@@ -37,23 +39,11 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transport
 """
 
 
-class RawJson:
-    """A value inside of a result that is JSON text already."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-
-
 async def empty_list(
     context: ServerRequestContext[Any, Any],
     params: types.PaginatedRequestParams | None,
 ) -> types.ListToolsResult:
     """The handler of `tools/list`; `exact_tools` puts the tools in."""
-    import mcp_types as types
-    from mcp.shared.exceptions import MCPError
-
     if params is not None and params.cursor is not None:
         raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")
     return types.ListToolsResult(tools=[])
@@ -81,17 +71,21 @@ def exact_tools(
             return result
         present = served.names(client)
         if present != shown[0]:
-            prepared = served.registry.prepared
             tools = (
-                RawJson(prepared.tools_json(present))
+                RawJson(_json(served, client))
                 if takes_raw_json
-                else [prepared.tool(name).definition for name in present]
+                else served.list_tools(client)
             )
             shown = (present, tools)
         further = [tool.definition for tool in await served.external_tools(client)]
         return {**result, "tools": _with(shown[1], further)}
 
     return put_in
+
+
+def _json(served: ToolsetServer, client: str | None) -> bytes:
+    tools = [tool.mcp_json() for tool in served.tools(client)]
+    return b"[" + b",".join(tools) + b"]"
 
 
 def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
@@ -119,8 +113,8 @@ def header_schemas(
         if present in plain or not served.has(present):
             return None
         try:
-            schema = served.registry.listed_tool(present, client).parameters
-        except UnknownToolError:
+            schema = served.registry.get_tool(present, client).parameters
+        except LookupError:
             return None
         if _HEADER_KEY not in json.dumps(schema):
             plain.add(present)

@@ -1,103 +1,80 @@
-"""MCP over stdin and stdout under the SDK's own session, without its worker threads.
+"""Serves MCP over the process's standard input and output.
 
-The SDK's transport hands every line and every answer to threads: two thirds of a short call.
-Here the event loop reads and writes the pipes itself, and never waits for one: what a client
-does not read is kept, up to a bound, and then nothing more is read from it. Windows and
-anything but pipes and sockets are served by the SDK's transport.
-
-Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-import stat
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .session import serve_session
-from .stdio_reading import Incoming
-from .stdio_writing import Outgoing
+from .framing import Incoming, Outgoing
+from .sdk_server import build_server
 
 if TYPE_CHECKING:
-    from mcp.server import Server
-
     from .toolset_server import ToolsetServer
 
-__all__ = ["serve_stdio"]
+__all__ = ["serve_over_stdio"]
 
 
-async def serve_stdio(build: Callable[[bool], Server[Any]]) -> None:
-    """Serves the process's stdin and stdout until stdin ends.
+def serve_over_stdio(served: ToolsetServer, client: str | None) -> None:
+    """Serves one client over standard input and output until the input ends.
 
-    Afterwards and meanwhile whatever prints, prints to stderr, and stdin is empty for it.
+    Meanwhile and afterwards whatever prints, prints to stderr, and stdin is empty for it.
 
-    Args:
-        build: gives the server; True when a result of `tools/list` may hold `RawJson`.
+    Raises:
+        OSError: standard input or output is closed.
     """
-    if not _is_lean():
-        from mcp.server.stdio import stdio_server
+    server = build_server(served, client, takes_raw_json=True)
 
-        server = build(False)
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
-        return
-    server = build(True)
-    async with _pipes() as (incoming, outgoing):
-        await serve_session(server, incoming, outgoing)
-
-
-def _is_lean() -> bool:
-    if sys.platform == "win32":
-        return False
-    try:
-        modes = (os.fstat(0).st_mode, os.fstat(1).st_mode)
-    except OSError:
-        return False
-    return all(stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) for mode in modes)
-
-
-@asynccontextmanager
-async def _pipes() -> AsyncIterator[tuple[Incoming, Outgoing]]:
-    source, sink = _taken(0), _taken(1)
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    os.close(empty)
-    sys.stdout.flush()
-    # What is printed stays in buffers until the end: stdout is never given back.
-    os.dup2(2, 1)
-    outgoing = Outgoing(sink)
-    incoming = Incoming(source, outgoing)
-    try:
-        yield incoming, outgoing
-    finally:
-        incoming.close()
-        outgoing.close()
-        os.close(source)
-        os.close(sink)
-
-
-def _taken(number: int) -> int:
-    """A private duplicate that no child inherits, above the standard ones."""
-    import fcntl
-
-    return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3)
-
-
-def serve_over_stdio(server: ToolsetServer, client: str | None) -> None:
-    """Serves one client over standard input and output until the input ends."""
-    import asyncio
-
-    from .sdk_server import build_server
+    async def serve(source: int, sink: int) -> None:
+        outgoing = Outgoing(sink)
+        incoming = Incoming(source, outgoing)
+        options = server.create_initialization_options()
+        try:
+            await server.run(incoming, outgoing, options)
+        finally:
+            incoming.close()
+            outgoing.close()
+            await served.registry.close()
 
     try:
-        asyncio.run(
-            serve_stdio(
-                lambda is_lean: build_server(server, client, takes_raw_json=is_lean)
-            )
-        )
+        asyncio.run(serve(*_claimed()))
     except KeyboardInterrupt:
         # Ctrl-C is how a person ends it; a traceback would look like a failure.
         sys.exit(130)
+
+
+def _claimed() -> tuple[int, int]:
+    """Private duplicates of stdin and stdout, which no child inherits.
+
+    In their place are an empty input and stderr.
+    """
+    source, sink = _duplicate(0), _duplicate(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    sys.stdout.flush()
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.dup2(nothing, 1)
+    os.close(nothing)
+    if sys.platform == "win32":
+        from mcp.os.win32.utilities import rebind_std_handle_to_fd
+
+        rebind_std_handle_to_fd(0)
+        rebind_std_handle_to_fd(1)
+    return source, sink
+
+
+def _duplicate(number: int) -> int:
+    """A duplicate above the standard descriptors, one of which may be closed."""
+    duplicate = os.dup(number)
+    if duplicate > 2:
+        return duplicate
+    try:
+        return _duplicate(number)
+    finally:
+        os.close(duplicate)

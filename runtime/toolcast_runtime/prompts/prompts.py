@@ -11,12 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..registry import Registry, Tool
+from ..tools.command_rows import command_rows
 from ..tools.module_names import module_name
 
-__all__ = ["COMMENT_COLUMN", "CliBlock", "Prompts", "Section", "command_rows"]
-
-COMMENT_COLUMN = 50
-"""Where the comments of the CLI block begin, so that no command depends on another's length."""
+__all__ = ["CliBlock", "Prompts", "Section"]
 
 _WITHOUT_SECTION = "tools"
 
@@ -190,7 +188,9 @@ class Prompts:
             for tool in tools
             if tool.is_in("cli") and tool.cli is not None
             for line in tool.cli.get("lines", ())
-            for row in command_rows(block.program, line["line"], line["comment"])
+            for row in command_rows(
+                block.program, line["line"], line.get("comment", tool.summary)
+            )
         ]
         closing = "".join(f"{line}\n" for line in block.closing)
         return "".join(
@@ -202,14 +202,6 @@ class Prompts:
                 closing,
             ]
         )
-
-
-def command_rows(program: str, line: str, comment: str) -> list[str]:
-    """A command of the CLI block, with its comment beside it, or below it when it is long."""
-    typed = f"  {program} {line}"
-    if len(typed) <= COMMENT_COLUMN - 2:
-        return [f"{typed.ljust(COMMENT_COLUMN)}# {comment}"]
-    return [typed, f"{' ' * COMMENT_COLUMN}# {comment}"]
 
 
 def _is_in(tool: Tool) -> bool:

@@ -4,7 +4,7 @@ from ..access.clients import AccessError, UnknownClientError
 from ..tools.definitions import DefinitionError
 from ..tools.provider import ToolProvider
 from ..tools.tool import Action, Tool
-from .toolset_registry import Registry, UnknownToolError
+from .registry import Registry, UnknownToolError
 
 __all__ = [
     "AccessError",

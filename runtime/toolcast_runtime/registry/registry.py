@@ -1,11 +1,10 @@
 """A toolset's tools: who sees which, look-up, and calls.
 
-What may ask a tool source awaits; each such function has a `_sync` twin for callers
-without an event loop.
+What may ask a provider awaits; each such function has a `_sync` wrapper for callers without an
+event loop.
 
-Importing this module loads next to nothing. Lists come from what was prepared at generation;
-a tool's module is imported when the tool itself is asked for, and what calls need at the first
-call.
+The definitions are read when a registry is made. Handlers, and what calls need, are imported at
+the first call.
 """
 
 from __future__ import annotations
@@ -14,71 +13,96 @@ from typing import TYPE_CHECKING, Any
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
 from ..calls.background_loop import sync
-from .local_tools import OwnTools
-from .remote_tools import find_source_tool, list_source_tools
-from .tool_list import ListedTool, PreparedTools
-from .tool_routing import route_tools as _route_tools
-from .toolset_registry import UnknownToolError
+from ..tools.definitions import DefinitionError, read_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from types import ModuleType
 
     from ..access.override_file import OverrideFile
     from ..calls.call_context import ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
     from ..ledger.ledger_settings import LedgerSettings
+    from ..router.route import RoutedTool
     from ..router.router import Router
-    from .provider import ToolSource
-    from .tool import Tool
+    from ..tools.provider import ToolProvider
+    from ..tools.tool import Tool
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
 
 
+class UnknownToolError(LookupError):
+    """No tool of that name is offered to that client."""
+
+
 class Registry:
-    """The tools of one toolset, and those of its sources.
+    """The tools of one toolset, and those of its providers.
 
     Args:
-        package: the toolset's package; its `tools` has one module a tool.
-        modules: the module of each tool, by the tool's name, in the declared order.
+        tools_package: the package whose `.json` files are the tools' definitions.
+        handlers: the package that every handler must be in; None when no tool may have
+            one.
+        sections: the sections in their declared order, which tools are listed by.
         clients: what each client may have; None when the toolset has no clients and its
             one caller may have every tool.
-        tool_clients: the only clients that a tool is meant for, for tools that say so.
-        former_names: the tool that each former name resolves to. Lists never show them.
-        sources: where further tools come from; an own tool wins over one of the same name.
-        ledger: where calls of persistent tools are recorded; None refuses them.
         override: where an administrator's changes are, read when access is first asked for.
+        ledger: where calls of persistent tools are recorded; None refuses them.
+        providers: where further tools come from; a local tool wins over one of the same
+            name.
         router: chooses tools for a message; None to choose by words.
-        checksum: that of the prepared file which belongs to the modules.
+
+    Attributes:
+        package: the toolset's package, by its name.
+        declared_access: who may have which tool, without an administrator's changes.
+
+    Raises:
+        DefinitionError: the package is not what was generated: a half of a tool is missing,
+            a file is not ours, a handler is outside of its package, or there is no tool.
     """
 
     def __init__(
         self,
-        package: str | None,
-        modules: Mapping[str, str],
-        clients: Mapping[str, Client] | None = None,
-        tool_clients: Mapping[str, tuple[str, ...]] | None = None,
-        former_names: Mapping[str, str] | None = None,
-        sources: Sequence[ToolSource] = (),
-        ledger: LedgerSettings | None = None,
-        override: OverrideFile | None = None,
-        router: Router | None = None,
+        tools_package: ModuleType,
         *,
-        checksum: str,
+        handlers: str | None = None,
+        sections: Sequence[str] = (),
+        clients: Mapping[str, Client] | None = None,
+        override: OverrideFile | None = None,
+        ledger: LedgerSettings | None = None,
+        providers: Sequence[ToolProvider] = (),
+        router: Router | None = None,
     ) -> None:
-        self.package = package
-        self._own = OwnTools(package, modules, checksum, former_names or {})
-        self._access = Access(clients, tool_clients or {})
-        self._sources = tuple(sources)
-        self._ledger = ledger
+        self.package = tools_package.__name__.rpartition(".")[0]
+        tools = read_tools(tools_package)
+        _refuse_strange_handlers(tools_package.__name__, tools, handlers)
+        self._tools = _in_declared_order(tools, sections)
+        self._former_names = {n: t.name for t in tools for n in t.former_names}
+        meant_for = {t.name: t.clients for t in tools if t.clients is not None}
+        self.declared_access = Access(clients, meant_for)
+        self._access = self.declared_access
         self._override = override
+        self._ledger = ledger
+        self._providers = tuple(providers)
         self._router = router
         self._tool_calls: ToolCalls | None = None
+        for provider in self._providers:
+            provider.reserve_names({*self._tools, *self._former_names})
 
     @property
-    def prepared(self) -> PreparedTools:
-        """What lists show of every tool of the toolset's own, whoever may see it."""
-        return self._own.prepared
+    def has_clients(self) -> bool:
+        """Whether a caller has to say which client it is."""
+        return self._access.clients is not None
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """The toolset's clients, in the declared order."""
+        return tuple(self._access.clients or ())
+
+    @property
+    def local_tools(self) -> tuple[Tool, ...]:
+        """Every tool of the toolset's own, whoever may see it, in the declared order."""
+        return tuple(self._tools.values())
 
     def access(self) -> Access:
         """Who may have which tool, with an administrator's changes.
@@ -93,8 +117,14 @@ class Registry:
             self._override = None
         return self._access
 
-    def names(self, client: str | None = None) -> tuple[str, ...]:
-        """The names of the toolset's own tools that a client may have, in their order.
+    def tools(
+        self, client: str | None = None, *, target: str | None = None
+    ) -> list[Tool]:
+        """The local tools that a client may have, in the declared order.
+
+        Args:
+            client: who asks.
+            target: leaves out the tools that are declared not to be in this target.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -102,55 +132,45 @@ class Registry:
         """
         access = self.access()
         access.client(client)
-        return tuple(n for n in self._own.names if access.may_have(client, n))
+        return [
+            tool
+            for name, tool in self._tools.items()
+            if access.may_have(client, name) and (target is None or tool.is_in(target))
+        ]
 
-    @property
-    def has_clients(self) -> bool:
-        """Whether a caller has to say which client it is."""
-        return self._access.clients is not None
+    def names(
+        self, client: str | None = None, *, target: str | None = None
+    ) -> tuple[str, ...]:
+        """The names of `tools`, with the same arguments and errors."""
+        return tuple(tool.name for tool in self.tools(client, target=target))
 
     def names_in(self, target: str) -> tuple[str, ...]:
-        """The names of the toolset's own tools that are in a target, in their order."""
-        return self._own.names
+        """The names of the local tools that are in a target, whoever may have them."""
+        return tuple(name for name, tool in self._tools.items() if tool.is_in(target))
 
     def resolve(self, name: str) -> str:
         """The present name of a tool that may be asked for by a former one."""
-        return self._own.resolve(name)
+        return name if name in self._tools else self._former_names.get(name, name)
 
-    def is_own(self, name: str) -> bool:
+    def is_local(self, name: str) -> bool:
         """Whether the toolset itself has a tool of this present name, for anybody."""
-        return name in self._own
+        return name in self._tools
 
     def get_tool(self, name: str, client: str | None = None) -> Tool:
-        """One of the toolset's own tools, by its present or a former name.
+        """A local tool, by its present or a former name.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             UnknownToolError: the client has no such tool.
             AccessError: who may have which tool cannot be found out.
         """
-        return self._own.load(self._present(name, client))
-
-    def listed_tool(self, name: str, client: str | None = None) -> ListedTool:
-        """What lists show of one of the toolset's own tools; its module is not imported.
-
-        Raises: as `get_tool`.
-        """
-        return self._own.listed(self._present(name, client))
-
-    def tools(self, client: str | None = None) -> list[Tool]:
-        """The toolset's own tools that a client may have, in the declared order.
-
-        Imports the module of each.
-
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
-        """
-        return [self._own.load(name) for name in self.names(client)]
+        present = self.resolve(name)
+        if not self.access().may_have(client, present) or present not in self._tools:
+            raise UnknownToolError(f"unknown tool `{name}`")
+        return self._tools[present]
 
     async def find_tool(self, name: str, client: str | None = None) -> Tool:
-        """A tool, the toolset's own or a source's, by its present or a former name.
+        """A tool, local or a provider's, by its present or a former name.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
@@ -159,32 +179,37 @@ class Registry:
         """
         return (await self._found(name, client))[0]
 
-    async def list_tools(self, client: str | None = None) -> list[ListedTool | Tool]:
-        """A client's tools: the toolset's own as prepared, in their order, then the sources'.
+    async def list_tools(self, client: str | None = None) -> list[Tool]:
+        """A client's tools: the local ones in their order, then the providers'.
 
         Raises:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        own = [self._own.listed(name) for name in self.names(client)]
-        return [*own, *await self.source_tools(client)]
+        return [*self.tools(client), *await self.remote_tools(client)]
 
-    async def source_tools(
+    async def remote_tools(
         self, client: str | None = None, *, is_always: bool = False
     ) -> list[Tool]:
-        """The sources' tools that a client may have, each name once; raises as `list_tools`.
+        """The providers' tools that a client may have, each name once; raises as `list_tools`.
 
-        `is_always`: only those of every turn; a source without any is not waited for.
+        `is_always`: only those of every turn; a provider without any is not waited for.
         """
         access = self.access()
         access.client(client)
-
-        def may_have(name: str) -> bool:
-            return name not in self._own and access.may_have(client, name)
-
-        return await list_source_tools(
-            self._sources, client, may_have, is_always=is_always
-        )
+        listed: dict[str, Tool] = {}
+        for provider in self._providers:
+            if is_always and not provider.has_always_tools:
+                continue
+            for tool in await provider.list_tools():
+                if (
+                    (tool.always or not is_always)
+                    and tool.name not in self._tools
+                    and access.may_have(client, tool.name)
+                    and provider.is_meant_for(tool.name, client)
+                ):
+                    listed.setdefault(tool.name, tool)
+        return list(listed.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
         """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
@@ -204,21 +229,13 @@ class Registry:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have which tool cannot be found out.
         """
-        shown: list[dict[str, Any]] = []
-        for name in names:
-            present = self.resolve(name)
-            if present in self._own:
-                shown.append(self.listed_tool(present, client).openai())
-            else:
-                shown.append((await self.find_tool(name, client)).openai())
-        return shown
+        return [(await self.find_tool(name, client)).openai() for name in names]
 
     async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
         """The client's tools that are offered in every turn, in OpenAI's format."""
-        own = [self._own.listed(name) for name in self.names(client)]
-        shown = [tool.openai() for tool in own if tool.always]
-        others = await self.source_tools(client, is_always=True)
-        return shown + [tool.openai() for tool in others]
+        local = [tool for tool in self.tools(client) if tool.always]
+        remote = await self.remote_tools(client, is_always=True)
+        return [tool.openai() for tool in (*local, *remote)]
 
     async def get_routed_tools_catalog(
         self, client: str | None = None
@@ -227,14 +244,43 @@ class Registry:
         listed = await self.list_tools(client)
         return {tool.name: tool.summary for tool in listed if not tool.always}
 
-    route_tools = _route_tools
+    async def route_tools(
+        self,
+        message: str,
+        catalog: Mapping[str, str] | None = None,
+        client: str | None = None,
+        *,
+        history: Sequence[str] = (),
+    ) -> list[str]:
+        """The names of the routed tools that fit a message; when in doubt, all of them.
 
-    get_mcp_tools_sync = sync(get_mcp_tools)
-    get_openai_tools_sync = sync(get_openai_tools)
-    get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
-    get_always_tools_sync = sync(get_always_tools)
-    get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
-    route_tools_sync = sync(route_tools)
+        Args:
+            message: what the user said last.
+            catalog: what `get_routed_tools_catalog` gave: only its names are chosen from,
+                and no client has to be named. None for the client's whole catalogue.
+            client: who is served.
+            history: the messages before, oldest first.
+
+        Raises:
+            UnknownClientError: without a catalogue, the toolset has clients and this is
+                none of them.
+            AccessError: without a catalogue, who may have which tool cannot be found out.
+        """
+        from ..router.route import RoutedTool
+        from ..router.router import Router
+
+        if catalog is None:
+            listed = await self.list_tools(client)
+        else:
+            listed = await self._all_of(frozenset(catalog))
+        known = {tool.name: _routed(tool) for tool in listed if not tool.always}
+        tools = list(known.values())
+        if catalog is not None:
+            # One that is not listed any more is chosen by what the catalogue says.
+            tools = [known.get(n) or RoutedTool(n, text) for n, text in catalog.items()]
+        router = self._router or Router()
+        route = await router.route(message, tools, history)
+        return list(route.names)
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -242,7 +288,7 @@ class Registry:
         """What is wrong with the arguments of a call; empty when nothing is.
 
         Raises:
-            LookupError: the client has no such tool of the toolset's own.
+            LookupError: the client has no such local tool.
         """
         tool = self.get_tool(name, client)
         return self._calls.validators.problems_with_arguments(tool, arguments)
@@ -262,15 +308,21 @@ class Registry:
         """
         found = self._found(name, client)
         return await self._calls.find_and_call(
-            found, name, arguments, client, report_progress  # type: ignore[arg-type]
+            found, name, arguments, client, report_progress
         )
 
+    get_mcp_tools_sync = sync(get_mcp_tools)
+    get_openai_tools_sync = sync(get_openai_tools)
+    get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
+    get_always_tools_sync = sync(get_always_tools)
+    get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
+    route_tools_sync = sync(route_tools)
     call_tool_sync = sync(call_tool)
 
     async def close(self) -> None:
-        """Ends what the sources hold open, and returns when all calls are recorded."""
-        for source in self._sources:
-            await source.close()
+        """Ends what the providers hold open, and returns when all calls are recorded."""
+        for provider in self._providers:
+            await provider.close()
         if self._tool_calls is not None:
             await self._tool_calls.close()
 
@@ -283,23 +335,76 @@ class Registry:
         return self._tool_calls
 
     def _is_known(self, name: str) -> bool:
-        return name in self._own or any(s.may_own(name) for s in self._sources)
-
-    def _present(self, name: str, client: str | None) -> str:
-        present = self.resolve(name)
-        if not self.access().may_have(client, present) or present not in self._own:
-            raise UnknownToolError(f"unknown tool `{name}`")
-        return present
+        return name in self._tools or any(p.may_have(name) for p in self._providers)
 
     async def _found(
         self, name: str, client: str | None
-    ) -> tuple[Tool, ToolSource | None]:
+    ) -> tuple[Tool, ToolProvider | None]:
         present = self.resolve(name)
-        # Before any source is asked: what a client may not have costs no I/O.
+        # Before any provider is asked: what a client may not have costs no I/O.
         if self.access().may_have(client, present):
-            if present in self._own:
-                return self._own.load(present), None
-            found = await find_source_tool(self._sources, client, present)
-            if found is not None:
-                return found
+            if present in self._tools:
+                return self._tools[present], None
+            for provider in self._providers:
+                if provider.may_have(present) and provider.is_meant_for(
+                    present, client
+                ):
+                    tool = await provider.find_tool(present)
+                    if tool is not None:
+                        return tool, provider
         raise UnknownToolError(f"unknown tool `{name}`")
+
+    async def _all_of(self, names: frozenset[str]) -> list[Tool]:
+        """What there is of the named tools, whoever may have them."""
+        found = [tool for name, tool in self._tools.items() if name in names]
+        for provider in self._providers:
+            if any(map(provider.may_have, names)):
+                found += await provider.list_tools()
+        return found
+
+
+def _in_declared_order(
+    tools: Iterable[Tool], sections: Sequence[str]
+) -> dict[str, Tool]:
+    """By section, then `order`, then name; what is not declared comes last."""
+    places = {section: place for place, section in enumerate(sections)}
+
+    def place(tool: Tool) -> tuple[int, bool, int, str]:
+        section = places.get(tool.section or "", len(places))
+        return section, tool.order is None, tool.order or 0, tool.name
+
+    return {tool.name: tool for tool in sorted(tools, key=place)}
+
+
+def _refuse_strange_handlers(
+    package: str, tools: Iterable[Tool], handlers: str | None
+) -> None:
+    """Lets no definition, whoever edited it, name code from anywhere.
+
+    Raises:
+        DefinitionError: a handler is outside of the package.
+    """
+    for tool in tools:
+        if tool.handler is not None:
+            module = tool.handler.partition(":")[0]
+            if handlers is None or not f"{module}.".startswith(f"{handlers}."):
+                allowed = "no package of handlers is declared"
+                if handlers is not None:
+                    allowed = f"handlers are in `{handlers}`"
+                raise DefinitionError(
+                    f"{package}: the handler `{tool.handler}` of `{tool.name}` is"
+                    f" refused: {allowed}"
+                )
+
+
+def _routed(tool: Tool) -> RoutedTool:
+    """A tool as the router sees it."""
+    from ..router.route import RoutedTool
+
+    return RoutedTool(
+        tool.name,
+        tool.summary,
+        tool.description,
+        "\n".join(tool.prompt_usage),
+        tool.parameters,
+    )

@@ -1,1 +1,12 @@
-"""Testing."""
+"""The tests of generated packages."""
+
+try:
+    import pytest  # noqa: F401 - asked for first, to say how to install it
+except ImportError as error:
+    raise ImportError(
+        f"{__name__} needs pytest: pip install 'toolcast-runtime[testing]'"
+    ) from error
+
+from .snapshot_tests import snapshot_tests
+
+__all__ = ["snapshot_tests"]

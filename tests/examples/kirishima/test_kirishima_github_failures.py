@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.examples.kirishima.github_server import TOKEN
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.examples.kirishima.github_server import REPOSITORY, TOKEN, FakeGitHub
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from examples.kirishima.store import database
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 

@@ -12,7 +12,7 @@ import pytest
 from whenever import Instant, patch_current_time
 
 from examples.kirishima.store import database, database_path
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 

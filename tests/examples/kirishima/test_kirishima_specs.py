@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 ROOT = Path(__file__).parents[3]
 SPECS = ROOT / "specs" / "kirishima"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from whenever import Instant, TimePatch, patch_current_time
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 

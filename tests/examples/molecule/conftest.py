@@ -15,7 +15,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from examples.molecule.platform import Platform
-from toolcast_runtime.calls.tool_response import ToolResponse
+from toolcast_runtime import ToolResponse
 
 SPECS = Path(__file__).resolve().parents[3] / "specs" / "molecule"
 WORKSPACES: dict[str, list[str]] = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from examples.molecule import a2a, delegation, registry, server
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("platform")

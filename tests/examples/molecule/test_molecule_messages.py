@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from examples.molecule import activities, store, user
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "specs" / "molecule"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 ACTING = {

@@ -18,7 +18,7 @@ from tests.examples.ren.conftest import Call
 from tests.examples.ren.story import tell
 from tests.letta.fake_letta import FakeLetta
 from toolcast.handler_code.sql_tables import tables_in_sql
-from toolcast_runtime.calls.call_context import current_call
+from toolcast_runtime import current_call
 
 SPECS = Path(__file__).parents[3] / "specs" / "ren"
 POOLS = yaml.safe_load((SPECS / "toolset.yaml").read_text("utf-8"))["pools"]

@@ -37,7 +37,8 @@ def test_a_plan_is_made_saved_applied_and_verified(desk: Desk) -> None:
     done = desk.letta("verify", *LOCAL)
     assert done.exit_code == 0, done.stdout + done.stderr
     assert "run delete_note by keeper: left out (it changes data" in done.stdout
-    assert "all_match: true, offered_count: 2, called: 1" in done.stdout
+    assert "run search_notes by keeper: ok (1 example)\n" in done.stdout
+    assert "attached_count: 2  keeper\nall_match: true\n" in done.stdout
     call = desk.mcp.called("search_notes")[0]
     assert call.arguments == {"query": "tea"}
     assert call.headers["x-agent-id"] == AGENT
@@ -204,7 +205,7 @@ def test_verify_finds_a_changed_schema_and_a_failing_example(desk: Desk) -> None
     done = desk.letta("verify", *LOCAL)
     assert done.exit_code == 1
     assert "example 1: the call failed: no ink" in done.stdout
-    assert "another description" in done.stderr
+    assert "another description" in done.stdout
     assert "all_match: false" in done.stdout
 
 

@@ -8,7 +8,7 @@ from ...encoders.names import option_name
 from ...facts.cli_commands import cli_commands
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool, whole
+from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]
 
@@ -18,7 +18,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     if "cli" not in toolset.targets:
         return
     flags: dict[str, set[str]] = {}
-    for tool in whole(toolset, workspace).tools_in("cli"):
+    for tool in toolset.tools_in("cli"):
         decision = tool.cli
         if decision is not None and decision.keyword is not None and not tool.actions:
             keyword, _, flag = decision.keyword.partition(" ")

@@ -50,7 +50,7 @@ def _section_tools(toolset: Toolset) -> Iterator[Finding]:
 
 
 def _tools(tool: ToolSpec, other: ToolSpec, what: str) -> Finding:
-    where = other.document.file if other.document else other.name
+    where = other.source.file
     message = f"`{tool.name}` and `{other.name}` of {where} give the same {what}"
     return at_tool(RULE, tool, ("name",), message, "rename one of the two")
 
@@ -61,8 +61,7 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Findin
         derived = module_name(name)
         other = first.setdefault(derived, name)
         if other != name:
-            document = toolset.document
-            line = document.span((key, other), at_key=True).line if document else 0
+            line = toolset.source.span((key, other), at_key=True).line
             yield at_toolset(
                 RULE,
                 toolset,

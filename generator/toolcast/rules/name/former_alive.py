@@ -9,7 +9,7 @@ from ...facts.spec_texts import prose_of_tool, prose_of_toolset
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_tool, at_toolset, whole
+from ..rule import Rule, at_tool, at_toolset
 
 __all__ = ["RULE"]
 
@@ -18,7 +18,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds former and reserved names that are alive as names or in prose."""
     live: set[str] = set()
     owners: dict[str, str] = {}
-    for tool in whole(toolset, workspace).tools:
+    for tool in toolset.tools:
         live.add(tool.name)
         for name in tool.renamed_from:
             owners.setdefault(name, tool.name)

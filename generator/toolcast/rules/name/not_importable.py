@@ -24,8 +24,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             f"`{module_name(toolset.name)}` is free, for example",
         )
     reserved = [step for step in workspace.output.split("/") if keyword.iskeyword(step)]
-    if reserved and workspace.document is not None:
-        yield workspace.document.finding(
+    if reserved:
+        yield workspace.source.finding(
             RULE.id,
             RULE.severity,
             ("output",),

@@ -1,4 +1,4 @@
-"""What comparing outputs with the disk finds, for the catalogue; `output/plan.py` is its code."""
+"""What comparing outputs with the disk finds, for the catalogue; `output/diagnosis.py` is its code."""
 
 from __future__ import annotations
 
@@ -17,20 +17,13 @@ RULES = (
         good="",
     ),
     Rule(
-        id="output/stale",
+        id="output/differs",
         severity=Severity.ERROR,
-        purpose="Checks that the outputs are what the specs give now.",
-        why="A spec was changed and `toolcast generate` was not run.",
-        bad="",
-        good="",
-    ),
-    Rule(
-        id="output/hand-edited",
-        severity=Severity.ERROR,
-        purpose="Checks that no output was edited by hand.",
+        purpose="Checks that every output is exactly what the specs give.",
         why=(
-            "The next run would lose the change. It belongs in a spec, a handler or a"
-            " template."
+            "A spec was changed and `toolcast generate` was not run, or an output was"
+            " edited by hand. Such an edit belongs in a spec, a handler or a template:"
+            " the next run would lose it."
         ),
         bad="",
         good="",

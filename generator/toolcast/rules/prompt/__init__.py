@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
+from ...detectors.cross_tool import CrossToolInstructions
+from ...detectors.injection_patterns import MARKUP, OTHER_TOOLS, SECRECY, SECRETS
 from ...detectors.phrase import Phrase, first_phrase
-from ...facts.model_texts import SurfaceText, SurfaceTexts
+from ...detectors.prefilter import Prefilter
+from ...facts.model_texts import ModelText, together
 from ...facts.spec_texts import prose_of_toolset
 from ...findings import Finding
-from ...model.model import Toolset, ToolSpec
+from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule, at_tool, at_toolset
 
-__all__ = ["CAVEAT", "at_text", "phrases_in", "phrases_in_toolset", "shown"]
+__all__ = [
+    "CAVEAT",
+    "Suspects",
+    "at_text",
+    "phrases_in",
+    "phrases_in_toolset",
+    "shown",
+    "suspects",
+]
 
 CAVEAT = (
     " The word list is a heuristic: it helps reviewers to look, and does not stop an"
@@ -20,8 +33,46 @@ CAVEAT = (
 )
 
 
+class Suspects(NamedTuple):
+    """The tools of a toolset of which some text may be an attack on a model.
+
+    Attributes:
+        by_phrase: those that have a phrase of a list, by the list.
+        by_script: those with letters beyond ASCII.
+        by_name: those that may order the use of another tool.
+        instructions: finds such orders.
+    """
+
+    by_phrase: Mapping[Sequence[Phrase], list[ToolSpec]]
+    by_script: list[ToolSpec]
+    by_name: list[ToolSpec]
+    instructions: CrossToolInstructions
+
+
+@lru_cache(maxsize=4)
+def suspects(toolset: Toolset, workspace: Workspace) -> Suspects:
+    """Goes once through all texts of each tool, for every rule of the family."""
+    names = {tool.name for other in workspace.toolsets for tool in other.tools}
+    instructions = CrossToolInstructions(names)
+    by_phrase: dict[Sequence[Phrase], list[ToolSpec]] = {
+        phrases: [] for phrases in (MARKUP, OTHER_TOOLS, SECRECY, SECRETS)
+    }
+    found = Suspects(by_phrase, [], [], instructions)
+    for tool in toolset.tools:
+        text = together(tool)
+        prefilter = Prefilter(text)
+        for phrases, tools in by_phrase.items():
+            if first_phrase(text, phrases, prefilter) is not None:
+                tools.append(tool)
+        if not text.isascii():
+            found.by_script.append(tool)
+        if next(instructions.finditer(text, tool.name, prefilter), None):
+            found.by_name.append(tool)
+    return found
+
+
 def at_text(
-    rule: Rule, tool: ToolSpec, found: SurfaceText, message: str, help: str
+    rule: Rule, tool: ToolSpec, found: ModelText, message: str, help: str
 ) -> Finding:
     """A finding at one string of a tool's spec."""
     return at_tool(rule, tool, found.path, message, help, at_key=found.is_key)
@@ -36,21 +87,12 @@ def shown(text: str) -> str:
 def phrases_in(
     rule: Rule,
     tool: ToolSpec,
-    texts: SurfaceTexts,
+    texts: Iterable[ModelText],
     phrases: Sequence[Phrase],
     help: str,
-    *,
-    passing: str = "",
 ) -> Iterator[Finding]:
-    """A finding for each text with one of the phrases, at the first of them.
-
-    `passing` names a field whose texts are passed over.
-    """
-    if first_phrase(texts.joined, phrases, texts.clues) is None:
-        return
-    for found in texts.each:
-        if found.path[0] == passing:
-            continue
+    """A finding for each text with one of the phrases, at the first of them."""
+    for found in texts:
         message = _message(found.text, phrases)
         if message:
             yield at_text(rule, tool, found, message, help)

@@ -9,7 +9,7 @@ from ...facts.model_texts import all_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
-from . import CAVEAT, phrases_in, phrases_in_toolset
+from . import CAVEAT, phrases_in, phrases_in_toolset, suspects
 
 __all__ = ["RULE"]
 
@@ -18,11 +18,10 @@ _HELP = "say it in plain words"
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds markup that a model could take for the frame of its prompt."""
-    for tool in toolset.tools:
+    for tool in suspects(toolset, workspace).by_phrase[MARKUP]:
         # Icons are pictures for people and may well be data URIs.
-        # An icon is a data URI by right.
-        texts = all_texts(tool)
-        yield from phrases_in(RULE, tool, texts, MARKUP, _HELP, passing="icons")
+        texts = (text for text in all_texts(tool) if text.path[0] != "icons")
+        yield from phrases_in(RULE, tool, texts, MARKUP, _HELP)
     yield from phrases_in_toolset(RULE, toolset, MARKUP, _HELP)
 
 

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...detectors.confusables import look_alike
+from ...detectors.confusables import confusable_word
 from ...facts.model_texts import all_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.characters import describe
 from ..rule import Rule
-from . import at_text, shown
+from . import at_text, shown, suspects
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds words that look Latin and are not."""
-    for tool in toolset.tools:
-        texts = all_texts(tool)
-        if texts.joined.isascii():
-            continue
-        for found in texts.each:
-            hit = look_alike(found.text)
+    for tool in suspects(toolset, workspace).by_script:
+        for found in all_texts(tool):
+            hit = confusable_word(found.text)
             if hit is not None:
                 word, character = hit
                 yield at_text(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...detectors.cross_tool import Steering, steering
+from ...detectors.cross_tool import CrossToolInstructions
 from ...detectors.injection_patterns import OTHER_TOOLS
 from ...facts.model_texts import definition_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
-from . import CAVEAT, at_text, phrases_in, shown
+from . import CAVEAT, at_text, phrases_in, shown, suspects
 
 __all__ = ["RULE"]
 
@@ -19,26 +19,20 @@ _HELP = "speak of this tool alone; `when_to_use` is the place to compare tools"
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds definitions that address the model about tools other than their own."""
-    names = {tool.name for other in workspace.toolsets for tool in other.tools}
-    names.update(tool.name for tool in toolset.tools)
-    pattern = steering(sorted(names))
-    for tool in toolset.tools:
+    found = suspects(toolset, workspace)
+    for tool in found.by_phrase[OTHER_TOOLS]:
         yield from phrases_in(RULE, tool, definition_texts(tool), OTHER_TOOLS, _HELP)
-        if pattern is not None:
-            yield from _steered(tool, pattern)
+    for tool in found.by_name:
+        yield from _ordered(tool, found.instructions)
 
 
-def _steered(tool: ToolSpec, pattern: Steering) -> Iterator[Finding]:
-    texts = definition_texts(tool)
-    if not pattern.search(texts.joined, texts.clues):
-        return
-    for found in texts.each:
-        for match in pattern.finditer(found.text):
+def _ordered(tool: ToolSpec, instructions: CrossToolInstructions) -> Iterator[Finding]:
+    for found in definition_texts(tool):
+        match = next(instructions.finditer(found.text, tool.name), None)
+        if match is not None:
             name = next(group for group in match.groups() if group)
-            if name.casefold() != tool.name.casefold():
-                message = f"the text steers the use of `{name}`: {shown(match.group())}"
-                yield at_text(RULE, tool, found, message, _HELP)
-                break
+            message = f"the text steers the use of `{name}`: {shown(match.group())}"
+            yield at_text(RULE, tool, found, message, _HELP)
 
 
 RULE = Rule(

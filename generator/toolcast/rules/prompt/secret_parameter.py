@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcast_runtime.ledger.secret_arguments import SECRET_NAMES, name_in_words
 
-from ...facts.model_texts import texts_of
+from ...facts.model_texts import texts_in
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
@@ -20,22 +20,12 @@ __all__ = ["RULE", "SECRET_PARAMETERS"]
 SECRET_PARAMETERS: dict[str, str] = {
     **dict.fromkeys(SECRET_NAMES, "secrets"),
     **dict.fromkeys(
-        [
-            *("sidenote", "side note", "system prompt", "system message"),
-            *(
-                "conversation history",
-                "chat history",
-                "conversation",
-                "full conversation",
-            ),
-            *(
-                "previous messages",
-                "chain of thought",
-                "hidden notes",
-                "internal notes",
-            ),
-            *("context dump", "env vars", "environment variables", "env file"),
-        ],
+        (
+            "sidenote,side note,system prompt,system message,conversation history,"
+            "chat history,conversation,full conversation,previous messages,"
+            "chain of thought,hidden notes,internal notes,context dump,env vars,"
+            "environment variables,env file"
+        ).split(","),
         "what the model knows",
     ),
 }
@@ -47,7 +37,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         if not any(map(_wanted, _parameters(tool.parameters))):
             continue
-        for found in texts_of(tool.parameters, ("parameters",)):
+        for found in texts_in(tool.parameters, ("parameters",)):
             if not (found.is_key and _is_parameter(found.path)):
                 continue
             wanted = _wanted(found.text)

@@ -43,16 +43,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
-    documents = [
-        ("workspace", workspace.document),
-        ("toolset", toolset.document),
-        *(("tool", tool.document) for tool in toolset.tools),
-    ]
-    return named_schemas(
-        (kind, document.file, document.text)
-        for kind, document in documents
-        if document is not None
-    )
+    sources = [("workspace", workspace.source), ("toolset", toolset.source)]
+    sources += [("tool", tool.source) for tool in toolset.tools]
+    return named_schemas((kind, source.file, source.text) for kind, source in sources)
 
 
 RULE = Rule(

@@ -16,14 +16,14 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds targets that do not exist."""
     known = target_names(workspace.extensions)
-    own = (toolset.document.value if toolset.document else {}).get("targets") or {}
+    own = toolset.targets if "targets" in toolset.fields else ()
     for name in own:
         if name not in known:
             path = ("targets", name)
             yield at_toolset(RULE, toolset, path, *_worded(name, known), at_key=True)
     for index, name in enumerate(workspace.targets):
-        if name not in known and workspace.document is not None:
-            yield workspace.document.finding(
+        if name not in known:
+            yield workspace.source.finding(
                 RULE.id, RULE.severity, ("targets", index), *_worded(name, known)
             )
 

@@ -1,0 +1,55 @@
+"""Where the program begins."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+
+__all__ = ["main", "same_command"]
+
+# A run builds a tree that lives to its end, and Python's collector of cycles would go through
+# it again and again. It is not switched off: wording the problems of a hostile schema makes
+# many cycles.
+_OBJECTS = 50_000
+
+
+def main() -> None:
+    """The program `toolcast`.
+
+    A `generate` that has nothing to do says so before the libraries are imported that it
+    would need for its work.
+    """
+    if sys.argv[1:2] == ["generate"] and _is_repeated():
+        return
+    gc.set_threshold(_OBJECTS, *gc.get_threshold()[1:])
+    from .entry import main as program
+
+    program(prog_name="toolcast")
+
+
+def same_command() -> str:
+    """What makes a command the same as an earlier one: its words, its place, its colours."""
+    watched = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    return repr((sys.argv[1:], os.getcwd(), watched))
+
+
+def _is_repeated() -> bool:
+    from ..project import find_root
+    from ..stamp import repeated
+
+    # Where a stream cannot take it, the whole run knows what is to be done.
+    with contextlib.suppress(OSError, UnicodeError):
+        root = find_root(os.getcwd())
+        ended = repeated(root, same_command()) if root is not None else None
+        if ended is None:
+            return False
+        for stream, text in ((sys.stderr, ended.err), (sys.stdout, ended.out)):
+            text.encode(stream.encoding)
+            stream.write(text)
+            stream.flush()
+        if ended.code:
+            sys.exit(ended.code)
+        return True
+    return False

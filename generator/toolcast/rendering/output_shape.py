@@ -1,0 +1,253 @@
+"""Checks rendered text against the shape that its view declares.
+
+An encoder with a hole, or a target that goes around the encoders, would let a spec's text
+become code. This check turns such a hole into a failed run that writes nothing: what is
+imported, defined and called is known before the text is drawn, and nothing else may appear.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+__all__ = [
+    "JsonShape",
+    "MarkdownShape",
+    "PythonShape",
+    "Shape",
+    "ShapeViolation",
+    "TextShape",
+    "shape_of_path",
+    "verify_shape",
+]
+
+
+class ShapeViolation(Exception):
+    """A rendered file has no declared shape, or is not of it: a defect of its target."""
+
+
+class PythonShape(NamedTuple):
+    """What a rendered Python file may hold.
+
+    Attributes:
+        statements: its top-level statements in order, a word each: `docstring`,
+            `from MODULE`, `class NAME`, `def NAME`, `NAME =`, `NAME:`, `if NAME` and `try`.
+        calls: the dotted names of everything that it calls.
+    """
+
+    statements: tuple[str, ...]
+    calls: frozenset[str] = frozenset()
+
+
+class MarkdownShape(NamedTuple):
+    """What a rendered Markdown file may hold: these heading lines, and no open fence."""
+
+    headings: tuple[str, ...]
+
+
+class JsonShape(NamedTuple):
+    """What a rendered JSON file may hold: one object with these keys, in this order."""
+
+    keys: tuple[str, ...]
+
+
+class TextShape(NamedTuple):
+    """What a rendered file of plain text may hold: so many lines, each of them ended."""
+
+    lines: int
+
+
+Shape = PythonShape | MarkdownShape | JsonShape | TextShape
+
+_KINDS: dict[str, type[Shape]] = {
+    "py": PythonShape,
+    "md": MarkdownShape,
+    "json": JsonShape,
+}
+
+
+def shape_of_path(path: str) -> type[Shape]:
+    """The kind of shape that a file of that name must have: plain text is what is left."""
+    ending = path.rpartition("/")[2].rpartition(".")[2]
+    return _KINDS.get(ending.removesuffix("i"), TextShape)
+
+
+def verify_shape(
+    name: str, data: bytes, shape: object, known: frozenset[str] = frozenset()
+) -> None:
+    """Compares rendered bytes with their declared shape.
+
+    Args:
+        name: what the bytes are called in a violation: their template.
+        data: the bytes.
+        shape: what was declared; anything but a shape is none.
+        known: words that the template itself has. Statements, calls and headings made of
+            these alone may stand in it beside the declared ones.
+
+    Raises:
+        ShapeViolation: there is no shape, or with the name and the first difference.
+    """
+    text = data.decode("utf-8")
+    match shape:
+        case PythonShape():
+            problem = _python_problem(text, shape, known)
+        case MarkdownShape():
+            problem = _markdown_problem(text, shape, known)
+        case JsonShape():
+            problem = _json_problem(text, shape)
+        case TextShape():
+            problem = _text_problem(text, shape)
+        case _:
+            problem = (
+                "its view declares no `shape`; what a file may hold is declared before it"
+                " is rendered, as PythonShape, MarkdownShape, JsonShape or TextShape"
+            )
+    if problem:
+        raise ShapeViolation(f"{name}: {problem}")
+
+
+def _python_problem(text: str, shape: PythonShape, known: frozenset[str]) -> str:
+    try:
+        tree = ast.parse(text)
+        # Compiling refuses more than parsing does, duplicate arguments for one.
+        compile(text, "<generated>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"not Python: {error}"
+    found = [word for node in tree.body for word in _statement(node)]
+    if problem := _difference(found, shape.statements, known, ""):
+        return problem
+    for node in _beyond_constants(tree):
+        if isinstance(node, ast.Call):
+            name = _dotted(node.func)
+            if name not in shape.calls and not _is_made_of(name, known):
+                return f"line {node.lineno} calls {name!r}"
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            if node not in tree.body and not _may_import(node):
+                return f"line {node.lineno} imports more than one name"
+        elif isinstance(node, (ast.JoinedStr, ast.Lambda, ast.Await, ast.Delete)):
+            return f"line {node.lineno} has {type(node).__name__}"
+    return ""
+
+
+def _difference(
+    found: Iterable[str], declared: tuple[str, ...], known: frozenset[str], what: str
+) -> str:
+    """How what was found differs from what was declared, but for what is known."""
+    listed = list(found)
+    if listed == list(declared):
+        return ""
+    extra = [
+        word for word in listed if word not in declared and not _is_made_of(word, known)
+    ]
+    missing = [] if known else [word for word in declared if word not in listed]
+    if extra or missing:
+        return f"unexpected {what}{extra}, missing {missing}"
+    return "" if known else f"{what}{listed} in another order or number than declared"
+
+
+def _is_made_of(text: str, known: frozenset[str]) -> bool:
+    return bool(known) and known.issuperset(re.findall(r"\w+", text))
+
+
+def _beyond_constants(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but names and constants, which most of a generated file is made of."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in node._fields:
+            value = getattr(node, name, None)
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, ast.AST) and not isinstance(
+                    child, (ast.Constant, ast.Name, ast.expr_context)
+                ):
+                    waiting.append(child)
+
+
+def _may_import(node: ast.Import | ast.ImportFrom) -> bool:
+    """Inside of a block only one name is imported: a handler, for type checkers."""
+    if isinstance(node, ast.ImportFrom):
+        return len(node.names) == 1 and node.names[0].asname is None
+    return False
+
+
+def _statement(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        yield "docstring"
+    elif isinstance(node, ast.ImportFrom):
+        yield f"from {'.' * node.level}{node.module or ''}"
+    elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+        word = "class" if isinstance(node, ast.ClassDef) else "def"
+        yield f"{word} {node.name}"
+    elif isinstance(node, ast.Assign):
+        yield from (f"{_dotted(target)} =" for target in node.targets)
+    elif isinstance(node, ast.AnnAssign):
+        yield f"{_dotted(node.target)}:"
+    elif isinstance(node, ast.If):
+        test = node.test.left if isinstance(node.test, ast.Compare) else node.test
+        yield f"if {_dotted(test)}"
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield f"{_dotted(node.value.func)}()"
+    else:
+        yield type(node).__name__.lower()
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return f"<{type(node).__name__}>"
+
+
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*$")
+
+
+def _markdown_problem(text: str, shape: MarkdownShape, known: frozenset[str]) -> str:
+    headings: list[str] = []
+    fence, before = "", ""
+    for line in text.split("\n"):
+        first = line.lstrip(" ")[:1]
+        match = _FENCE.match(line) if first in "`~" else None
+        if fence:
+            if (
+                match
+                and match[1].startswith(fence)
+                and not line.strip().strip(fence[0])
+            ):
+                fence = ""
+        elif match:
+            if line.startswith(" "):
+                return "a fence that may belong to a list"
+            fence = match[1]
+        elif first == "#" and _HEADING.match(line):
+            headings.append(line)
+        elif first in "=-" and before.strip() and _UNDERLINE.match(line):
+            headings.append(before)
+        before = "" if fence else line
+    if fence:
+        return "a fenced block is left open"
+    return _difference(headings, shape.headings, known, "headings ")
+
+
+def _json_problem(text: str, shape: JsonShape) -> str:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {error}"
+    keys = tuple(value) if isinstance(value, dict) else None
+    return "" if keys == shape.keys else f"the keys {keys} instead of {shape.keys}"
+
+
+def _text_problem(text: str, shape: TextShape) -> str:
+    found = text.count("\n")
+    if text and not text.endswith("\n"):
+        return "the last line has no end"
+    if found != shape.lines or len(text.splitlines()) != found:
+        return f"{len(text.splitlines())} lines instead of {shape.lines}"
+    return ""

@@ -1,0 +1,354 @@
+"""The tests of a generated package: every live consumer against the definitions.
+
+Needs `pytest`. The definitions are read from their files here, not by the registry, so that an
+edit of either side shows; number spellings and the order of keys count.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import json
+import re
+import shlex
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ..registry import Registry, Tool
+from ..validation import Validators
+from .mcp_wire import raw_tools_list
+
+__all__ = ["GeneratedPackage", "snapshot_tests"]
+
+_REVISIONS = ("2025-11-25", "2026-07-28")
+
+
+class GeneratedPackage:
+    """A generated package's files, and its registry.
+
+    Args:
+        registry: the module `registry`.
+    """
+
+    def __init__(self, registry: ModuleType) -> None:
+        self.registry: Registry = registry.REGISTRY
+        self.name = registry.__name__.rpartition(".")[0]
+        self.folder = Path(registry.__file__ or "").parent
+        self.definitions: dict[str, dict[str, Any]] = {}
+        self._spelled: dict[str, Any] = {}
+        for path in sorted((self.folder / "tools").glob("*.json")):
+            text = path.read_text(encoding="utf-8")
+            definition = json.loads(text)
+            name = definition["mcp"]["name"]
+            self.definitions[name] = definition
+            self._spelled[name] = spelled(text)["mcp"]
+
+    @property
+    def clients(self) -> tuple[str | None, ...]:
+        """The toolset's clients; None for the one caller of a toolset without clients."""
+        return self.registry.clients or (None,)
+
+    @cached_property
+    def blocks(self) -> dict[str, str]:
+        """The prompt files' texts without their signatures, by file name."""
+        return {
+            path.name: path.read_text(encoding="utf-8").partition("\n")[2]
+            for path in sorted((self.folder / "prompts").glob("*.md"))
+        }
+
+    def tool(self, name: str) -> Tool:
+        """The registry's tool of a definition."""
+        found = {tool.name: tool for tool in self.registry.local_tools}
+        ensure(name in found, f"{name}: the registry lacks it")
+        return found[name]
+
+    def offered(self, client: str | None, target: str) -> list[str]:
+        """The names of the definitions that a client gets in a target, in their order."""
+        access = self.registry.access()
+        return [
+            tool.name
+            for tool in self.registry.local_tools
+            if access.may_have(client, tool.name)
+            and target not in self.definitions[tool.name].get("exclusions", {})
+        ]
+
+    def a_client_of(self, name: str) -> str | None:
+        """A client that may have a tool; skips the test when nobody may."""
+        access = self.registry.access()
+        for client in self.clients:
+            if access.may_have(client, name):
+                return client
+        pytest.skip(f"no client may have {name}")
+
+    def skip_unless_in(self, name: str, target: str) -> None:
+        """Skips the test of a tool that is declared not to be in a target."""
+        reason = self.definitions[name].get("exclusions", {}).get(target)
+        if reason is not None:
+            pytest.skip(f"{name} is excluded from {target}: {reason}")
+
+    def same_tools(self, what: str, live: str | bytes, names: Iterable[str]) -> None:
+        """Holds a list of MCP tools, as JSON text, to the definitions of these names."""
+        listed, expected = spelled(live), list(names)
+        same(f"{what}: the names", [tool.get("name") for tool in listed], expected)
+        for tool, name in zip(listed, expected, strict=True):
+            same(f"{what}: {name}", tool, self._spelled[name])
+
+
+def spelled(text: str | bytes) -> Any:
+    """A JSON value whose numbers are kept as they are written."""
+
+    def number(digits: str) -> dict[str, str]:
+        return {"number": digits}
+
+    return json.loads(text, parse_int=number, parse_float=number)
+
+
+def same(what: str, live: Any, expected: Any) -> None:
+    """Fails with a diff when two JSON values, or texts, are not the same in every detail."""
+    one, other = (
+        value if isinstance(value, str) else json.dumps(value, indent=2)
+        for value in (expected, live)
+    )
+    if one != other:
+        diff = difflib.unified_diff(
+            one.split("\n"), other.split("\n"), "definition", "live", lineterm="", n=2
+        )
+        raise AssertionError(f"{what} differs from the definitions\n" + "\n".join(diff))
+
+
+def ensure(holds: bool, message: str) -> None:
+    """Fails with a message, under `python -O` too."""
+    if not holds:
+        raise AssertionError(message)
+
+
+def snapshot_tests(
+    registry: ModuleType,
+    mcp_server: ModuleType | None = None,
+    langchain_tools: ModuleType | None = None,
+    cli: ModuleType | None = None,
+    prompts: ModuleType | None = None,
+) -> type:
+    """The class of tests of a generated package, for pytest to collect.
+
+    Args:
+        registry: the package's module `registry`.
+        mcp_server: its module of that name; None without that target, as with the others.
+        langchain_tools: likewise.
+        cli: likewise.
+        prompts: likewise.
+    """
+    package = GeneratedPackage(registry)
+    tests = [_registry_tests(package)]
+    if mcp_server is not None:
+        tests.append(_mcp_tests(package, mcp_server.SERVER))
+    if langchain_tools is not None:
+        tests.append(_langchain_tests(package, langchain_tools.LANGCHAIN_TOOLS))
+    if cli is not None:
+        tests.append(_cli_tests(package, cli.main))
+    if prompts is not None:
+        tests.append(_prompt_tests(package, prompts.PROMPTS))
+    return type("TestSnapshots", tuple(tests), {})
+
+
+def _registry_tests(package: GeneratedPackage) -> type:
+    registry, definitions = package.registry, package.definitions
+    each_tool = pytest.mark.parametrize("tool", definitions)
+    each_client = pytest.mark.parametrize("client", package.clients)
+
+    class RegistryTests:
+        def test_the_registry_has_every_tool(self) -> None:
+            ensure(bool(definitions), f"no definition is in {package.folder}/tools")
+            live = sorted(tool.name for tool in registry.local_tools)
+            same("the registry's list of names", live, sorted(definitions))
+
+        def test_tools_are_in_the_declared_order(self) -> None:
+            places = [
+                (tool.section, tool.order is None, tool.order or 0, tool.name)
+                for tool in registry.local_tools
+            ]
+            sections = list(dict.fromkeys(section for section, *_ in places))
+            places.sort(key=lambda place: (sections.index(place[0]), *place[1:]))
+            names = [tool.name for tool in registry.local_tools]
+            same("the order of the tools", names, [name for *_, name in places])
+
+        @each_tool
+        def test_the_registry_shows_the_definition(self, tool: str) -> None:
+            live, expected = package.tool(tool), definitions[tool]
+            package.same_tools("the registry", b"[" + live.mcp_json() + b"]", [tool])
+            same(f"{tool}: what is called", live.definition, expected["mcp"])
+            read = expected.get("description", expected["mcp"].get("description"))
+            function = {
+                "name": tool,
+                "description": expected["summary"] if read is None else read,
+                "parameters": expected["mcp"]["inputSchema"],
+            }
+            same(
+                f"{tool}: OpenAI",
+                live.openai(),
+                {"type": "function", "function": function},
+            )
+
+        @each_tool
+        def test_examples_fit_the_schema(self, tool: str) -> None:
+            validators, live = Validators(), package.tool(tool)
+            for number, example in enumerate(definitions[tool].get("examples", ()), 1):
+                problems = validators.problems_with_arguments(
+                    live, example["arguments"]
+                )
+                ensure(not problems, f"{tool}: example {number}: {'; '.join(problems)}")
+
+        @each_client
+        def test_a_client_gets_what_is_meant_for_it(self, client: str | None) -> None:
+            for name in registry.names(client):
+                meant = definitions[name].get("clients")
+                ensure(meant is None or client in meant, f"{client} gets {name}")
+
+        @each_tool
+        def test_former_names_resolve_and_are_not_shown(self, tool: str) -> None:
+            for name in definitions[tool].get("renamed_from", ()):
+                present = registry.resolve(name)
+                ensure(present == tool, f"`{name}` is `{present}`, not `{tool}`")
+                word = re.compile(
+                    rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])"
+                )
+                for file, block in package.blocks.items():
+                    ensure(not word.search(block), f"{file} still says `{name}`")
+
+        def test_check_is_content(self) -> None:
+            _check(package.folder)
+
+    return RegistryTests
+
+
+def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+    each_revision = pytest.mark.parametrize("revision", _REVISIONS)
+
+    class McpTests:
+        @each_client
+        def test_the_mcp_server_has_every_tool(self, client: str | None) -> None:
+            expected = package.offered(client, "mcp")
+            same(f"MCP for {client}", list(server.names(client)), expected)
+
+        @each_client
+        @each_revision
+        def test_mcp_tools_list_is_exact(
+            self, client: str | None, revision: str
+        ) -> None:
+            command = ["-m", f"{package.name}.mcp_server", "--local-tools"]
+            command += [] if client is None else ["--client", client]
+            root = package.folder.parents[package.name.count(".")]
+            listed = raw_tools_list(command, root, revision)
+            expected = package.offered(client, "mcp")
+            package.same_tools(f"tools/list for {client}", listed, expected)
+
+    return McpTests
+
+
+def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+    each_tool = pytest.mark.parametrize("tool", package.definitions)
+
+    class LangChainTests:
+        @each_client
+        def test_langchain_wraps_every_tool(self, client: str | None) -> None:
+            live = [tool.name for tool in tools.all(client)]
+            same(f"LangChain for {client}", live, package.offered(client, "langchain"))
+
+        @each_tool
+        def test_langchain_shows_the_definition(self, tool: str) -> None:
+            package.skip_unless_in(tool, "langchain")
+            live = tools.get(tool, package.a_client_of(tool))
+            function = package.tool(tool).openai()["function"]
+            schema = {**package.definitions[tool]["mcp"]["inputSchema"]}
+            schema.setdefault("properties", {})
+            expected = {**function, "parameters": schema}
+            shown = [live.name, live.description, live.args_schema]
+            same(f"{tool}: LangChain", shown, list(expected.values()))
+
+    return LangChainTests
+
+
+def _cli_tests(package: GeneratedPackage, main: Any) -> type:
+    from click.testing import CliRunner
+
+    each_client = pytest.mark.parametrize("client", package.clients)
+    each_tool = pytest.mark.parametrize("tool", package.definitions)
+
+    def run(client: str | None, *words: str) -> Any:
+        acting = [] if client is None else ["--client", client]
+        return CliRunner().invoke(main, [*acting, *words, "--help"])
+
+    class CommandTests:
+        @each_client
+        def test_the_command_line_has_every_command(self, client: str | None) -> None:
+            decisions = [
+                package.definitions[name].get("cli") or {"command": None}
+                for name in package.offered(client, "cli")
+            ]
+            expected = dict.fromkeys(d["command"] for d in decisions if d["command"])
+            shown = run(client).output.partition("\nCommands:\n")[2]
+            live = re.findall(r"^  (\S+)", shown, re.MULTILINE)
+            same(f"the commands for {client}", live, list(expected))
+
+        @each_tool
+        def test_a_command_answers(self, tool: str) -> None:
+            package.skip_unless_in(tool, "cli")
+            client = package.a_client_of(tool)
+            for line in package.definitions[tool].get("cli", {}).get("lines", ()):
+                result = run(client, *shlex.split(line["words"]))
+                ensure(result.exit_code == 0, f"{line['words']}: {result.output}")
+
+    return CommandTests
+
+
+def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+    files: dict[str, str] = prompts.files()
+
+    class PromptTests:
+        def test_every_prompt_file_is_there(self) -> None:
+            same("the list of prompt files", sorted(package.blocks), sorted(files))
+
+        @pytest.mark.parametrize("file", files)
+        def test_a_prompt_file_is_what_the_definitions_give(self, file: str) -> None:
+            same(f"prompts/{file}", package.blocks.get(file, ""), files[file])
+
+        @each_client
+        def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
+            blocks = [prompts.section(name, client) for name in prompts.sections]
+            offered = package.offered(client, "prompts")
+            told = re.findall(r"^### (\S+)$", "\n".join(blocks), re.MULTILINE)
+            same(f"the sections for {client}", sorted(told), sorted(offered))
+            preamble = f"\n{prompts.preamble(client)}".split("\n")
+            for name, definition in package.definitions.items():
+                line = definition.get("prompt", {}).get("line")
+                if line is not None:
+                    shown = line in preamble
+                    ensure(
+                        shown == (name in offered), f"the preamble of {client}: {name}"
+                    )
+
+    return PromptTests
+
+
+def _check(folder: Path) -> None:
+    """`toolcast check` of the workspace that a folder is in; skips where that cannot be."""
+    roots = [root for root in folder.parents if (root / "toolcast.yaml").is_file()]
+    if not roots:
+        pytest.skip("the specs are not here")
+    if importlib.util.find_spec("toolcast") is None:
+        pytest.skip("the generator, toolcast, is not installed")
+    from importlib.metadata import entry_points
+
+    from click.testing import CliRunner
+
+    [program] = entry_points(group="console_scripts", name="toolcast")
+    result = CliRunner().invoke(program.load(), ["check", "--project", str(roots[0])])
+    ensure(result.exit_code == 0, result.output)

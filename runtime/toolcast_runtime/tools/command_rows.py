@@ -1,0 +1,42 @@
+"""How a command stands in the CLI block; the generator writes the same rows into files."""
+
+from __future__ import annotations
+
+__all__ = ["command_rows"]
+
+_COMMENT_COLUMN = 50
+"""Where comments begin, so that no command's row depends on another command's length."""
+_WIDTH = 120
+
+
+def command_rows(program: str, line: str, comment: str) -> list[str]:
+    """A command with its comment beside it, or below it when the command is long.
+
+    No row is wider than 120 columns unless a single word is: a long command goes on behind
+    a backslash, a long comment in further ones.
+
+    Args:
+        program: what is typed before the command.
+        line: the command.
+        comment: what is said about it, on one line.
+    """
+    typed = _wrapped(f"{program} {line}".split(" "), "  ", "      ", _WIDTH - 2)
+    rows = [f"{row} \\" for row in typed[:-1]] + typed[-1:]
+    margin = " " * _COMMENT_COLUMN
+    words = comment.split()
+    comments = _wrapped(words, f"{margin}# ", f"{margin}# ", _WIDTH) if words else []
+    if comments and len(rows) == 1 and len(rows[0]) <= _COMMENT_COLUMN - 2:
+        beside = comments[0].removeprefix(margin)
+        return [rows[0].ljust(_COMMENT_COLUMN) + beside, *comments[1:]]
+    return rows + comments
+
+
+def _wrapped(words: list[str], first: str, other: str, width: int) -> list[str]:
+    """Words on lines of at most `width`, each behind its indent."""
+    rows = [first + words[0]]
+    for word in words[1:]:
+        if len(rows[-1]) + 1 + len(word) <= width:
+            rows[-1] += f" {word}"
+        else:
+            rows.append(other + word)
+    return rows

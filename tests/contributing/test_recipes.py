@@ -1,0 +1,96 @@
+"""The recipes of CONTRIBUTING.md, followed to the letter in a copy of this repository."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.contributing.recipe import Step, steps_of
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TITLES = ("Add a rule", "Add a target")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+def git(root: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "user.name=test", "-c", "user.email=test@example.org", *words],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What the repository has now, as a repository of its own that is set up."""
+    root = tmp_path / "toolcast"
+    names = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes((ROOT / name).read_bytes())
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "Begin")
+    # The environment of this run, which imports what stands in the copy: see `do`.
+    place = root / ".venv"
+    place.mkdir()
+    for inner in Path(sys.prefix).iterdir():
+        (place / inner.name).symlink_to(inner)
+    (place / ".installed").unlink(missing_ok=True)
+    (place / ".installed").touch()
+    return root
+
+
+@pytest.fixture
+def do(clone: Path) -> Callable[[Step], str]:
+    """Follows one step, which has to succeed, and gives what its commands print."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "MAKE"))}
+    folders = [str(clone / name) for name in ("generator", "runtime", "letta")]
+    env["PYTHONPATH"] = os.pathsep.join(folders)
+
+    def follow(step: Step) -> str:
+        if step.path:
+            step.edit(clone)
+            return ""
+        said = ""
+        for line in step.text.splitlines():
+            done = subprocess.run(
+                ["bash", "-c", line], cwd=clone, env=env, capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+            said += done.stdout
+        return said
+
+    return follow
+
+
+def test_a_rule_is_added_as_the_page_says(
+    clone: Path, do: Callable[[Step], str]
+) -> None:
+    said = "".join([do(step) for step in steps_of(PAGE, "Add a rule")])
+    assert "note: prompt/title-repeats: the title is the summary again" in said
+    changed = git(clone, "status", "--porcelain", "--untracked-files=all")
+    assert "tests/rules/prompt/title-repeats/expected.txt" in changed
+    assert "docs/rules" in changed
+
+
+def test_a_target_is_added_as_the_page_says(
+    clone: Path, do: Callable[[Step], str]
+) -> None:
+    said = "".join([do(step) for step in steps_of(PAGE, "Add a target")])
+    assert "- `delegate_task`: " in said
+    changed = git(clone, "status", "--porcelain", "--untracked-files=all")
+    assert "generated/molecule/catalogue.md" in changed
+    assert "docs/targets.md" in changed
+    assert "docs/spec.md" in changed

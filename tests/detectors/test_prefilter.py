@@ -1,0 +1,68 @@
+"""The prefilter is never more than a condition: what a pattern finds, it lets through."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolcast.detectors.cross_tool import CrossToolInstructions, _pattern
+from toolcast.detectors.injection_patterns import (
+    MARKUP,
+    OTHER_TOOLS,
+    SECRECY,
+    SECRETS,
+    Phrase,
+)
+from toolcast.detectors.prefilter import Prefilter, folded
+
+ALL = [*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS]
+NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]
+
+
+@pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.example[:30])
+def test_every_phrase_has_a_condition(phrase: Phrase) -> None:
+    assert phrase.needs or phrase.signs or phrase.run
+    assert phrase.may_be_in(Prefilter(phrase.example))
+    assert not phrase.may_be_in(Prefilter("Gives names of fish."))
+
+
+@settings(max_examples=60)
+@given(st.data())
+@pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.example[:30])
+def test_what_a_pattern_finds_fulfils_its_condition(
+    phrase: Phrase, data: st.DataObject
+) -> None:
+    text = data.draw(st.from_regex(phrase.compiled))
+    assert phrase.may_be_in(Prefilter(text))
+
+
+def test_letters_that_patterns_take_for_ascii() -> None:
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        either = re.compile(letter, re.IGNORECASE)
+        for point in range(0x110000):
+            if either.fullmatch(chr(point)):
+                assert folded(chr(point)) == letter
+
+
+@settings(max_examples=300)
+@given(st.from_regex(_pattern(tuple(sorted(NAMES)))))
+def test_few_names_find_what_the_pattern_of_all_names_finds(text: str) -> None:
+    known = CrossToolInstructions(NAMES)
+    found = [match.span() for match in known.finditer(text)]
+    every = _pattern(tuple(sorted(NAMES)))
+    assert found == [match.span() for match in every.finditer(text)]
+
+
+@given(
+    st.text(st.sampled_from("usetalways `'\".,-_/ab\u017f\u0131K\nsearch"), max_size=60)
+)
+def test_orders_among_any_words(tail: str) -> None:
+    text = f"Always use search{tail} must always use a.b. Never call {tail}search"
+    known = CrossToolInstructions(NAMES)
+    every = _pattern(tuple(sorted(NAMES)))
+    assert [match.group() for match in known.finditer(text)] == [
+        match.group() for match in every.finditer(text)
+    ]

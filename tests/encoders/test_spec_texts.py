@@ -1,0 +1,266 @@
+"""JSON, YAML and Markdown of spec texts, and the names derived from tools' names."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from toolcast.encoders.json_text import compact, pretty
+from toolcast.encoders.markdown import block, inline
+from toolcast.encoders.names import (
+    class_name,
+    is_keyword_argument,
+    module_name,
+    option_name,
+)
+from toolcast.encoders.yaml_text import scalar
+from toolcast.reading.yaml_reader import read_yaml
+
+JSON = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text(), inner, max_size=4)
+    ),
+    max_leaves=10,
+)
+TOOL_NAMES = st.from_regex(r"[A-Za-z0-9_.-]{1,128}", fullmatch=True)
+MARKDOWN = st.lists(
+    st.one_of(
+        st.text(max_size=20),
+        st.sampled_from(
+            [
+                *("# x", "## x", "   # x", "    # x", "#", "#x", "===", "---", "- - -"),
+                *(
+                    "```",
+                    "~~~",
+                    "````",
+                    "```py",
+                    "  ```",
+                    "text",
+                    "",
+                    "- item",
+                    "> # q",
+                ),
+                *("-", "=", "***", "\t# x", "- # x", "1. # x", "####### x", "-----  "),
+            ]
+        ),
+    ),
+    max_size=8,
+).map("\n".join)
+
+
+OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
+
+
+@given(OBJECTS)
+def test_json_comes_back(value: Any) -> None:
+    assert repr(json.loads(compact(value))) == repr(value)
+    assert "\n" not in compact(value)
+    for opened in ((), tuple(value)):
+        text = pretty(value, opened)
+        assert repr(json.loads(text)) == repr(value)
+        assert text.endswith("}\n")
+        assert str(text).replace("\n", "").isprintable(), "what cannot be seen is an escape"
+
+
+@given(OBJECTS)
+def test_json_without_its_layout_is_the_same(value: Any) -> None:
+    """The runtime serves a definition's text: it takes line breaks and indents off."""
+    text = "".join(line.strip(" ") for line in pretty(value).split("\n"))
+    assert repr(json.loads(text)) == repr(value)
+
+
+def test_json_that_people_read() -> None:
+    value = {
+        "short": {"type": "array", "items": {"type": "string"}},
+        "opened": {"name": "é", "empty": {}},
+        "long": ["word" * 5] * 4,
+        "text": "x" * 100,
+        "object": {"a": "y" * 80, "b": [1, 2.5, None, True]},
+        "hidden": "a\u200bb\U0001f600\U000e0041\x7f",
+    }
+    assert pretty(value, ("opened",)) == """{
+  "short": {"type": "array", "items": {"type": "string"}},
+  "opened": {
+    "name": "é",
+    "empty": {}
+  },
+  "long": [
+    "wordwordwordwordword",
+    "wordwordwordwordword",
+    "wordwordwordwordword",
+    "wordwordwordwordword"
+  ],
+  "text": "%s",
+  "object": {
+    "a": "%s",
+    "b": [1, 2.5, null, true]
+  },
+  "hidden": "a\\u200bb\U0001f600\\udb40\\udc41\\u007f"
+}
+""" % ("x" * 100, "y" * 80)
+
+
+@pytest.mark.parametrize("length", range(60, 90))
+def test_json_stays_on_a_line_up_to_88_columns(length: int) -> None:
+    text = pretty({"a": {"b": "x" * length}, "c": [["y" * length]]})
+    first = text.split("\n")[1]
+    assert (first == '  "a": {') == (length > 71)
+    assert len(first) <= 88
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, b"x", {"a"}])
+def test_json_refuses_what_is_none(value: Any) -> None:
+    with pytest.raises(ValueError, match="not JSON"):
+        pretty({"a": [value]})
+
+
+def test_compact_json_refuses_what_is_no_number() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        compact(float("nan"))
+
+
+@given(TOOL_NAMES)
+@example("no")
+@example("Null")
+@example("1e3")
+@example("12:30")
+@example("-")
+@example("~")
+def test_yaml_scalar_is_the_text(name: str) -> None:
+    line = f"name: {scalar(name)}\n"
+    assert yaml.safe_load(line) == {"name": name}
+    document, findings = read_yaml("x.yaml", line.encode())
+    assert findings == []
+    assert document is not None
+    assert document.value == {"name": name}
+
+
+@given(TOOL_NAMES)
+@example("class")
+@example("con")
+@example("test_x")
+@example("__init__")
+@example("...")
+@example("1.5")
+def test_derived_names_are_safe(name: str) -> None:
+    module = module_name(name)
+    assert re.fullmatch(r"[a-z_][a-z0-9_]*", module)
+    assert not keyword.iskeyword(module)
+    assert not module.startswith("test_")
+    assert not module.endswith("_test")
+    assert not module.startswith("__")
+    assert class_name(name).isidentifier()
+    assert not keyword.iskeyword(class_name(name))
+
+
+@given(st.text())
+def test_option_is_one_word(parameter: str) -> None:
+    assert re.fullmatch(r"--[a-z0-9]+(-[a-z0-9]+)*", option_name(parameter))
+
+
+@given(st.text())
+@example("from")
+@example("self")
+@example("__x")
+@example("é")
+def test_keyword_argument_can_be_one(parameter: str) -> None:
+    if is_keyword_argument(parameter):
+        exec(f"def f(*, {parameter}): ...", {})
+
+
+@given(st.text().filter(lambda text: "\n" not in text and "\r" not in text))
+def test_inline_is_the_text(text: str) -> None:
+    assert inline(text) == text.strip()
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\r", "\n"])
+def test_inline_refuses_line_breaks(text: str) -> None:
+    with pytest.raises(ValueError, match="line"):
+        inline(text)
+
+
+def outside_fences(text: str) -> tuple[list[str], bool]:
+    """The lines outside of fenced blocks, and whether a fence is left open.
+
+    Source: CommonMark 0.31.2, section 4.5.
+    """
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        match = re.match(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$", line)
+        if fence:
+            if (
+                match
+                and match[1][0] == fence[0]
+                and len(match[1]) >= len(fence)
+                and not match[2].strip(" \t")
+            ):
+                fence = ""
+        elif match:
+            fence = match[1]
+        else:
+            lines.append(line)
+    return lines, bool(fence)
+
+
+@given(MARKDOWN)
+@example("text\n=")
+@example("text\n-")
+@example("```\n# inside stays")
+@example("``` a`b\n# not a fence")
+@example("```\n~~~\n# x")
+@example("```\n``` py\n# still inside\n```")
+def test_block_opens_no_heading_and_closes_its_fences(text: str) -> None:
+    lines, is_open = outside_fences(block(text))
+    assert not is_open
+    for before, line in zip(["", *lines], lines, strict=False):
+        assert not re.match(r"^ {0,3}#{1,6}(\s|$)", line), line
+        if before.strip():
+            assert not re.match(r"^ {0,3}(=+|-+)\s*$", line), (before, line)
+
+
+@given(MARKDOWN)
+def test_block_keeps_the_text_readable(text: str) -> None:
+    """Only backslashes and closing fences are added, only white space is taken away."""
+
+    def bare(value: str) -> str:
+        return re.sub(r"[\s\\]", "", value)
+
+    assert re.fullmatch(
+        re.escape(bare(text)) + "(`{3,}|~{3,})?", bare(block(text)), re.DOTALL
+    )
+
+
+@given(MARKDOWN)
+@example("0\n\x85")
+def test_block_is_stable(text: str) -> None:
+    once = block(text)
+    assert block(once) == once
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@example(1e-5)
+@example(1.5e-5)
+@example(1e-7)
+@example(2.5e-9)
+@example(1e-10)
+@example(1e16)
+def test_numbers_are_spelled_as_the_sdk_sends_them(number: float) -> None:
+    pydantic_core = pytest.importorskip("pydantic_core")
+    shown = pydantic_core.to_json(number).decode()
+    assert pretty({"n": number, "s": "1e-05"}) == (
+        f'{{\n  "n": {shown},\n  "s": "1e-05"\n}}\n'
+    )
