@@ -307,8 +307,8 @@ def chosen_toolset(root: str, name: str | None) -> Toolset:
     """
     from toolcast.findings import has_errors, in_order
     from toolcast.model.loading import load_workspace
-    from toolcast.model.spec_schema import did_you_mean
     from toolcast.rules.running import check_workspace
+    from toolcast.wording import did_you_mean
 
     from ..config import has_settings
 
