@@ -253,7 +253,7 @@ def rollback(baseline: str | None, **given: Any) -> None:
 @click.option("--toolset", metavar="NAME", help="Needed where there are several.")
 def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
     """Print how a tool is brought to the agents; without a tool, which ones they get."""
-    from toolcast.model.spec_schema import did_you_mean
+    from toolcast.wording import did_you_mean
     from toolcast.reports import printable
 
     from .runbook import tool_list, tool_page
