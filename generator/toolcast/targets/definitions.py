@@ -11,6 +11,7 @@ from typing import Any
 
 from ..encoders.json_text import pretty
 from ..encoders.names import module_name
+from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, tool_line, usage_lines
@@ -125,7 +126,9 @@ def _line(command: CliCommand) -> dict[str, str]:
     has_own = command.action is not None and command.action.summary
     has_own = has_own or (command.tool.cli is not None and command.tool.cli.comment)
     own = {"comment": str(comment_of(command))} if has_own else {}
-    return {"words": command.words, "line": command.line, **own}
+    # As a shell reads them: an action may be called anything.
+    words = " ".join(map(word, command.selectors))
+    return {"words": words, "line": command.line, **own}
 
 
 def _example(example: Example) -> dict[str, Any]:
