@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Exclusion, Toolset, Workspace
-from ...model.spec_schema import did_you_mean
 from ...targets.table import enabled
+from ...wording import did_you_mean
 from ..rule import Rule, at_toolset
 
 __all__ = ["RULE"]
@@ -33,7 +33,7 @@ def _problems(
     cast = [one.name for one in chosen]
     if target not in cast:
         meant = did_you_mean(target, cast) or "remove the exclusion"
-        yield "target", f"the toolset is not cast into `{target}`", meant
+        yield "target", f"`{target}` is not generated from the toolset", meant
         return
     for one in chosen:
         if target in one.needs and tool not in toolset.excluded(one.name):

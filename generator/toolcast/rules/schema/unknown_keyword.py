@@ -7,46 +7,35 @@ from functools import lru_cache
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...model.spec_schema import did_you_mean
+from ...wording import did_you_mean
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]
 
 
 KEYWORDS = frozenset(
-    [
-        *(
-            "$schema",
-            "$id",
-            "id",
-            "$ref",
-            "$defs",
-            "$anchor",
-            "$comment",
-            "$dynamicRef",
-        ),
-        *("$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"),
-        *("definitions", "title", "description", "default", "deprecated", "readOnly"),
-        *("writeOnly", "examples", "type", "enum", "const", "multipleOf", "maximum"),
-        *("exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength"),
-        *("pattern", "maxItems", "minItems", "uniqueItems", "maxContains"),
-        *("minContains", "maxProperties", "minProperties", "required"),
-        *("dependentRequired", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
-        *("dependentSchemas", "dependencies", "prefixItems", "items", "contains"),
-        *("additionalItems", "properties", "patternProperties"),
-        *("additionalProperties", "propertyNames", "unevaluatedItems"),
-        *("unevaluatedProperties", "format", "contentEncoding", "contentMediaType"),
-        *("contentSchema",),
-    ]
+    (
+        "$schema $id id $ref $defs $anchor $comment $dynamicRef"
+        " $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary"
+        " definitions title description default deprecated readOnly writeOnly"
+        " examples type enum const multipleOf maximum exclusiveMaximum minimum"
+        " exclusiveMinimum maxLength minLength pattern maxItems minItems"
+        " uniqueItems maxContains minContains maxProperties minProperties"
+        " required dependentRequired allOf anyOf oneOf not if then else"
+        " dependentSchemas dependencies prefixItems items contains"
+        " additionalItems properties patternProperties additionalProperties"
+        " propertyNames unevaluatedItems unevaluatedProperties format"
+        " contentEncoding contentMediaType contentSchema"
+    ).split()
 )
 # Widely used words of other vocabularies, some of them near a keyword.
 OTHERS = frozenset(
-    [
-        *("example", "nullable", "discriminator", "xml", "externalDocs", "enumNames"),
-        *("enumDescriptions", "markdownDescription", "propertyOrdering", "optional"),
-        *("ref", "defs", "defaults", "name", "names", "label", "order", "group"),
-        *("propertyOrder", "units", "unit", "hidden", "secret", "strict", "options"),
-    ]
+    (
+        "example nullable discriminator xml externalDocs enumNames"
+        " enumDescriptions markdownDescription propertyOrdering optional ref"
+        " defs defaults name names label order group propertyOrder units unit"
+        " hidden secret strict options"
+    ).split()
 )
 
 
