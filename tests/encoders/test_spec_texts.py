@@ -42,19 +42,32 @@ MARKDOWN = st.lists(
         st.text(max_size=20),
         st.sampled_from(
             [
-                *("# x", "## x", "   # x", "    # x", "#", "#x", "===", "---", "- - -"),
-                *(
-                    "```",
-                    "~~~",
-                    "````",
-                    "```py",
-                    "  ```",
-                    "text",
-                    "",
-                    "- item",
-                    "> # q",
-                ),
-                *("-", "=", "***", "\t# x", "- # x", "1. # x", "####### x", "-----  "),
+                "# x",
+                "## x",
+                "   # x",
+                "    # x",
+                "#",
+                "#x",
+                "===",
+                "---",
+                "- - -",
+                "```",
+                "~~~",
+                "````",
+                "```py",
+                "  ```",
+                "text",
+                "",
+                "- item",
+                "> # q",
+                "-",
+                "=",
+                "***",
+                "\t# x",
+                "- # x",
+                "1. # x",
+                "####### x",
+                "-----  ",
             ]
         ),
     ),
@@ -73,7 +86,9 @@ def test_json_comes_back(value: Any) -> None:
         text = pretty(value, opened)
         assert repr(json.loads(text)) == repr(value)
         assert text.endswith("}\n")
-        assert str(text).replace("\n", "").isprintable(), "what cannot be seen is an escape"
+        assert (
+            str(text).replace("\n", "").isprintable()
+        ), "what cannot be seen is an escape"
 
 
 @given(OBJECTS)
@@ -111,7 +126,7 @@ def test_json_that_people_read() -> None:
   },
   "hidden": "a\\u200bb\U0001f600\\udb40\\udc41\\u007f"
 }
-""" % ("x" * 100, "y" * 80)
+""" % ("x" * 100, "y" * 80)  # noqa: UP031 - the text is full of braces
 
 
 @pytest.mark.parametrize("length", range(60, 90))

@@ -25,11 +25,19 @@ def test_a_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
     checked = subprocess.run(
         [
-            *(sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"),
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--explicit-package-bases",
             # Only the toolset's own modules; reading whole libraries takes long.
-            *("--no-site-packages", "--ignore-missing-imports"),
-            *("--follow-imports=silent", "--allow-untyped-decorators"),
-            *("--cache-dir", str(tmp_path / "cache"), "generated/bare"),
+            "--no-site-packages",
+            "--ignore-missing-imports",
+            "--follow-imports=silent",
+            "--allow-untyped-decorators",
+            "--cache-dir",
+            str(tmp_path / "cache"),
+            "generated/bare",
         ],
         cwd=tmp_path,
         capture_output=True,

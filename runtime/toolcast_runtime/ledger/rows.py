@@ -49,8 +49,13 @@ _ENDING = (
 )
 
 OF_THE_RECORD = (
-    *(sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError),
-    *(TypeError, ValueError, OverflowError, RecursionError),
+    sqlite3.DataError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
 )
 """What a record may be that no file takes; everything else is wrong with the file."""
 

@@ -13,21 +13,49 @@ REDACTED = "[redacted]"
 
 SECRET_NAMES = frozenset(
     [
-        *("password", "passwd", "pwd", "passphrase", "api key", "apikey", "secret"),
-        *("api secret", "client secret", "secret key", "private key", "ssh key"),
-        *("token", "access token", "refresh token", "auth token", "bearer token"),
-        *("api token", "session token", "id token", "credential", "credentials"),
-        *("cookie", "cookies", "session cookie", "seed phrase", "mnemonic"),
-        *("credit card", "card number", "cvv", "pin code", "otp"),
+        "password",
+        "passwd",
+        "pwd",
+        "passphrase",
+        "api key",
+        "apikey",
+        "secret",
+        "api secret",
+        "client secret",
+        "secret key",
+        "private key",
+        "ssh key",
+        "token",
+        "access token",
+        "refresh token",
+        "auth token",
+        "bearer token",
+        "api token",
+        "session token",
+        "id token",
+        "credential",
+        "credentials",
+        "cookie",
+        "cookies",
+        "session cookie",
+        "seed phrase",
+        "mnemonic",
+        "credit card",
+        "card number",
+        "cvv",
+        "pin code",
+        "otp",
     ]
 )
 """Names of parameters, in words, that hold secrets whatever their schema says."""
 
 _SAME_VALUE = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_ALONE = ("if", "then", "else", "not")
-_BELOW = (
-    *("items", "additionalItems", "contains", "additionalProperties"),
-    *("unevaluatedItems", "unevaluatedProperties"),
+_BELOW = tuple(
+    (
+        "items additionalItems contains additionalProperties unevaluatedItems "
+        "unevaluatedProperties"
+    ).split()
 )
 _PLAIN = frozenset({str, int, bool, float, type(None)})
 _MOST_SCHEMAS = 20_000
