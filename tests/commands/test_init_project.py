@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -86,6 +87,43 @@ def test_its_code_is_laid_out_as_black_would(project: Path) -> None:
     run(project, "black", "--check", "--quiet", ".")
 
 
+def test_the_linter_has_nothing_to_say_with_its_own_rules(project: Path) -> None:
+    run(project, "ruff", "check", "--isolated", "--no-cache", ".")
+
+
+def test_its_outputs_are_few_and_short(project: Path) -> None:
+    files = outputs(project)
+    assert len(files) <= 14
+    assert sum(text.count(b"\n") for text in files.values()) <= 700
+
+
+def test_each_further_tool_is_two_files(tmp_path: Path) -> None:
+    run(tmp_path, "toolcast", "init", "--name", "text_tools")
+    run(tmp_path, "toolcast", "generate")
+    before = outputs(tmp_path)
+    run(tmp_path, "toolcast", "new", "get_weather")
+    run(tmp_path, "toolcast", "generate")
+    after = outputs(tmp_path)
+    folder = "generated/text_tools/tools"
+    assert after.keys() - before.keys() == {
+        f"{folder}/get_weather.json",
+        f"{folder}/get_weather.py",
+    }
+    changed = {path for path in before if before[path] != after[path]}
+    assert changed == {
+        f"generated/text_tools/prompts/{name}.md"
+        for name in ("cli", "preamble", "section_text")
+    }
+
+
+def outputs(project: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(project).as_posix(): path.read_bytes()
+        for path in (project / "generated").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
 def test_mcp_server_lists_and_calls_the_tool_over_stdio(project: Path) -> None:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
@@ -119,8 +157,6 @@ def test_command_line_counts(project: Path) -> None:
 def test_examples_of_the_spec_would_catch_a_wrong_handler(
     project: Path, tmp_path: Path
 ) -> None:
-    import shutil
-
     broken = tmp_path / "broken"
     shutil.copytree(project, broken)
     handler = broken / "handlers" / "count_words.py"

@@ -22,7 +22,7 @@ import pytest
 
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.corpus.specs_from_list import write_workspace
-from tests.mcp.projects import cast_project
+from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, http_server, stdio_server
 
 HERE = Path(__file__).parent
@@ -51,7 +51,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a toolset for each list, and what is generated from it."""
     root = tmp_path_factory.mktemp("lists")
     write_workspace(root, LISTS)
-    cast_project(root)
+    generate_project(root)
     return root
 
 

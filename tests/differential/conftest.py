@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from toolcast.pipeline import generate
+from toolcast.targets.table import BUILT_IN
 
 HERE = Path(__file__).parent
 FILE = Path(os.environ.get("TOOLCAST_FUNCTIONS", HERE / "functions.jsonl"))
@@ -109,7 +110,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
         count += 1
         root = tmp_path_factory.mktemp("project")
         name = f"differential_{os.getpid()}_{id(root)}"
-        targets = ["registry", "mcp", "langchain", "cli"]
+        targets = list(BUILT_IN)
         workspace = {"version": 1, "toolsets": ["specs"], "output": name}
         (root / "toolcast.yaml").write_text(
             json.dumps({**workspace, "targets": targets})

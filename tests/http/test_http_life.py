@@ -18,7 +18,7 @@ import pytest
 from mcp import Client
 
 from tests.http.serving import ROOT, served
-from tests.mcp.projects import cast_project
+from tests.mcp.projects import generate_project
 
 HANDLERS = """
 import asyncio, threading, time
@@ -51,7 +51,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"name: {name}\nsummary: Waits.\nparameters: {{type: object}}\n"
             f"handler: slow:{name}\npersistent: true\n"
         )
-    cast_project(root)
+    generate_project(root)
     return root
 
 

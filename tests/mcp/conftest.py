@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.mcp.projects import cast_project
+from tests.mcp.projects import generate_project
 
 _SUM = {
     "type": "object",
@@ -102,7 +102,7 @@ def unkind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "unkind").mkdir()
     handlers = Path(__file__).with_name("unkind_handlers.py")
     shutil.copy(handlers, root / "unkind" / "handlers.py")
-    cast_project(root)
+    generate_project(root)
     return root
 
 

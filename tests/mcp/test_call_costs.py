@@ -10,7 +10,7 @@ from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.registry import Registry
 
 
-@pytest.mark.parametrize("tool", [*SERVER.tool_names, "no_such_tool"])
+@pytest.mark.parametrize("tool", [*SERVER.registry.names_in("mcp"), "no_such_tool"])
 def test_a_call_does_not_go_through_the_other_tools(
     tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -20,7 +20,8 @@ def test_a_call_does_not_go_through_the_other_tools(
     def names(*_: Any) -> None:
         raise AssertionError("a call went through all tools")
 
-    monkeypatch.setattr(Registry, "names", names)
+    for lister in ("tools", "names", "list_tools"):
+        monkeypatch.setattr(Registry, lister, names)
     # No schema here asks for a header, so there is none to compare headers with.
     assert lookup(tool) is None
     assert lookup(tool) is None
@@ -29,7 +30,7 @@ def test_a_call_does_not_go_through_the_other_tools(
 def test_the_schema_of_a_call_is_given_where_it_asks_for_headers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    schema = SERVER.registry.listed_tool("memory", "internal").parameters
+    schema = SERVER.registry.get_tool("memory", "internal").parameters
     action = schema["properties"]["action"]
     monkeypatch.setitem(action, "x-mcp-header", "Action")
     asked = SERVER.build("internal").get_tool_input_schema
@@ -43,7 +44,7 @@ def test_a_client_is_not_shown_the_schema_of_a_tool_that_it_may_not_have(
     everything = set(SERVER.names("internal"))
     kept = sorted(everything - set(SERVER.names("external")))
     assert kept
-    schema = SERVER.registry.listed_tool(kept[0], "internal").parameters
+    schema = SERVER.registry.get_tool(kept[0], "internal").parameters
     monkeypatch.setitem(schema, "x-mcp-header", "Any")
     for client, given in (("internal", schema), ("external", None)):
         asked = SERVER.build(client).get_tool_input_schema

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.mcp.node_setup import NodeTools, installed
-from tests.mcp.projects import cast_project
+from tests.mcp.projects import generate_project
 from tests.mcp.servers import LEGACY, MODERN, HttpServer, http_server
 
 pytestmark = pytest.mark.node
@@ -26,9 +26,16 @@ TOOLSETS = [Path(folder).name for folder in _WORKSPACE["toolsets"]]
 # The scenarios that apply to a server of tools alone. Those left out ask for prompts,
 # resources, completion, logging, sampling, elicitation or tasks.
 IN_BOTH_ERAS = (
-    *("tools-list", "tools-call-simple-text", "tools-call-image", "tools-call-audio"),
-    *("tools-call-embedded-resource", "tools-call-mixed-content", "tools-call-error"),
-    *("tools-call-with-progress", "json-schema-2020-12", "dns-rebinding-protection"),
+    "tools-list",
+    "tools-call-simple-text",
+    "tools-call-image",
+    "tools-call-audio",
+    "tools-call-embedded-resource",
+    "tools-call-mixed-content",
+    "tools-call-error",
+    "tools-call-with-progress",
+    "json-schema-2020-12",
+    "dns-rebinding-protection",
 )
 SCENARIOS = [
     *((LEGACY, name) for name in IN_BOTH_ERAS),
@@ -56,7 +63,7 @@ def server(
     """The server of the specs in `conformance/`."""
     root = tmp_path_factory.mktemp("conformance")
     shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
-    cast_project(root)
+    generate_project(root)
     with http_server(root, "generated.conformance") as started:
         yield started
 
@@ -91,6 +98,8 @@ def test_inspector_lists_every_tool(node: NodeTools, toolset: str) -> None:
     assert run.returncode == 0, run.stderr
     listed = json.loads(run.stdout)
     listed = listed.get("result", listed)
-    snapshots = ROOT / "generated" / toolset / "snapshots" / "mcp"
-    names = [json.loads(path.read_text())["name"] for path in snapshots.glob("*.json")]
+    folder = ROOT / "generated" / toolset / "tools"
+    names = [
+        json.loads(path.read_text())["mcp"]["name"] for path in folder.glob("*.json")
+    ]
     assert sorted(tool["name"] for tool in listed["tools"]) == sorted(names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 
 from tests.mcp.servers import ERAS, http_server, meta, stdio_server
+from toolcast.encoders.names import module_name
+from toolcast_runtime.registry import Registry, Tool
 
 ROOT = Path(__file__).parents[2]
 _WORKSPACE = yaml.safe_load((ROOT / "toolcast.yaml").read_text(encoding="utf-8"))
@@ -53,13 +56,12 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**kept, **mine, **nobody}
 
 
-def tools_of(toolset: str) -> dict[str, Any]:
+def tools_of(toolset: str) -> dict[str, Tool]:
     """Every tool of a toolset by name, as the registry has it."""
-    registry = importlib.import_module(f"generated.{toolset}.registry")
-    return {
-        name: importlib.import_module(f"generated.{toolset}.tools.{module}").TOOL
-        for name, module in registry.MODULES.items()
-    }
+    registry: Registry = importlib.import_module(
+        f"generated.{toolset}.registry"
+    ).REGISTRY
+    return {tool.name: tool for tool in registry.local_tools}
 
 
 @contextmanager
@@ -115,16 +117,41 @@ def _assert_readable(toolset: str, tool: Any, result: CallToolResult) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_raw_bytes_of_the_list_are_the_snapshot(toolset: str, era: str) -> None:
-    folder = ROOT / "generated" / toolset / "snapshots" / "tools_list"
-    for snapshot in sorted(folder.glob("*.json")):
-        kept = b'"tools":' + snapshot.read_bytes().rstrip(b"\n")
-        who = [] if snapshot.stem == "everyone" else ["--client", snapshot.stem]
+def test_raw_json_of_the_list_is_that_of_the_definitions(
+    toolset: str, era: str
+) -> None:
+    """Keys, their order and the spelling of numbers, over both transports."""
+    registry: Registry = importlib.import_module(
+        f"generated.{toolset}.registry"
+    ).REGISTRY
+    for client in registry.clients or (None,):
+        expected = [definition(toolset, name) for name in registry.names(client)]
+        who = [] if client is None else ["--client", client]
+        who.append("--local-tools")
         with stdio_server(ROOT, f"generated.{toolset}", *who, era=era) as server:
             server.request("tools/list")
-            assert kept in server.lines[-1]
+            assert spelled(server.lines[-1])["result"]["tools"] == expected
         with http_server(ROOT, f"generated.{toolset}", *who) as http:
-            assert kept in http.raw(era, "tools/list")
+            listed = spelled(http.raw(era, "tools/list"))["result"]["tools"]
+            assert listed == expected
+
+
+def definition(toolset: str, name: str) -> Any:
+    """The MCP tool of a definition, as it stands on the disk."""
+    file = ROOT / "generated" / toolset / "tools" / f"{module_name(name)}.json"
+    return dict(spelled(file.read_bytes()))["mcp"]
+
+
+def spelled(text: bytes) -> Any:
+    """A JSON value with the order of its keys and its numbers as they are written."""
+    return json.loads(text, object_pairs_hook=Pairs, parse_int=repr, parse_float=repr)
+
+
+class Pairs(list[tuple[str, Any]]):
+    """An object as its pairs, in their order."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return dict(self)[key]
 
 
 def test_server_introduces_itself() -> None:

@@ -15,14 +15,19 @@ from tests.mcp.servers import ERAS, MODERN, HttpServer, http_server, stdio_serve
 PACKAGE = "generated.unkind"
 SECRET = "hunter2-hunter2"
 WAYS = (
-    *("raise", "chained", "exit", "interrupt", "stop", "generator", "cancel", "broken"),
-    *(
-        "unserialisable",
-        "nan",
-        "surrogate",
-        "wrong content",
-        "content of the wrong kind",
-    ),
+    "raise",
+    "chained",
+    "exit",
+    "interrupt",
+    "stop",
+    "generator",
+    "cancel",
+    "broken",
+    "unserialisable",
+    "nan",
+    "surrogate",
+    "wrong content",
+    "content of the wrong kind",
 )
 
 Call = Callable[[str, Mapping[str, Any]], dict[str, Any]]

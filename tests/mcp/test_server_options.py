@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from generated.molecule.mcp_server import SERVER
-from toolcast_runtime.mcp.command import main
+from toolcast_runtime.mcp.server_options import main
 
 
 @pytest.mark.parametrize(

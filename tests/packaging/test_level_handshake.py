@@ -78,4 +78,6 @@ def test_a_runtime_that_still_serves_it(
 
 def test_no_runtime_at_all(tmp_path: Path, laid_out: Path) -> None:
     text = sentence(environment(tmp_path / "empty", [], []), laid_out)
-    assert re.search(r"generated\.demo needs toolcast-runtime: .*pip install", text)
+    assert re.fullmatch(
+        r"generated\.demo needs.* pip install 'toolcast-runtime\S+'", text
+    )

@@ -6,9 +6,11 @@ import ast
 import copy
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from toolcast.findings import Severity
 from toolcast.pipeline import generate
@@ -16,6 +18,11 @@ from toolcast.pipeline import generate
 Specs = dict[str, dict[str, Any]]
 """A toolset: `toolset` for its own file, and one entry a tool."""
 
+ROOT = Path(__file__).parents[2]
+EXTENSIONS = tuple(
+    yaml.safe_load((ROOT / "toolcast.yaml").read_text("utf-8"))["extensions"]
+)
+"""The extensions of this repository: their targets are held to the same."""
 
 _TEXTS = ("title", "summary", "description", "when_to_use", "guidance", "service")
 _SCHEMA_TEXTS = ("title", "description", "$comment", "x-note")
@@ -26,7 +33,11 @@ def write_project(root: Path, specs: Specs) -> None:
     """Writes a workspace whose YAML is JSON, so that every text is exactly as given."""
     folder = root / "specs" / "x"
     folder.mkdir(parents=True, exist_ok=True)
-    workspace = {"version": 1, "toolsets": ["specs/x"]}
+    workspace = {
+        "version": 1,
+        "toolsets": ["specs/x"],
+        "extensions": list(EXTENSIONS),
+    }
     (root / "toolcast.yaml").write_text(json.dumps(workspace), "utf-8")
     for name, value in specs.items():
         text = json.dumps(value, ensure_ascii=False)
@@ -141,7 +152,7 @@ class _Blank(ast.NodeTransformer):
 
 
 def shape_of(path: str, data: bytes) -> Any:
-    """What must be the same in the twin: the AST, the JSON structure, the headings."""
+    """What must be the same in the twin: the AST, the JSON without texts, the headings."""
     text = data.decode("utf-8")
     if path.endswith(".py"):
         return ast.dump(_Blank().visit(ast.parse(text)))
@@ -153,11 +164,15 @@ def shape_of(path: str, data: bytes) -> Any:
 
 
 def _json_shape(value: Any) -> Any:
+    """Everything but texts; how many lines a tool's docs have is their text's matter."""
     if isinstance(value, dict):
-        return {key: _json_shape(item) for key, item in value.items()}
+        return {
+            key: "" if key == "usage" and "line" in value else _json_shape(item)
+            for key, item in value.items()
+        }
     if isinstance(value, list):
         return [_json_shape(item) for item in value]
-    return type(value).__name__
+    return "" if isinstance(value, str) else repr(value)
 
 
 def _outside_fences(text: str) -> Iterator[str]:
@@ -172,17 +187,13 @@ def _outside_fences(text: str) -> Iterator[str]:
             yield line
 
 
-def cast(root: Path, specs: Specs) -> dict[str, bytes]:
-    """The files that a toolset gives; without the runtime, which no spec reaches."""
+def generated(root: Path, specs: Specs) -> Mapping[str, bytes]:
+    """The files that a toolset gives."""
     write_project(root, specs)
-    generated = generate(str(root))
-    errors = [f for f in generated.findings if f.severity is Severity.ERROR]
+    given = generate(str(root))
+    errors = [f for f in given.findings if f.severity is Severity.ERROR]
     assert not errors, [f"{f.rule}: {f.message}" for f in errors]
-    return {
-        path: data
-        for path, data in generated.files.items()
-        if not path.startswith("_runtime/")
-    }
+    return given.files
 
 
 def assert_twin(tmp_path: Path, specs: Specs) -> None:
@@ -190,8 +201,8 @@ def assert_twin(tmp_path: Path, specs: Specs) -> None:
 
     Headings are texts of the toolset, so Markdown is compared by their number.
     """
-    real = cast(tmp_path / "real", specs)
-    benign = cast(tmp_path / "benign", twin(specs))
+    real = generated(tmp_path / "real", specs)
+    benign = generated(tmp_path / "benign", twin(specs))
     assert set(real) == set(benign)
     for path, data in real.items():
         mine, theirs = shape_of(path, data), shape_of(path, benign[path])

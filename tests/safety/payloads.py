@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.safety.benign_twin import EXTENSIONS
+from toolcast.targets.table import target_names
+
 __all__ = ["PAYLOADS", "toolset_of"]
 
 PAYLOADS = [
@@ -37,13 +40,9 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
                 "one": {"heading": line, "label": line, "intro": text, "footer": text}
             },
             "targets": {
-                "mcp": {},
-                "registry": {},
-                "langchain": {},
+                # Every target of the table, extensions' too.
+                **{name: {} for name in target_names(EXTENSIONS)},
                 "cli": {"heading": line, "intro": line, "closing": [line, line]},
-                "prompts": {},
-                "letta": {},
-                "snapshots": {},
             },
             "letta": {
                 "server": {"url": "http://x.test/mcp"},

@@ -19,10 +19,15 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.safety.benign_twin import EXTENSIONS
 from toolcast.findings import has_errors
 from toolcast.pipeline import Generated, generate
+from toolcast.targets.table import target_names
 
 ROOT = Path(__file__).parents[2]
+WORKSPACE = json.dumps(
+    {"version": 1, "toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
+)
 # A second on a quiet machine; this one may be busy.
 MOST_SECONDS = 10
 
@@ -64,12 +69,10 @@ TOOLSET = {
     "sections": {"one": {"heading": "One", "intro": "Intro."}},
     "clients": {"one": {"allow": "*"}, "two": {"allow": ["memory"]}},
     "targets": {
+        # Every target of the table, extensions' too.
+        **{name: None for name in target_names(EXTENSIONS)},
         "mcp": {"client": "one"},
-        "registry": None,
-        "langchain": None,
         "cli": {"client": "one", "heading": "CLI", "closing": ["Bye."]},
-        "prompts": None,
-        "snapshots": None,
     },
     "permissions": {"p": "Something."},
     "pools": {"main": {"tables": ["a"]}},
@@ -108,7 +111,7 @@ def mutate(chance: random.Random, value: Any) -> None:
 def lay_out(root: Path, toolset: Any, tools: list[Any]) -> None:
     folder = root / "specs" / "x"
     folder.mkdir(parents=True, exist_ok=True)
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/x]\n", "utf-8")
+    (root / "toolcast.yaml").write_text(WORKSPACE, "utf-8")
     for old in folder.iterdir():
         old.unlink()
     for name, value in [("toolset", toolset), *enumerate(tools)]:

@@ -12,7 +12,6 @@ import pytest
 from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.access.clients import Access
 from toolcast_runtime.mcp.gc_freeze import lasting
-from toolcast_runtime.registry.local_tools import OwnTools
 from toolcast_runtime.validation import validators as validation
 
 
@@ -57,21 +56,6 @@ def test_one_validator_is_compiled_for_many_calls(
     for _ in range(5):
         assert validators.problems_with_arguments(tool, {"action": "nope"})
     assert compiled == [tool.parameters]
-
-
-async def test_a_tool_that_cannot_be_loaded_is_in_the_log_with_its_reason(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def broken(self: OwnTools, name: str) -> Any:
-        raise ImportError("no module named handlers.gone")
-
-    monkeypatch.setattr(OwnTools, "load", broken)
-    response = await SERVER.registry.call_tool("memory", {}, "internal")
-    assert response.error is not None and "the log says why" in response.error
-    assert "handlers.gone" not in response.error
-    (record,) = caplog.records
-    assert record.levelname == "ERROR"
-    assert "handlers.gone" in caplog.text
 
 
 def test_what_stays_is_not_looked_through_as_garbage() -> None:

@@ -18,8 +18,8 @@ __all__ = ["command"]
 @click.argument("rule", required=False)
 def command(rule: str | None) -> None:
     """Tell what a rule checks, why, and how to mend it; without a rule, list them."""
-    from ..model.spec_schema import did_you_mean
     from ..rules.table import rules
+    from ..wording import did_you_mean
 
     known = rules(listed_extensions(find_root(os.getcwd())))
     if rule is None:

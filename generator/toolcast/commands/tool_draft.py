@@ -14,10 +14,10 @@ from ..encoders.plain_text import line
 from ..encoders.python import identifier
 from ..encoders.yaml_text import scalar
 from ..model.model import Toolset, Workspace
-from ..model.spec_schema import did_you_mean, quoted_list
 from ..rendering.environment import render
 from ..rendering.formatting import formatted
 from ..targets.table import enabled
+from ..wording import did_you_mean, quoted_list
 
 __all__ = ["Draft", "Refusal", "draft_tool"]
 

@@ -23,7 +23,7 @@ def line(text: str) -> Code:
 def _seen(character: str) -> str:
     if is_plain(character):
         return character
-    return character.encode("ascii", "backslashreplace").decode("ascii")
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def row(*cells: str) -> Code:

@@ -1,95 +1,72 @@
 """Values of a spec (defaults, examples) against its schemas, within bounded time.
 
-A schema that is not sound checks nothing here: what is wrong with it has a rule of its own.
+They are decided on by the validator that decides on calls when the tool is served. A schema
+that is not sound checks nothing here: what is wrong with it has a rule of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache, cached_property
-from typing import Any, NoReturn
+import json
+from functools import cached_property
+from itertools import islice
+from typing import Any
+from urllib.parse import quote
 
-from ..model.spec_schema import KINDS
+from toolcast_runtime.validation.json_bounds import measure
+from toolcast_runtime.validation.schema_visits import most_visits, multiplies
+from toolcast_runtime.validation.validators import compiled
+
 from ..reading.tree import Path
+from ..wording import kinds
 from .graph import JsonSchema
-from .metaschema import problems_with_schema, validator_class
-from .patterns import pattern
+from .metaschema import problems_with_schema
+from .refusals import Refusal, refusals
 
-__all__ = ["ValueChecker", "patterns_of"]
+__all__ = ["ValueChecker"]
 
-_MOST_REFERENCES = 20_000
 _MOST_PROBLEMS = 3
-_QUICK = {
-    "2020-12": "Draft202012Validator",
-    "2019-09": "Draft201909Validator",
-    "draft-07": "Draft7Validator",
-    "draft-06": "Draft6Validator",
-    "draft-04": "Draft4Validator",
-}
-
-
-class _TooMuch(Exception):
-    """A check followed more references than any honest schema has."""
+_MOST_VISITS = 500
+_ADDRESS = "urn:toolcast:schema"
 
 
 class ValueChecker:
-    """Checks values against one schema and its parts.
-
-    A pattern that could take long on a text is passed over, as is one that only ECMA-262
-    knows. A quick engine tells whether there is a problem, and jsonschema which, as it does
-    for schemas with patterns or references, whose bounds the quick one does not share.
-    """
+    """Checks values against one schema and its parts."""
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
 
     @cached_property
-    def _validator(self) -> Any:
-        return _validator(self._schema) if _is_sound(self._schema) else None
+    def _registry(self) -> Any:
+        """The schema as one that others may refer to; None when it is not sound."""
+        if not _is_sound(self._schema):
+            return None
+        import jsonschema_rs
 
-    @cached_property
-    def _is_simple(self) -> bool:
-        schema = self._schema
-        return (
-            schema.dialect in _QUICK
-            and not schema.references
-            and next(patterns_of(schema), None) is None
-        )
+        return jsonschema_rs.Registry([(_ADDRESS, self._schema.value)])
 
     def problems(self, value: Any, path: Path = ()) -> list[str]:
         """What is wrong with a value by the subschema at a path; empty when nothing is."""
-        if self._is_surely_valid(value, path) or self._validator is None:
+        if self._registry is None:
             return []
-        subschema = self._schema.at(path)
-        _FOLLOWED.count = 0
         try:
-            errors = self._validator.evolve(schema=subschema).iter_errors(value)
-            return list(_first(map(_worded, errors)))
-        except (_TooMuch, RecursionError, OverflowError):
-            return ["it takes the schema too long to check it"]
+            validator = compiled(self._part(path), self._registry)
+        except ValueError:
+            return []  # a regular expression that is none
+        if validator.is_valid(value):
+            return []
+        levels = measure(value).levels
+        if most_visits(self._schema.value, levels, _MOST_VISITS) is None:
+            return ["it does not match the schema"]
+        found = dict.fromkeys(map(_worded, refusals(validator, value)))
+        return list(islice(found, _MOST_PROBLEMS))
 
-    def _is_surely_valid(self, value: Any, path: Path) -> bool:
-        import jsonschema_rs
-
-        if not self._is_simple:
-            return False
-        kind = getattr(jsonschema_rs, _QUICK[self._schema.dialect or ""])
-        try:
-            engine = kind(
-                self._schema.at(path), validate_formats=False, retriever=_refuse
-            )
-            return bool(engine.is_valid(value))
-        except (ValueError, OverflowError, RecursionError):
-            return False  # a schema that is none, or a text that is not Unicode
-
-
-def _refuse(address: str) -> NoReturn:
-    raise ValueError(f"a schema may not refer to {address}")
-
-
-def patterns_of(schema: JsonSchema) -> Iterator[tuple[Path, str, bool]]:
-    """Every regular expression: its path, its text, and whether it is a key."""
-    yield from schema.patterns
+    def _part(self, path: Path) -> dict[str, str]:
+        steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
+        pointer = "".join(f"/{quote(step, safe='~')}" for step in steps)
+        part = {"$ref": f"{_ADDRESS}#{pointer}"}
+        if isinstance(self._schema.value, dict) and "$schema" in self._schema.value:
+            part["$schema"] = self._schema.value["$schema"]
+        return part
 
 
 def _is_sound(schema: JsonSchema) -> bool:
@@ -97,95 +74,29 @@ def _is_sound(schema: JsonSchema) -> bool:
         schema.dialect is not None
         and all(reference.target is not None for reference in schema.references)
         and not schema.loops
-        and not any(pattern(text).error for _, text, _ in patterns_of(schema))
         and next(problems_with_schema(schema), None) is None
+        and not multiplies(schema.value)
     )
 
 
-class _Followed:
-    count = 0
-
-
-_FOLLOWED = _Followed()
-
-
-def _validator(schema: JsonSchema) -> Any:
-    from referencing import Registry
-
-    return _bounded(schema.dialect or "2020-12")(schema.value, registry=Registry())
-
-
-@cache
-def _bounded(dialect: str) -> Any:
-    """The dialect's validator class, with references counted and patterns bounded."""
-    from jsonschema import validators
-
-    kind = validator_class(dialect)
-
-    def counted(function: Any) -> Any:
-        def follow(*given: Any) -> Any:
-            _FOLLOWED.count += 1
-            if _FOLLOWED.count > _MOST_REFERENCES:
-                raise _TooMuch
-            return function(*given)
-
-        return follow
-
-    def matched(validator: Any, text: str, value: Any, subschema: Any) -> Any:
-        if isinstance(value, str) and pattern(text).is_quick(len(value)):
-            yield from kind.VALIDATORS["pattern"](validator, text, value, subschema)
-
-    def keyed(function: Any) -> Any:
-        def check(validator: Any, given: Any, value: Any, subschema: Any) -> Any:
-            longest = max(map(len, value), default=0) if isinstance(value, dict) else 0
-            patterns = subschema.get("patternProperties", {})
-            if all(pattern(text).is_quick(longest) for text in patterns):
-                yield from function(validator, given, value, subschema) or ()
-
-        return check
-
-    replaced = {
-        name: counted(function)
-        for name, function in kind.VALIDATORS.items()
-        if name in ("$ref", "$dynamicRef", "$recursiveRef")
-    }
-    for name in ("patternProperties", "additionalProperties", "unevaluatedProperties"):
-        if name in kind.VALIDATORS:
-            replaced[name] = keyed(kind.VALIDATORS[name])
-    bounded: Any = validators.extend  # typeshed leaves it untyped
-    return bounded(kind, {**replaced, "pattern": matched})
-
-
-def _first(problems: Iterator[str]) -> Iterator[str]:
-    for number, problem in enumerate(problems):
-        if number == _MOST_PROBLEMS:
-            return
-        yield problem
-
-
-def _worded(error: Any) -> str:
-    """One error as a clause about `it`, or about the place in it."""
-    import json
-
-    keyword, expected = error.validator, error.validator_value
+def _worded(refusal: Refusal) -> str:
+    """One refusal as a clause about `it`, or about the place in it."""
+    keyword, expected = refusal.keyword, refusal.expected
     place = "".join(
-        f"[{step}]" if isinstance(step, int) else f".{step}"
-        for step in error.absolute_path
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in refusal.path
     ).lstrip(".")
     where = f"`{place}` " if place else "it "
     if keyword == "required":
-        missing = [name for name in expected if name not in error.instance]
-        return f"{where}lacks `{missing[0]}`" if missing else f"{where}lacks a key"
-    if keyword == "additionalProperties" and expected is False:
-        known = error.schema.get("properties", {})
-        extra = next((name for name in error.instance if name not in known), "")
-        return f"{where}has `{extra}`, which is not a property"
+        return f"{where}lacks `{refusal.names[0]}`"
+    if refusal.names:
+        return f"{where}has `{refusal.names[0]}`, which is not a property"
     if keyword == "type":
-        kinds = [expected] if isinstance(expected, str) else list(expected)
-        return f"{where}must be {' or '.join(KINDS[kind] for kind in kinds)}"
+        return f"{where}must be {kinds(expected)}"
+    if keyword == "false":
+        return f"{where}is not allowed"
+    if keyword in ("anyOf", "oneOf", "not", "contains"):
+        return f"{where}does not match `{keyword}`"
     shown = json.dumps(expected, ensure_ascii=False)
     if keyword == "enum":
         return f"{where}must be one of {shown[:80]}"
-    if keyword in ("anyOf", "oneOf", "allOf", "not", "if"):
-        return f"{where}does not match `{keyword}`"
     return f"{where}breaks `{keyword}: {shown[:60]}`"

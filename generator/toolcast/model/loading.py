@@ -14,10 +14,11 @@ from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
 from ..reading.tree import Document, Path, Source
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
+from ..wording import quoted_list
 from .binding import bind_tool, bind_toolset
 from .model import Toolset, ToolSpec, Workspace
 from .reserved import reserved_names
-from .spec_schema import check_shape, quoted_list
+from .spec_schema import check_schema
 
 __all__ = ["LoadedWorkspace", "load_workspace", "read_workspace"]
 
@@ -122,7 +123,7 @@ def _read(
         return None, [Finding("spec/unreadable", Severity.ERROR, Place(file), message)]
     document, findings = read_yaml(file, data)
     if document is not None:
-        findings += islice(check_shape(document, kind, extensions), MOST_SHOWN + 1)
+        findings += islice(check_schema(document, kind, extensions), MOST_SHOWN + 1)
         if not has_errors(findings):
             findings += reserved_names(document, kind)
     return document, findings

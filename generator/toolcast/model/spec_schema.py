@@ -2,150 +2,72 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import islice
 from typing import Any
 
 from ..findings import Finding, Severity
+from ..json_schema.refusals import Refusal, refusals
 from ..reading.tree import Document, Path
+from ..wording import Suggestions, constraint, dotted, kind_of, kinds, quoted_list
 from .language import schema
 
-__all__ = [
-    "KINDS",
-    "Suggestions",
-    "check_shape",
-    "constraint",
-    "did_you_mean",
-    "dotted",
-    "kind_of",
-    "quoted_list",
-]
-
-KINDS = {
-    "object": "a mapping",
-    "array": "a list",
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "null": "null",
-}
-"""The types of JSON Schema in the words of people."""
-
-_LONGEST_WORD = 100
-_MOST_KNOWN = 500
-_MOST_SUGGESTIONS = 20
+__all__ = ["check_schema"]
 
 
-def check_shape(
+def check_schema(
     document: Document, kind: str, extensions: tuple[str, ...] = ()
 ) -> Iterator[Finding]:
-    """The structural findings of a `tool`, `toolset` or `workspace` file.
+    """What the schema of `tool`, `toolset` or `workspace` files refuses in a file.
 
-    `extensions` names the extensions whose fields belong to the spec language, too. A quick engine tells whether there are any; jsonschema tells which.
+    `extensions` names the extensions whose fields belong to the spec language, too.
     """
-    if _is_surely_valid(document.value, kind, extensions):
+    validator = _validator(kind, extensions)
+    if validator.is_valid(document.value):
         return
-    for error in _validator(kind, extensions).iter_errors(document.value):
-        yield from _findings(document, error)
-
-
-def _is_surely_valid(value: Any, kind: str, extensions: tuple[str, ...]) -> bool:
-    try:
-        return bool(_quick_validator(kind, extensions).is_valid(value))
-    except ValueError:
-        return False  # a text that is not Unicode
-
-
-@cache
-def _quick_validator(kind: str, extensions: tuple[str, ...]) -> Any:
-    import jsonschema_rs
-
-    return jsonschema_rs.Draft202012Validator(_spelled_out(schema(kind, extensions)))
-
-
-def _spelled_out(value: Any) -> Any:
-    """A schema whose patterns mean by white space what Python's do.
-
-    What only Python counts is spelled out. What only ECMA-262 counts makes the quick engine
-    refuse more, which jsonschema judges.
-    """
-    if isinstance(value, dict):
-        return {
-            key: (
-                inner.replace(r"\s", r"\s\x1c-\x1f\x85")
-                if key == "pattern" and isinstance(inner, str)
-                else _spelled_out(inner)
-            )
-            for key, inner in value.items()
-        }
-    return (
-        [_spelled_out(inner) for inner in value] if isinstance(value, list) else value
-    )
+    language = schema(kind, extensions)
+    for refusal in refusals(validator, document.value):
+        yield from _findings(document, refusal, _at(language, refusal.schema_path[:-1]))
 
 
 @cache
 def _validator(kind: str, extensions: tuple[str, ...]) -> Any:
-    from referencing import Registry
+    import jsonschema_rs
 
-    return _exact_class()(schema(kind, extensions), registry=Registry())
-
-
-@cache
-def _exact_class() -> Any:
-    from jsonschema import Draft202012Validator, validators
-
-    extend: Any = validators.extend  # its stub has no types
-    return extend(Draft202012Validator, {"pattern": _pattern})
+    return jsonschema_rs.Draft202012Validator(schema(kind, extensions))
 
 
-def _pattern(validator: Any, pattern: str, value: Any, schema_: Any) -> Iterator[Any]:
-    """`pattern` as ECMA-262 means it: `$` is the end, not the end before a newline."""
-    from jsonschema import ValidationError
-
-    if isinstance(value, str) and not re.search(pattern.replace("$", r"\Z"), value):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
+def _at(schema_: Any, path: Path) -> Any:
+    for step in path:
+        schema_ = schema_[step]
+    return schema_
 
 
-def _findings(document: Document, error: Any) -> Iterator[Finding]:
-    path: Path = tuple(error.absolute_path)
-    keyword, expected, value = error.validator, error.validator_value, error.instance
+def _findings(document: Document, refusal: Refusal, part: Any) -> Iterator[Finding]:
+    """The findings of one refusal by a part of the schema."""
+    path, keyword = refusal.path, refusal.keyword
+    name = f"`{dotted(path)}`" if path else "the file"
     if keyword == "additionalProperties":
-        known = list(error.schema.get("properties", ()))
+        known = list(part.get("properties", ()))
         suggestions = Suggestions(known)
-        for key in value:
-            if key not in known:
-                meant = suggestions.near(key)
-                yield _unknown_key(document, (*path, key), key, known, meant)
+        for key in refusal.names:
+            meant = suggestions.near(key)
+            yield _unknown_key(document, (*path, key), key, known, meant)
         return
     if keyword == "required":
-        for key in expected:
-            if key not in value and f"'{key}'" in error.message.split(" is ")[0]:
-                where = f" in `{path[-1]}`" if path else ""
-                yield document.source.finding(
-                    "spec/missing-key",
-                    Severity.ERROR,
-                    path,
-                    f"the key `{key}` is missing{where}",
-                    _key_help(error.schema, key),
-                )
-        return
-    name = f"`{dotted(path)}`" if path else "the file"
-    if keyword == "type":
-        kinds = [expected] if isinstance(expected, str) else list(expected)
-        wanted = " or ".join(KINDS[kind] for kind in kinds)
-        message = f"{name} must be {wanted}, not {kind_of(value)}"
-        yield document.source.finding("spec/wrong-type", Severity.ERROR, path, message)
-        return
-    yield document.source.finding(
-        "spec/invalid-value",
-        Severity.ERROR,
-        path,
-        f"{name} {constraint(keyword, expected, error.message)}",
-        _describe(error.schema),
-    )
+        (key,) = refusal.names
+        where = f" in `{path[-1]}`" if path else ""
+        rule, message = "spec/missing-key", f"the key `{key}` is missing{where}"
+        help_ = _key_help(part, key)
+    elif keyword == "type":
+        wanted, given = kinds(refusal.expected), kind_of(refusal.value)
+        rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
+        help_ = ""
+    else:
+        rule = "spec/invalid-value"
+        message = f"{name} {constraint(keyword, refusal.expected)}"
+        help_ = _described(part)
+    yield document.source.finding(rule, Severity.ERROR, path, message, help_)
 
 
 def _unknown_key(
@@ -165,87 +87,10 @@ def _owner(path: Path) -> str:
     return f"`{dotted(path)}`" if path else "this file"
 
 
-def dotted(path: Path) -> str:
-    """`a.b[0]`."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
+def _described(part: Any) -> str:
+    return str(part.get("description", "")) if isinstance(part, dict) else ""
 
 
-def kind_of(value: Any) -> str:
-    """What a value is, in the words of people: `text`, `the number 3`."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return f"the boolean {str(value).lower()}"
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, (int, float)):
-        return f"the number {value}"
-    return "a list" if isinstance(value, list) else "a mapping"
-
-
-def constraint(keyword: str, expected: Any, message: str) -> str:
-    """What a value must be, after its name and a space."""
-    if keyword == "pattern":
-        return "is not well formed"
-    if keyword in ("minLength", "minItems", "minProperties"):
-        return "must not be empty" if expected == 1 else f"is shorter than {expected}"
-    if keyword == "minimum":
-        return f"must be at least {expected}"
-    if keyword == "exclusiveMinimum":
-        return f"must be greater than {expected}"
-    if keyword == "enum":
-        return f"must be one of {quoted_list(expected)}"
-    if keyword == "const":
-        return f"must be {expected}"
-    return f"is not valid: {keyword} {expected}"
-
-
-def _describe(schema_: Any) -> str:
-    return str(schema_.get("description", "")) if isinstance(schema_, dict) else ""
-
-
-def _key_help(schema_: Any, key: str) -> str:
-    described = _describe(schema_.get("properties", {}).get(key))
+def _key_help(part: Any, key: str) -> str:
+    described = _described(part.get("properties", {}).get(key))
     return f"`{key}`: {described}" if described else ""
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean `x`?` for the nearest known word; empty when none is near."""
-    if len(word) > _LONGEST_WORD:
-        return ""
-    import difflib
-
-    by_fold = {_folded(name): name for name in islice(known, _MOST_KNOWN)}
-    near = difflib.get_close_matches(_folded(word), by_fold, 1, 0.7)
-    return f"did you mean `{by_fold[near[0]]}`?" if near else ""
-
-
-def _folded(word: str) -> str:
-    return re.sub(r"[-_\s]", "", word).casefold()
-
-
-class Suggestions:
-    """Near words for the first unknown ones of a file.
-
-    A file with more of them has another problem, and the search is not free.
-    """
-
-    def __init__(self, known: Iterable[str]) -> None:
-        self._known = list(islice(known, _MOST_KNOWN))
-        self._left = _MOST_SUGGESTIONS
-
-    def near(self, word: str) -> str:
-        """What `did_you_mean` says, as long as there are suggestions left."""
-        self._left -= 1
-        return did_you_mean(word, self._known) if self._left >= 0 else ""
-
-
-def quoted_list(words: Sequence[Any]) -> str:
-    """`a`, `b` and `c`."""
-    quoted = [f"`{word}`" for word in words]
-    if len(quoted) < 2:
-        return "".join(quoted)
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..findings import Finding, Severity
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
-from ..model.spec_schema import did_you_mean
+from ..wording import did_you_mean
 from .table import rules
 
 __all__ = ["check_workspace", "without_suppressed"]

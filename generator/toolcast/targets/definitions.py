@@ -120,8 +120,9 @@ def _cli(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
 
 def _line(command: CliCommand) -> dict[str, str]:
     """One command of the CLI block; without a comment of its own it has the summary."""
-    comment = str(comment_of(command))
-    own = {} if comment == command.tool.summary else {"comment": comment}
+    has_own = command.action is not None and command.action.summary
+    has_own = has_own or (command.tool.cli is not None and command.tool.cli.comment)
+    own = {"comment": str(comment_of(command))} if has_own else {}
     return {"words": command.words, "line": command.line, **own}
 
 

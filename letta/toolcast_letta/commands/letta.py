@@ -218,8 +218,8 @@ def _run(
 ) -> None:
     from toolcast.findings import has_errors, in_order
     from toolcast.model.loading import load_workspace
-    from toolcast.model.spec_schema import did_you_mean
     from toolcast.rules.running import check_workspace
+    from toolcast.wording import did_you_mean
 
     from ..config import has_settings, settings_of
     from .backends import handler_of

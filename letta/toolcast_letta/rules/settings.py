@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.model.spec_schema import did_you_mean, quoted_list
 from toolcast.rules.rule import Rule, at_toolset
+from toolcast.wording import did_you_mean, quoted_list
 
 from ..config import has_settings, settings_of
 from ..settings import LettaAgent, LettaSettings

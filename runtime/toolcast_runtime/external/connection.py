@@ -104,7 +104,9 @@ class Connection:
         except TimeoutError:
             _logger.warning(
                 "external server %s: no answer to a call of %s within %g s",
-                *(server.name, name, server.call_timeout),
+                server.name,
+                name,
+                server.call_timeout,
             )
             return ToolResponse(
                 error=f"the tool gave no answer within {server.call_timeout:g} s"

@@ -86,8 +86,11 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
             async with AsyncExitStack() as stack:
                 for manager in managers:
                     await stack.enter_async_context(manager.run())
-                started = [work for part in server.parts for work in part.started]
-                works = [asyncio.ensure_future(work()) for work in started]
+                works = [
+                    asyncio.ensure_future(work())
+                    for part in server.parts
+                    for work in part.started
+                ]
                 yield
                 for work in works:
                     work.cancel()
@@ -210,7 +213,10 @@ class _Logged:
             taken = round((time.perf_counter() - started) * 1000, 3)
             _logger.info(
                 "%s %s %s in %s ms",
-                *(scope["method"], scope["path"], status or "no answer", taken),
+                scope["method"],
+                scope["path"],
+                status or "no answer",
+                taken,
                 extra={
                     "client": self._client,
                     "method": scope["method"],

@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ..calls.tracing import when_traced
-from .listing import empty_list, exact_tools, header_schemas
 from .results import call_result, failure, sendable
+from .tools_list import empty_list, exact_tools, header_schemas
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext

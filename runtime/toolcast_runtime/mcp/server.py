@@ -41,6 +41,6 @@ class McpServer(ToolsetServer):
 
     def main(self, arguments: list[str] | None = None) -> None:
         """Serves stdio or HTTP, or prints the tools; `--help` names the options."""
-        from .command import main
+        from .server_options import main
 
         main(self, arguments)

@@ -7,9 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..registry import Registry, UnknownToolError
+
 if TYPE_CHECKING:
     from ..http.settings import HttpSettings
-    from ..registry import Registry
     from ..tools.tool import Tool
     from .server_part import ServerPart
 
@@ -82,19 +83,16 @@ class ToolsetServer:
 
     async def find(self, name: str, client: str | None) -> Tool | None:
         """A tool that a client is offered, by its present or a former name; or None."""
-        present = self.registry.resolve(name)
         # Every call comes here: it may cost one look-up, not one for each tool.
-        if self.has(present):
-            try:
-                return self.registry.get_tool(present, client)
-            except LookupError:
-                return None
-        if not self.external or self.registry.is_local(present):
-            return None
+        present = self.registry.resolve(name)
         try:
-            return await self.registry.find_tool(present, client)
-        except LookupError:
+            if self.has(present):
+                return self.registry.get_tool(present, client)
+            if self.external and not self.registry.is_local(present):
+                return await self.registry.find_tool(present, client)
+        except UnknownToolError:
             return None
+        return None
 
     def refusal(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
         """Why one of the parts refuses a call over HTTP; None when none does."""

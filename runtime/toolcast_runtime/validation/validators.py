@@ -18,9 +18,9 @@ from .json_bounds import Size, measure
 from .schema_visits import most_visits, multiplies
 
 if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
+    from jsonschema_rs import Registry, ValidationError
 
-__all__ = ["Validators", "problems_with_actions"]
+__all__ = ["Validators", "compiled", "problems_with_actions"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -107,7 +107,16 @@ def _not_taken(
     yield from (name for name in arguments if name not in taken)
 
 
-def _validator(schema: Any) -> Any:
+def compiled(schema: Any, registry: Registry | None = None) -> Any:
+    """The validator of a schema, of jsonschema-rs.
+
+    Args:
+        schema: in any dialect; 2020-12 when it does not say.
+        registry: other schemas that it may refer to; by default it may to none.
+
+    Raises:
+        ValueError: it cannot be applied.
+    """
     import jsonschema_rs
 
     if multiplies(schema):
@@ -118,6 +127,7 @@ def _validator(schema: Any) -> Any:
     return kind(
         schema,
         validate_formats=False,
+        registry=registry,
         retriever=_refuse,
         pattern_options=jsonschema_rs.FancyRegexOptions(
             backtrack_limit=_MOST_BACKTRACKS
@@ -135,7 +145,7 @@ def _problems(
     validator = validators.get(name)
     if validator is None:
         try:
-            validator = validators[name] = _validator(schema)
+            validator = validators[name] = compiled(schema)
         except Exception as error:
             # What cannot be checked is not let through. The text quotes the schema, which
             # may be a stranger's.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...model.spec_schema import quoted_list
+from ...wording import quoted_list
 from ..handler import place, way_to
 from ..rule import Rule
 from . import at_data, declared, touched_of, wrong_pool

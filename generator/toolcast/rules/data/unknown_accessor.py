@@ -9,7 +9,7 @@ from ...handler_code.handler import is_below
 from ...handler_code.module_scope import scope_of
 from ...handler_code.python_module import read_module
 from ...model.model import Toolset, Workspace
-from ...model.spec_schema import did_you_mean
+from ...wording import did_you_mean
 from ..rule import Rule, at_toolset
 
 __all__ = ["RULE"]

@@ -6,34 +6,15 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...model.spec_schema import did_you_mean, quoted_list
-from ..rule import Rule, at_toolset
+from ..rule import Rule
+from . import client_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds a target without a client, or with one that does not exist."""
-    if "cli" not in toolset.targets:
-        return
-    names = [client.name for client in toolset.clients]
-    chosen = toolset.targets["cli"].get("client")
-    if chosen is None and names:
-        yield at_toolset(
-            RULE,
-            toolset,
-            ("targets", "cli"),
-            "the toolset has clients, and `cli` does not say which one it serves",
-            f"add `client:`, one of {quoted_list(names)}",
-        )
-    elif chosen is not None and chosen not in names:
-        yield at_toolset(
-            RULE,
-            toolset,
-            ("targets", "cli", "client"),
-            f"the toolset has no client `{chosen}`",
-            did_you_mean(str(chosen), names) or "add it to `clients`",
-        )
+    yield from client_of("cli", RULE, toolset)
 
 
 RULE = Rule(

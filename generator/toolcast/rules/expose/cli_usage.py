@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...facts.cli_commands import parse_usage
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
-from ...model.spec_schema import Suggestions
+from ...wording import Suggestions
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]

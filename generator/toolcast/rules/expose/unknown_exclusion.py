@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Exclusion, Toolset, Workspace
-from ...model.spec_schema import did_you_mean
 from ...targets.table import enabled
+from ...wording import did_you_mean
 from ..rule import Rule, at_toolset
 
 __all__ = ["RULE"]

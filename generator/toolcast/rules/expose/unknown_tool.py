@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...model.spec_schema import Suggestions
+from ...wording import Suggestions
 from ..rule import Rule, at_toolset
 
 __all__ = ["RULE"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...handler_code.handler import handler_code, handler_module, is_below
 from ...model.model import Toolset, ToolSpec, Workspace
-from ...model.spec_schema import did_you_mean
+from ...wording import did_you_mean
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]

@@ -8,7 +8,7 @@ from ...encoders.names import is_keyword_argument
 from ...findings import Finding, Severity
 from ...handler_code.handler import HandlerCode, handler_code
 from ...model.model import Toolset, ToolSpec, Workspace
-from ...model.spec_schema import did_you_mean
+from ...wording import did_you_mean
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]

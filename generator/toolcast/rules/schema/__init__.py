@@ -1,1 +1,36 @@
-"""Schema."""
+"""What the rules of the family `schema` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...findings import Finding
+from ...json_schema.patterns import Pattern, pattern
+from ...model.model import Toolset
+from ..rule import Rule, at_tool
+
+__all__ = ["patterns_that"]
+
+
+def patterns_that(
+    rule: Rule,
+    toolset: Toolset,
+    problem: Callable[[Pattern], str],
+    help: str,
+) -> Iterator[Finding]:
+    """A finding at each regular expression that has a problem.
+
+    Args:
+        rule: whose findings they are.
+        toolset: whose tools' schemas are looked at.
+        problem: what is wrong with a pattern, after its text; empty when nothing is.
+        help: what to do.
+    """
+    for tool in toolset.tools:
+        for field, schema in tool.schemas.items():
+            for path, text, is_key in schema.patterns:
+                words = problem(pattern(text))
+                if words:
+                    message = f"`{text[:60]}` {words}"
+                    where = (field, *path)
+                    yield at_tool(rule, tool, where, message, help, at_key=is_key)

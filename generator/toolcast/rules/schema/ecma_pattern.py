@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...json_schema.patterns import pattern
-from ...json_schema.values import patterns_of
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import patterns_that
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds patterns that Python cannot read."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for path, text, is_key in patterns_of(schema):
-                facts = pattern(text)
-                if facts.is_ecma_only:
-                    yield at_tool(
-                        RULE,
-                        tool,
-                        (field, *path),
-                        f"`{text[:60]}` is a regular expression that Python cannot read",
-                        "write it without `\\p{...}`, `(?<name>...)` and needless escapes",
-                        at_key=is_key,
-                    )
+    words = "is a regular expression that Python cannot read"
+    yield from patterns_that(
+        RULE,
+        toolset,
+        lambda facts: words if facts.is_ecma_only else "",
+        "write it without `\\p{...}`, `(?<name>...)` and needless escapes",
+    )
 
 
 RULE = Rule(

@@ -9,8 +9,8 @@ from ...findings import Finding, Severity
 from ...json_schema.graph import JsonSchema
 from ...json_schema.patterns import pattern
 from ...model.model import Toolset, ToolSpec, Workspace
-from ...model.spec_schema import Suggestions
 from ...reading.tree import Path
+from ...wording import Suggestions
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE", "unknown_names"]

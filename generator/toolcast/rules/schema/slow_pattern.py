@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...json_schema.patterns import pattern
-from ...json_schema.values import patterns_of
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import patterns_that
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds patterns that repeat a repetition in the same place."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for path, text, is_key in patterns_of(schema):
-                facts = pattern(text)
-                if facts.is_slow:
-                    yield at_tool(
-                        RULE,
-                        tool,
-                        (field, *path),
-                        f"`{text[:60]}` repeats a repetition: matching can take time without end",
-                        "let each round of the outer repetition begin with a character of its own",
-                        at_key=is_key,
-                    )
+    words = "repeats a repetition: matching can take time without end"
+    yield from patterns_that(
+        RULE,
+        toolset,
+        lambda facts: words if facts.is_slow else "",
+        "let each round of the outer repetition begin with a character of its own",
+    )
 
 
 RULE = Rule(

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...model.spec_schema import did_you_mean
+from ...wording import did_you_mean
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]

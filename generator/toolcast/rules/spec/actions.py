@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
-from ...model.spec_schema import Suggestions, did_you_mean, quoted_list
+from ...wording import Suggestions, did_you_mean, quoted_list
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]

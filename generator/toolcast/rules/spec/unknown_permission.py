@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...model.spec_schema import did_you_mean
+from ...wording import did_you_mean
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]

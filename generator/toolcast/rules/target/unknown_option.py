@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...model.spec_schema import did_you_mean, quoted_list
 from ...targets.table import target_named
+from ...wording import did_you_mean, quoted_list
 from ..rule import Rule, at_toolset
 
 __all__ = ["RULE"]

@@ -62,18 +62,75 @@ MARKDOWN = st.lists(
 ).map("\n".join)
 
 
-@given(JSON)
+OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
+
+
+@given(OBJECTS)
 def test_json_comes_back(value: Any) -> None:
-    assert repr(json.loads(pretty(value))) == repr(value)
     assert repr(json.loads(compact(value))) == repr(value)
-    assert pretty(value).endswith("\n")
     assert "\n" not in compact(value)
+    for opened in ((), tuple(value)):
+        text = pretty(value, opened)
+        assert repr(json.loads(text)) == repr(value)
+        assert text.endswith("}\n")
+        assert str(text).replace("\n", "").isprintable(), "what cannot be seen is an escape"
 
 
-@pytest.mark.parametrize("encode", [pretty, compact])
-def test_json_refuses_what_is_no_number(encode: Any) -> None:
+@given(OBJECTS)
+def test_json_without_its_layout_is_the_same(value: Any) -> None:
+    """The runtime serves a definition's text: it takes line breaks and indents off."""
+    text = "".join(line.strip(" ") for line in pretty(value).split("\n"))
+    assert repr(json.loads(text)) == repr(value)
+
+
+def test_json_that_people_read() -> None:
+    value = {
+        "short": {"type": "array", "items": {"type": "string"}},
+        "opened": {"name": "é", "empty": {}},
+        "long": ["word" * 5] * 4,
+        "text": "x" * 100,
+        "object": {"a": "y" * 80, "b": [1, 2.5, None, True]},
+        "hidden": "a\u200bb\U0001f600\U000e0041\x7f",
+    }
+    assert pretty(value, ("opened",)) == """{
+  "short": {"type": "array", "items": {"type": "string"}},
+  "opened": {
+    "name": "é",
+    "empty": {}
+  },
+  "long": [
+    "wordwordwordwordword",
+    "wordwordwordwordword",
+    "wordwordwordwordword",
+    "wordwordwordwordword"
+  ],
+  "text": "%s",
+  "object": {
+    "a": "%s",
+    "b": [1, 2.5, null, true]
+  },
+  "hidden": "a\\u200bb\U0001f600\\udb40\\udc41\\u007f"
+}
+""" % ("x" * 100, "y" * 80)
+
+
+@pytest.mark.parametrize("length", range(60, 90))
+def test_json_stays_on_a_line_up_to_88_columns(length: int) -> None:
+    text = pretty({"a": {"b": "x" * length}, "c": [["y" * length]]})
+    first = text.split("\n")[1]
+    assert (first == '  "a": {') == (length > 71)
+    assert len(first) <= 88
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, b"x", {"a"}])
+def test_json_refuses_what_is_none(value: Any) -> None:
+    with pytest.raises(ValueError, match="not JSON"):
+        pretty({"a": [value]})
+
+
+def test_compact_json_refuses_what_is_no_number() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        encode(float("nan"))
+        compact(float("nan"))
 
 
 @given(TOOL_NAMES)
@@ -203,5 +260,7 @@ def test_block_is_stable(text: str) -> None:
 @example(1e16)
 def test_numbers_are_spelled_as_the_sdk_sends_them(number: float) -> None:
     pydantic_core = pytest.importorskip("pydantic_core")
-    value = {"e-0": [number, "1e-05"]}
-    assert compact(value) == pydantic_core.to_json(value).decode()
+    shown = pydantic_core.to_json(number).decode()
+    assert pretty({"n": number, "s": "1e-05"}) == (
+        f'{{\n  "n": {shown},\n  "s": "1e-05"\n}}\n'
+    )

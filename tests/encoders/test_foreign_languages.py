@@ -1,8 +1,7 @@
-"""Shell words, HTML, fenced blocks and comments: the text comes back, or is refused."""
+"""Shell words, plain text, fenced blocks, comments: the text comes back, or is refused."""
 
 from __future__ import annotations
 
-import html.parser
 import shlex
 import subprocess
 
@@ -10,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcast.encoders.html_text import text as html_text
-from toolcast.encoders.markdown import fenced
-from toolcast.encoders.python import comment
+from toolcast.encoders.markdown import comment, fenced
+from toolcast.encoders.plain_text import line, row
+from toolcast.encoders.python import words
 from toolcast.encoders.shell import typed_word, word
 
 visible = st.text(st.characters(exclude_categories=["Cc", "Cs"]))
@@ -41,34 +40,19 @@ def test_a_word_with_nul_is_refused() -> None:
         word("a\0b")
 
 
-class _Reader(html.parser.HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.texts: list[str] = []
-        self.seen: list[tuple[str, list[tuple[str, str | None]]]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, attrs))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+@given(anything)
+@example("a\tb\nc\u200b\u202e\x85")
+def test_a_line_of_plain_text_is_one_that_can_be_seen(text: str) -> None:
+    shown = line(text)
+    assert shown.isprintable()
+    assert len(shown.splitlines()) <= 1
+    if text.isascii() and text.isprintable():
+        assert shown == " ".join(text.split())
 
 
-@given(visible)
-@example("</p><script>alert(1)</script>")
-@example("\" onload='x' &amp; &lt;")
-def test_html_comes_back(text: str) -> None:
-    reader = _Reader()
-    reader.feed(f'<p title="{html_text(text)}">{html_text(text)}</p>')
-    reader.close()
-    assert reader.seen == [("p", [("title", text)])]
-    assert "".join(reader.texts) == text
-
-
-@pytest.mark.parametrize("text", ["\0", "\x1b[2J", "\r", "\x85", "\ud800"])
-def test_html_refuses_what_it_cannot_hold(text: str) -> None:
-    with pytest.raises(ValueError, match=r"U\+"):
-        html_text(text)
+@given(anything, anything)
+def test_a_row_has_its_cells(one: str, two: str) -> None:
+    assert row(one, two).split("\t") == [line(one), line(two)]
 
 
 @given(visible.map(lambda text: text.strip()))
@@ -90,9 +74,17 @@ def test_a_language_is_one_word() -> None:
     "text", ["a\nb", "a\rb", "fmt: off", "type: ignore", "é", "`x`", "a\x0cb", "{x}"]
 )
 def test_a_comment_holds_no_text_of_a_spec(text: str) -> None:
+    for encode in (words, comment):
+        with pytest.raises(ValueError, match="comment"):
+            encode(text)
+
+
+@pytest.mark.parametrize("text", ["a--b", "--", "a-", "-->"])
+def test_a_comment_of_markdown_is_not_ended(text: str) -> None:
     with pytest.raises(ValueError, match="comment"):
         comment(text)
 
 
 def test_a_comment_holds_a_path() -> None:
-    assert comment("specs/a-b/get_x.1.yaml, DO NOT EDIT.")
+    assert words("specs/a-b/get_x.1.yaml, DO NOT EDIT.")
+    assert comment("specs/a-b/. DO NOT EDIT.") == "<!-- specs/a-b/. DO NOT EDIT. -->"

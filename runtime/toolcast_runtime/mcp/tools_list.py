@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from ..registry import UnknownToolError
 from .framing import RawJson
 
 if TYPE_CHECKING:
@@ -71,21 +72,20 @@ def exact_tools(
             return result
         present = served.names(client)
         if present != shown[0]:
-            tools = (
-                RawJson(_json(served, client))
-                if takes_raw_json
-                else served.list_tools(client)
-            )
-            shown = (present, tools)
+            shown = present, _local(served, client, takes_raw_json=takes_raw_json)
         further = [tool.definition for tool in await served.external_tools(client)]
         return {**result, "tools": _with(shown[1], further)}
 
     return put_in
 
 
-def _json(served: ToolsetServer, client: str | None) -> bytes:
-    tools = [tool.mcp_json() for tool in served.tools(client)]
-    return b"[" + b",".join(tools) + b"]"
+def _local(
+    served: ToolsetServer, client: str | None, *, takes_raw_json: bool
+) -> RawJson | list[Mapping[str, Any]]:
+    tools = served.tools(client)
+    if not takes_raw_json:
+        return [tool.definition for tool in tools]
+    return RawJson(b"[" + b",".join([tool.mcp_json() for tool in tools]) + b"]")
 
 
 def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
@@ -114,7 +114,7 @@ def header_schemas(
             return None
         try:
             schema = served.registry.get_tool(present, client).parameters
-        except LookupError:
+        except UnknownToolError:
             return None
         if _HEADER_KEY not in json.dumps(schema):
             plain.add(present)

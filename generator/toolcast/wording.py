@@ -1,0 +1,117 @@
+"""Words for values, constraints and near names, as findings use them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+__all__ = [
+    "KINDS",
+    "Suggestions",
+    "constraint",
+    "did_you_mean",
+    "dotted",
+    "kind_of",
+    "kinds",
+    "quoted_list",
+]
+
+KINDS = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+"""The types of JSON Schema in the words of people."""
+
+_LONGEST_WORD = 100
+_MOST_KNOWN = 500
+_MOST_SUGGESTIONS = 20
+
+
+def kinds(types: Iterable[str]) -> str:
+    """The types of JSON Schema in words: `a mapping or true or false`."""
+    wanted = frozenset(types)
+    return " or ".join(words for kind, words in KINDS.items() if kind in wanted)
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """`a.b[0]`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in the words of people: `text`, `the number 3`."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"the boolean {str(value).lower()}"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (int, float)):
+        return f"the number {value}"
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+def constraint(keyword: str, expected: Any) -> str:
+    """What a value must be, after its name and a space."""
+    if keyword == "pattern":
+        return "is not well formed"
+    if keyword in ("minLength", "minItems", "minProperties"):
+        return "must not be empty" if expected == 1 else f"is shorter than {expected}"
+    if keyword == "minimum":
+        return f"must be at least {expected}"
+    if keyword == "exclusiveMinimum":
+        return f"must be greater than {expected}"
+    if keyword == "enum":
+        return f"must be one of {quoted_list(expected)}"
+    if keyword == "const":
+        return f"must be {expected}"
+    return f"is not valid: {keyword} {expected}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean `x`?` for the nearest known word; empty when none is near."""
+    if len(word) > _LONGEST_WORD:
+        return ""
+    import difflib
+
+    by_fold = {_folded(name): name for name in islice(known, _MOST_KNOWN)}
+    near = difflib.get_close_matches(_folded(word), by_fold, 1, 0.7)
+    return f"did you mean `{by_fold[near[0]]}`?" if near else ""
+
+
+def _folded(word: str) -> str:
+    return re.sub(r"[-_\s]", "", word).casefold()
+
+
+class Suggestions:
+    """Near words for the first unknown ones of a file.
+
+    A file with more of them has another problem, and the search is not free.
+    """
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = list(islice(known, _MOST_KNOWN))
+        self._left = _MOST_SUGGESTIONS
+
+    def near(self, word: str) -> str:
+        """What `did_you_mean` says, as long as there are suggestions left."""
+        self._left -= 1
+        return did_you_mean(word, self._known) if self._left >= 0 else ""
+
+
+def quoted_list(words: Sequence[Any]) -> str:
+    """`a`, `b` and `c`."""
+    quoted = [f"`{word}`" for word in words]
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

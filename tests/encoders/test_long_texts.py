@@ -1,0 +1,60 @@
+"""Long texts are broken into pieces that fit, and join to the text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from toolcast.encoders.layout import WIDTH, text_width
+from toolcast.encoders.python import literal
+from toolcast.encoders.python_strings import _escaped, _pieces, string
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["a", "bc", "words", "x" * 30, "'", '"', "\\", "é", "漢字", "📝", "\n"]
+    ),
+    max_size=30,
+)
+TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join))
+
+@settings(max_examples=600)
+@given(TEXTS, st.integers(10, WIDTH))
+@example("a " * 60 + "\n", 40)
+@example("x" * 100 + "  y  \n\n z", 40)
+def test_pieces_are_as_long_as_they_can_be(text: str, room: int) -> None:
+    pieces = _pieces(text, room)
+    assert "".join(ast.literal_eval(piece) for piece in pieces) == text
+    assert pieces == list(_word_by_word(text, room))
+
+
+def _word_by_word(text: str, room: int) -> Iterable[str]:
+    """The same pieces, each grown by one word after the other."""
+    for line in text.splitlines(keepends=True) if "\n" in text else [text]:
+        piece = ""
+        for word in _words(line):
+            longer = piece + word
+            quotes = min(longer.count('"'), longer.count("'"))
+            if piece and text_width(_escaped(longer)) + quotes + 2 > room:
+                yield string(piece)
+                longer = word
+            piece = longer
+        yield string(piece)
+
+
+def _words(line: str) -> Iterable[str]:
+    start = 0
+    for index in range(1, len(line)):
+        if line[index - 1] == " " and line[index] not in " \n":
+            yield line[start:index]
+            start = index
+    yield line[start:]
+
+
+def test_a_text_that_fits_no_line_is_broken_at_every_word() -> None:
+    value = " ".join(["plain words"] * 10)
+    drawn = literal(value, " " * 100)
+    assert ast.literal_eval(drawn) == value
+    assert drawn.count('"plain "') == 10

@@ -1,0 +1,194 @@
+"""Python literals: any value comes back exactly, and black has nothing to change."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from typing import Any
+
+import black
+import pytest
+from black.strings import str_width
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from toolcast.encoders.layout import text_width
+from toolcast.encoders.python import (
+    dotted_name,
+    encode,
+    identifier,
+    imported,
+    literal,
+    tuple_of_names,
+)
+from toolcast.encoders.python_strings import string
+from toolcast.encoders.python_types import (
+    annotation,
+    callable_with,
+    literal_of,
+    named,
+    one_of,
+    parameters,
+    subscript,
+    typed_dict,
+    union,
+)
+from toolcast.reading.characters import is_plain
+
+MODE = black.Mode(target_versions={black.TargetVersion.PY311})
+# Words and line breaks make long prose; `text()` makes everything else.
+WORDS = st.lists(
+    st.sampled_from(["a", "word", "'", '"', "\\", "\n", "  ", "日本語", "x" * 30, "é"]),
+    max_size=60,
+).map(" ".join)
+TEXTS = st.one_of(st.text(), WORDS)
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    TEXTS,
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(TEXTS)
+@example("\u2028\u202e\x00\x7f\x85\ufeff\U000e0041\U0001f600\ud800")
+@example("\"\"\"'''\\")
+@example("\r\n\t\f\v")
+@example("{{ 7 }} # noqa \\N{DASH} %s {0}")
+def test_string_comes_back(text: str) -> None:
+    literal_ = string(text)
+    assert ast.literal_eval(literal_) == text
+    assert len(literal_.splitlines()) == 1
+    assert literal_.isprintable()
+
+
+@given(JSON)
+def test_value_comes_back_with_its_types(value: Any) -> None:
+    back = ast.literal_eval(f"({literal(value)})")
+    assert repr(back) == repr(value)
+
+
+@given(JSON)
+@settings(max_examples=150, deadline=None)
+def test_black_keeps_an_assignment(value: Any) -> None:
+    source = f"VALUE = {literal(value, 'VALUE = ')}\n"
+    assert black.format_str(source, mode=MODE) == source
+
+
+@given(JSON, JSON)
+@settings(max_examples=150, deadline=None)
+def test_black_keeps_a_call(one: Any, two: Any) -> None:
+    source = f"TOOL = Tool(\n    a={literal(one, '    a=', ',')},\n"
+    source += f"    b={literal(two, '    b=', ',')},\n)\n"
+    assert black.format_str(source, mode=MODE) == source
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=150, deadline=None)
+def test_black_keeps_a_dict(key: str, value: str) -> None:
+    source = f"VALUE = {literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
+    assert black.format_str(source, mode=MODE) == source
+
+
+@given(st.lists(TEXTS, max_size=5))
+@settings(max_examples=150, deadline=None)
+def test_black_keeps_a_tuple_and_it_comes_back(values: list[str]) -> None:
+    source = f"VALUE = {literal(tuple(values), 'VALUE = ')}\n"
+    assert black.format_str(source, mode=MODE) == source
+    assert ast.literal_eval(f"({literal(tuple(values))})") == tuple(values)
+
+
+NAMES = st.from_regex(r"[a-z][a-z_]{0,40}", fullmatch=True).filter(str.isidentifier)
+CHOICES = st.lists(TEXTS | st.integers() | st.booleans(), min_size=1, max_size=9)
+TYPES = st.recursive(
+    CHOICES.map(literal_of) | st.sampled_from(["str", "Any", "None"]).map(named),
+    lambda inner: st.one_of(
+        inner.map(lambda one: subscript("list", [one])),
+        st.lists(inner, min_size=2, max_size=4).map(lambda some: union(some, set())),
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(NAMES, TYPES, max_size=5), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_black_keeps_types(fields: Any, required: bool) -> None:
+    fields = {k: v for k, v in fields.items() if not keyword.iskeyword(k)}
+    rows = [
+        f"    {name}: {annotation(type_, f'    {name}: ')}"
+        for name, type_ in fields.items()
+    ]
+    given_ = frozenset(fields) if required else frozenset()
+    place = ("    def __call__", " -> object: ...")
+    source = "\n".join(
+        [
+            "class One(TypedDict):",
+            '    """It."""',
+            *(["", *rows] if rows else []),
+            "",
+            "",
+            f"Two = {typed_dict(fields, 'Two = ')}",
+            "",
+            "",
+            "class Three(Protocol):",
+            f"    def __call__{parameters(fields, given_, *place)} -> object: ...",
+            "",
+        ]
+    )
+    assert black.format_str(source, mode=MODE) == source
+
+
+@pytest.mark.parametrize("length", range(30, 65))  # class names are cut to 55
+def test_black_keeps_one_of_several_types_and_imports(length: int) -> None:
+    name = "A" * length
+    kinds = [named(name), callable_with(named(name[:-8]))]
+    line = imported(f"{name}.b", [name], indent=4)
+    source = f"if X:\n    {line}\n\n    x: {one_of(kinds, '    x: ')}\n"
+    assert black.format_str(source, mode=MODE) == source
+
+
+def test_names_are_names() -> None:
+    assert tuple_of_names(["A"]) == "(A,)"
+    assert imported("..a.b", ["c"]) == "from ..a.b import c"
+    assert imported(".", ["c", "d"]) == "from . import c, d"
+    for encode_ in (dotted_name, identifier):
+        with pytest.raises(ValueError, match="identifier"):
+            encode_("a; import os")
+    with pytest.raises(ValueError, match="identifier"):
+        tuple_of_names(["a()"])
+    with pytest.raises(ValueError, match="identifier"):
+        imported("a", ["b, c"])
+    with pytest.raises(ValueError, match="Python type"):
+        named("str = __import__('os')")
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_number_that_json_has_not(number: float) -> None:
+    with pytest.raises(ValueError, match="not a JSON number"):
+        encode(number)
+
+
+@pytest.mark.parametrize("value", [b"x", {1}, object()])
+def test_value_that_json_has_not(value: object) -> None:
+    with pytest.raises(TypeError, match="not a JSON value"):
+        encode(value)
+
+
+@pytest.mark.parametrize("name", ["class", "a-b", "", "1a", "a b", "é", "x\n"])
+def test_what_is_no_identifier(name: str) -> None:
+    with pytest.raises(ValueError, match="not a Python identifier"):
+        identifier(name)
+
+
+def test_every_character_is_as_wide_as_for_black() -> None:
+    plain = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    differ = [c for c in plain if is_plain(c) and text_width(c) != str_width(c)]
+    assert differ == []
