@@ -22,8 +22,21 @@ from toolcast.rules.schema.unknown_keyword import KEYWORDS
 
 WORDS = st.sampled_from(
     [
-        *("string", "object", "array", "null", "a", "b", "#", "#/$defs/a", "(", "a+"),
-        *("#/properties/a", "file:///x", "^(a+)+$", "\\p{L}", "#/allOf/0"),
+        "string",
+        "object",
+        "array",
+        "null",
+        "a",
+        "b",
+        "#",
+        "#/$defs/a",
+        "(",
+        "a+",
+        "#/properties/a",
+        "file:///x",
+        "^(a+)+$",
+        "\\p{L}",
+        "#/allOf/0",
     ]
 )
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.just(1.5), WORDS)

@@ -160,8 +160,10 @@ def test_a_definition_that_steers_another_tool(text: str, tmp_path: Path) -> Non
 )
 def test_a_definition_that_mentions_another_tool(text: str, tmp_path: Path) -> None:
     tools = [
-        *({"name": "add", "description": text}, {"name": "get_date"}),
-        *({"name": "get", "order": 1}, {"name": "date"}),
+        {"name": "add", "description": text},
+        {"name": "get_date"},
+        {"name": "get", "order": 1},
+        {"name": "date"},
     ]
     assert check(tmp_path, {"x": tools}) == []
 
@@ -177,9 +179,17 @@ def test_names_that_are_words_count_in_quotes_only() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("do not " * 20_000, "read " * 30_000, "a" * 200_000, "<" * 100_000),
-        *("\n\n" * 50_000, "the user " * 20_000, "include all the " * 10_000),
-        *("data:" * 30_000, "a1" * 60_000, "~/." * 50_000, "\u0430a" * 50_000),
+        "do not " * 20_000,
+        "read " * 30_000,
+        "a" * 200_000,
+        "<" * 100_000,
+        "\n\n" * 50_000,
+        "the user " * 20_000,
+        "include all the " * 10_000,
+        "data:" * 30_000,
+        "a1" * 60_000,
+        "~/." * 50_000,
+        "\u0430a" * 50_000,
     ],
     ids=lambda text: text[:12],
 )

@@ -1,1 +1,1 @@
-"""Facts."""
+"""What rules and targets both need to know about tools."""

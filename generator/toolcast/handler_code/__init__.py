@@ -1,1 +1,1 @@
-"""Handler code."""
+"""The code of handlers, read as text; nothing of it is imported or run."""

@@ -15,11 +15,11 @@ __all__ = ["HandlerPackage", "Known", "Names"]
 _STEPS = 20
 # Context managers and generators: what is entered or iterated is the argument.
 _HOLDERS = frozenset(
-    [
-        *("Iterator", "AsyncIterator", "Generator", "AsyncGenerator", "Iterable"),
-        *("ContextManager", "AbstractContextManager", "AbstractAsyncContextManager"),
-        *("Optional", "Annotated", "Awaitable", "Coroutine", "Type", "type"),
-    ]
+    (
+        "Iterator AsyncIterator Generator AsyncGenerator Iterable"
+        " ContextManager AbstractContextManager AbstractAsyncContextManager"
+        " Optional Annotated Awaitable Coroutine Type type"
+    ).split()
 )
 
 

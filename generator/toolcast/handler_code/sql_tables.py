@@ -31,13 +31,14 @@ _STATEMENT = re.compile(
 # Upper-case words that prose does not have.
 _CLAUSE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+[\w\"`\[\x00]")
 _ENDS = frozenset(
-    [
-        *("where", "group", "order", "having", "limit", "offset", "union", "on", "set"),
-        *("using", "returning", "values", "select", "window", "fetch", "for", "when"),
-        *("intersect", "except", "natural", "left", "right", "inner", "cross", "full"),
-        *("outer", "join", "default", "lateral", "only", "as", "tablesample"),
-    ]
+    (
+        "where group order having limit offset union on set using returning"
+        " values select window fetch for when intersect except natural left"
+        " right inner cross full outer join default lateral only as"
+        " tablesample"
+    ).split()
 )
+_BEFORE_NAMES = frozenset("only lateral if not exists table".split())
 _KINDS = {"from": "reads", "join": "reads", "into": "writes", "update": "writes"}
 # The databases' own tables.
 _SYSTEM = re.compile(r"(?:sqlite|pg|pragma)_\w+", re.IGNORECASE)
@@ -121,9 +122,7 @@ class _Token(NamedTuple):
 def _names(tokens: list[_Token], index: int, *, several: bool) -> Iterator[_Token]:
     """The names from a place on: `a`, `s.a`, and after FROM `a AS x, b y`."""
     while index < len(tokens):
-        while index < len(tokens) and tokens[index].word in (
-            *("only", "lateral", "if", "not", "exists", "table"),
-        ):
+        while index < len(tokens) and tokens[index].word in _BEFORE_NAMES:
             index += 1
         if index >= len(tokens) or tokens[index].text in "().,;":
             return

@@ -24,23 +24,23 @@ DIALECTS = {
 }
 """The dialects that can be validated, by the address of `$schema` without its scheme."""
 
-_ONE = (
-    *("additionalProperties", "items", "contains", "not", "if", "then", "else"),
-    *("propertyNames", "unevaluatedItems", "unevaluatedProperties"),
-    *("additionalItems", "contentSchema"),
+_ONE = tuple(
+    (
+        "additionalProperties items contains not if then else propertyNames"
+        " unevaluatedItems unevaluatedProperties additionalItems contentSchema"
+    ).split()
 )
 _LISTED = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_NAMED = (
-    *("properties", "patternProperties", "$defs", "definitions"),
-    *("dependentSchemas", "dependencies"),
+_NAMED = tuple(
+    (
+        "properties patternProperties $defs definitions dependentSchemas"
+        " dependencies"
+    ).split()
 )
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 # What applies to the same value as the schema that it stands in.
 _SAME = frozenset(
-    [
-        *("not", "if", "then", "else", "allOf", "anyOf", "oneOf"),
-        *("dependentSchemas", "dependencies"),
-    ]
+    "not if then else allOf anyOf oneOf dependentSchemas dependencies".split()
 )
 
 

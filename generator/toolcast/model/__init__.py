@@ -1,1 +1,1 @@
-"""The spec language: files to the frozen model."""
+"""The model of a workspace, and what makes it of files."""

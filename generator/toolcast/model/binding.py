@@ -59,6 +59,11 @@ _VERBATIM = (
 )
 
 
+_TOOLSET_VERBATIM = (
+    "version instructions handlers permissions clients_override ledger"
+).split()
+
+
 def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
     """The tool of a document that has the shape of a tool spec.
 
@@ -148,12 +153,8 @@ def bind_toolset(
     if targets is None:
         targets = dict.fromkeys(default_targets)
     preamble = value.get("preamble", {})
-    plain = (
-        *("version", "instructions", "handlers", "permissions"),
-        *("clients_override", "ledger"),
-    )
     return Toolset(
-        **{key: value[key] for key in plain if key in value},
+        **{key: value[key] for key in _TOOLSET_VERBATIM if key in value},
         name=value["name"],
         title=value["title"],
         folder=posixpath.dirname(document.source.file),

@@ -30,11 +30,12 @@ _TAGS = re.compile("[\U000e0020-\U000e007f]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 _JOINERS = re.compile("[\u200c\u200d]+")
 _MOST_MARKS = 4
-_JOINED_SCRIPTS = (
-    # one name starts all letters of a script
-    *("ARABIC", "SYRIAC", "MONGOLIAN", "NKO", "MANDAIC", "ADLAM", "DEVANAGARI"),
-    *("BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA"),
-    *("MALAYALAM", "SINHALA", "KHMER", "MYANMAR", "TIBETAN", "BALINESE"),
+_JOINED_SCRIPTS = tuple(
+    (
+        "ARABIC SYRIAC MONGOLIAN NKO MANDAIC ADLAM DEVANAGARI BENGALI"
+        " GURMUKHI GUJARATI ORIYA TAMIL TELUGU KANNADA MALAYALAM SINHALA KHMER"
+        " MYANMAR TIBETAN BALINESE"
+    ).split()
 )
 
 

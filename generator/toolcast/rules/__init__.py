@@ -1,1 +1,1 @@
-"""The rules, one module each; `table.py` is the whole list."""
+"""Rules: one module each, at the path of its id."""

@@ -1,1 +1,1 @@
-"""Name."""
+"""Rules about the names of tools, parameters and sections."""

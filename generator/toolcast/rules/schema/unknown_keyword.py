@@ -14,39 +14,28 @@ __all__ = ["RULE"]
 
 
 KEYWORDS = frozenset(
-    [
-        *(
-            "$schema",
-            "$id",
-            "id",
-            "$ref",
-            "$defs",
-            "$anchor",
-            "$comment",
-            "$dynamicRef",
-        ),
-        *("$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"),
-        *("definitions", "title", "description", "default", "deprecated", "readOnly"),
-        *("writeOnly", "examples", "type", "enum", "const", "multipleOf", "maximum"),
-        *("exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength"),
-        *("pattern", "maxItems", "minItems", "uniqueItems", "maxContains"),
-        *("minContains", "maxProperties", "minProperties", "required"),
-        *("dependentRequired", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
-        *("dependentSchemas", "dependencies", "prefixItems", "items", "contains"),
-        *("additionalItems", "properties", "patternProperties"),
-        *("additionalProperties", "propertyNames", "unevaluatedItems"),
-        *("unevaluatedProperties", "format", "contentEncoding", "contentMediaType"),
-        *("contentSchema",),
-    ]
+    (
+        "$schema $id id $ref $defs $anchor $comment $dynamicRef"
+        " $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary"
+        " definitions title description default deprecated readOnly writeOnly"
+        " examples type enum const multipleOf maximum exclusiveMaximum minimum"
+        " exclusiveMinimum maxLength minLength pattern maxItems minItems"
+        " uniqueItems maxContains minContains maxProperties minProperties"
+        " required dependentRequired allOf anyOf oneOf not if then else"
+        " dependentSchemas dependencies prefixItems items contains"
+        " additionalItems properties patternProperties additionalProperties"
+        " propertyNames unevaluatedItems unevaluatedProperties format"
+        " contentEncoding contentMediaType contentSchema"
+    ).split()
 )
 # Widely used words of other vocabularies, some of them near a keyword.
 OTHERS = frozenset(
-    [
-        *("example", "nullable", "discriminator", "xml", "externalDocs", "enumNames"),
-        *("enumDescriptions", "markdownDescription", "propertyOrdering", "optional"),
-        *("ref", "defs", "defaults", "name", "names", "label", "order", "group"),
-        *("propertyOrder", "units", "unit", "hidden", "secret", "strict", "options"),
-    ]
+    (
+        "example nullable discriminator xml externalDocs enumNames"
+        " enumDescriptions markdownDescription propertyOrdering optional ref"
+        " defs defaults name names label order group propertyOrder units unit"
+        " hidden secret strict options"
+    ).split()
 )
 
 

@@ -15,10 +15,10 @@ __all__ = ["RULE"]
 
 # Every spec has them, every list is ordered by them, or a rule is what reads them.
 _ALWAYS_READ = frozenset(
-    [
-        *("name", "summary", "parameters", "suppress", "section", "order", "since"),
-        *("renamed_from", "clients", "data"),
-    ]
+    (
+        "name summary parameters suppress section order since renamed_from"
+        " clients data"
+    ).split()
 )
 
 

@@ -1,1 +1,1 @@
-"""Target."""
+"""Rules about the targets of a toolset."""
