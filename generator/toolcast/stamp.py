@@ -120,37 +120,45 @@ def _identity(command: str) -> str:
 
 def _snapshot(place: str) -> tuple[str, int]:
     """The stat values of a file, or of all below a folder, and when the last one changed."""
-    lines: list[str] = []
+    lines = [place]
     newest = 0
     waiting = [place]
-    try:
-        if not stat.S_ISDIR(os.lstat(place).st_mode):
-            return _values(place, os.lstat(place))
-        while waiting:
+    if not os.path.isdir(place):
+        return _values(place)
+    while waiting:
+        try:
             with os.scandir(waiting.pop()) as found:
-                for entry in sorted(found, key=lambda entry: entry.name):
-                    if entry.name in _PASSED_BY:
-                        continue
-                    status = entry.stat(follow_symlinks=False)
-                    line, changed = _values(entry.path, status)
-                    lines.append(line)
-                    newest = max(newest, changed)
-                    if stat.S_ISDIR(status.st_mode):
-                        waiting.append(entry.path)
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            lines.append(str(error.errno))
+            continue
+        for entry in entries:
+            if entry.name in _PASSED_BY:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                # Its times change with what is passed by; what counts in it has values.
+                waiting.append(entry.path)
+                lines.append(entry.path)
+            else:
+                values, changed = _values(entry.path)
+                lines.append(values)
+                newest = max(newest, changed)
+    return "\n".join(lines), newest
+
+
+def _values(path: str) -> tuple[str, int]:
+    try:
+        status = os.lstat(path)
+        link = ""
+        if stat.S_ISLNK(status.st_mode):
+            link, status = f"link {status.st_ctime_ns} ", os.stat(path)
     except OSError as error:
-        lines.append(f"{place} {error.errno}")
-    return "\n".join([place, *lines]), newest
-
-
-def _values(path: str, status: os.stat_result) -> tuple[str, int]:
-    mode = status.st_mode
-    if stat.S_ISDIR(mode):
-        # Its times change with what is passed by; what counts in it has its own values.
-        return f"{path} {mode}", 0
-    if stat.S_ISLNK(mode):
-        mode, status = status.st_ctime_ns, os.stat(path)
+        return f"{path} {error.errno}", 0
     changed = _changed(status)
-    return f"{path} {mode} {status.st_size} {status.st_ino} {changed}", changed
+    return (
+        f"{path} {link}{status.st_mode} {status.st_size} {status.st_ino} {changed}",
+        changed,
+    )
 
 
 def _changed(status: os.stat_result) -> int:
