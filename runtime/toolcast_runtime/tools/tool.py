@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 __all__ = ["Action", "Tool"]
@@ -54,6 +55,7 @@ class Tool:
         clients: the only clients that it is meant for; None for all.
         exclusions: the targets that it is declared not to be in, with the reasons.
         former_names: names that it had before.
+        parts: what targets of extensions say of it in its definition, by the target.
         source: the JSON text that `definition` was read from; None for a tool that was
             not read from a file.
     """
@@ -80,6 +82,7 @@ class Tool:
     clients: tuple[str, ...] | None = None
     exclusions: Mapping[str, str] = field(default_factory=dict)
     former_names: tuple[str, ...] = ()
+    parts: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -92,6 +95,11 @@ class Tool:
     def returns(self) -> Any:
         """The JSON Schema of the structured result; None when there is none."""
         return self.definition.get("outputSchema")
+
+    @property
+    def when_to_use(self) -> str:
+        """What the docs say first: when to choose it. The router reads that."""
+        return "\n".join(takewhile(bool, self.prompt_usage))
 
     def is_in(self, target: str) -> bool:
         """Whether it is not declared to be excluded from a target."""
