@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toolcast_runtime.validation.json_bounds import measure
-from toolcast_runtime.validation.schema_visits import most_visits, multiplies
+from toolcast_runtime.validation.schema_visits import most_visits
 from toolcast_runtime.validation.validators import compiled
 
 from ..reading.tree import Path
@@ -75,7 +75,7 @@ def _is_sound(schema: JsonSchema) -> bool:
         and all(reference.target is not None for reference in schema.references)
         and not schema.loops
         and next(problems_with_schema(schema), None) is None
-        and not multiplies(schema.value)
+        and not schema.multiplies
     )
 
 
