@@ -1,4 +1,4 @@
-"""One JSON Schema of a spec as a graph: its subschemas, its references, its loops.
+"""A JSON Schema as a graph: subschemas, references, and loops among them.
 
 Nothing here follows a reference out of the schema, and nothing recurses: any value that a
 YAML file can hold is walked in time linear in its size.
@@ -51,7 +51,7 @@ class Reference(NamedTuple):
 
     Attributes:
         path: the way to the reference's text.
-        text: what it says.
+        text: the reference itself.
         target: the way to what it names; None when that is not in this schema.
     """
 

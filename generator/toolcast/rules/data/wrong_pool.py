@@ -18,12 +18,12 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     if not any(toolset.pool_accessors.values()):
         return
     for tool in toolset.tools:
-        told: set[str] = set()
+        reported: set[str] = set()
         for one in touched_of(workspace, toolset, tool):
             right = wrong_pool(toolset, one)
-            if right is None or one.table in told:
+            if right is None or one.table in reported:
                 continue
-            told.add(one.table)
+            reported.add(one.table)
             through = " and ".join(f"`{pool}`" for pool in sorted(one.pools))
             yield at_data(
                 RULE,
