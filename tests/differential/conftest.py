@@ -76,7 +76,8 @@ class Verdicts:
     def cli(self, tool: str, arguments: Mapping[str, Any]) -> bool:
         """The command line, with `--arguments`."""
         module = importlib.import_module(f"{self.package}.cli")
-        words = [module.KEYWORDS[tool], "--arguments", json.dumps(arguments)]
+        keyword = self.registry.get_tool(tool).cli["command"]
+        words = [keyword, "--arguments", json.dumps(arguments)]
         result = CliRunner().invoke(module.main, words)
         assert result.exit_code in (0, 2), result.output or result.exception
         return bool(result.exit_code == 0)

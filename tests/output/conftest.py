@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
+
+from toolcast.commands.entry import main
 
 GREET = """
 summary: Greet somebody.
@@ -14,19 +20,81 @@ parameters:
   properties: {name: {type: string, description: Who is greeted.}}
 handler: handlers.toy:greet
 """
+PART = """
+summary: Part from somebody.
+parameters: {type: object, additionalProperties: false}
+handler: handlers.toy:part
+"""
 HANDLER = """
 def greet(*, name: str = "you") -> str:
     return f"Hello, {name}"
+
+
+def part() -> str:
+    return "Bye"
 """
 
 
 @pytest.fixture
-def small(make_project: Callable[..., Any]) -> Any:
-    """One tool, two light targets; generated."""
+def small(make_project: Callable[..., Any], own_cache: Path) -> Any:
+    """Two tools, two light targets; generated. Its cache folder is the test's own."""
     project = make_project(
-        {"greet": GREET},
+        {"greet": GREET, "part": PART},
         toolset="targets: {registry: {}, prompts: {}}\n",
         handlers=HANDLER,
     )
     project.generate()
     return project
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which runs of this test keep what they left."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def run(small: Any) -> Callable[..., Result]:
+    """The command in this process, on the small project."""
+
+    def run_(*words: str) -> Result:
+        # The streams apart, as click gives them since 8.2.
+        done = CliRunner().invoke(main, [*words, "--project", str(small.root)])
+        assert done.exception is None or isinstance(done.exception, SystemExit)
+        return done
+
+    return run_
+
+
+@pytest.fixture
+def git(small: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """Git in the project, which knows it with all outputs in the index."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+    def git_(*words: str) -> str:
+        who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+        done = subprocess.run(
+            ["git", *who, *words],
+            cwd=small.root,
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        return done.stdout + done.stderr
+
+    git_("init", "--quiet", "--initial-branch=main")
+    git_("add", ".")
+    git_("commit", "--quiet", "-m", "first")
+    yield git_
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """Every file below the output folder."""
+    folder = root / "generated"
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}

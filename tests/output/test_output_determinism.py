@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from .conftest import contents
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -24,24 +26,25 @@ def test_this_project_is_generated_alike(
     tmp_path: Path, project_copy: Any, folder: str, settings: dict[str, str]
 ) -> None:
     root = tmp_path / folder
-    (project_copy.root).rename(root)
-    expected = (root / "generated/MANIFEST.json").read_bytes()
+    project_copy.root.rename(root)
+    expected = contents(root)
     shutil.rmtree(root / "generated")
     away = tmp_path / "away"
     away.mkdir()
     words = ["generate", "--project", str(root)]
     done = project_copy.toolcast(*words, env=settings, cwd=away)
     assert done.returncode == 0, done.stderr
-    # The manifest holds the digest of every other file.
-    assert (root / "generated/MANIFEST.json").read_bytes() == expected
+    assert contents(root) == expected
     words = ["check", "--project", str(root)]
     assert project_copy.toolcast(*words, env=settings, cwd=away).returncode == 0
 
 
 def test_the_repository_is_up_to_date() -> None:
-    from toolcast.output.plan import make_plan
+    from toolcast.output.comparison import look
+    from toolcast.output.diagnosis import diagnose
     from toolcast.pipeline import generate
 
-    generated = generate(str(ROOT))
-    plan = make_plan(str(ROOT / "generated"), generated.files)
-    assert [f"{f.place.file}: {f.message}" for f in plan.findings("generated")] == []
+    files = generate(str(ROOT)).files
+    difference = look(str(ROOT), "generated", files)
+    found = diagnose(str(ROOT), "generated", files, difference)
+    assert [f"{f.place.file}: {f.message}" for f in found] == []

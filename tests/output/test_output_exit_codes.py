@@ -2,29 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+from click.testing import CliRunner, Result
 
-def test_exit_codes_of_wrong_projects(small: Any, tmp_path: Path) -> None:
+from toolcast.commands.entry import main
+
+
+@pytest.mark.parametrize("command", ["check", "generate"])
+def test_exit_codes_of_wrong_projects(
+    small: Any,
+    run: Callable[..., Result],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    for command in ("check", "generate"):
-        nowhere = small.toolcast(command, cwd=empty)
-        assert (nowhere.returncode, "toolcast init" in nowhere.stderr) == (2, True)
-        assert small.toolcast(command, "--project", str(empty)).returncode == 2
-        assert small.toolcast(command, "--format", "nope").returncode == 2
-    assert small.toolcast("chekc").returncode == 2
-    assert small.toolcast("check", cwd=small.root / "specs" / "toy").returncode == 0
+    monkeypatch.chdir(empty)
+    nowhere = CliRunner().invoke(main, [command])
+    assert (nowhere.exit_code, "toolcast init" in nowhere.stderr) == (2, True)
+    assert CliRunner().invoke(main, [command, "--project", "."]).exit_code == 2
+    assert run(command, "--format", "nope").exit_code == 2
+    monkeypatch.chdir(small.root / "specs" / "toy")
+    assert CliRunner().invoke(main, [command]).exit_code == 0
     small.edit("specs/toy/greet.yaml", "summary:", "sumary:")
-    for command in ("check", "generate"):
-        wrong = small.toolcast(command)
-        assert (wrong.returncode, "did you mean `summary`?" in wrong.stderr) == (
-            1,
-            True,
-        )
+    wrong = run(command)
+    assert (wrong.exit_code, "did you mean `summary`?" in wrong.stderr) == (1, True)
     small.write("toolcast.yaml", "version: 2\n")
-    for command in ("check", "generate"):
-        invalid = small.toolcast(command)
-        assert (invalid.returncode, invalid.stdout) == (2, "")
-        assert "toolcast.yaml:1:10: error:" in invalid.stderr
+    invalid = run(command)
+    assert (invalid.exit_code, invalid.stdout) == (2, "")
+    assert "toolcast.yaml:1:10: error:" in invalid.stderr
+
+
+def test_a_command_that_is_not_there() -> None:
+    missing = CliRunner().invoke(main, ["chekc"])
+    assert (missing.exit_code, "`check`" in missing.stderr) == (2, True)
+
+
+def test_an_error_writes_nothing(small: Any, run: Callable[..., Result]) -> None:
+    small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
+    small.write("specs/toy/broken.yaml", "name: broken\n")
+    before = (small.root / "generated/toy/tools/greet.json").read_bytes()
+    failed = run("generate")
+    assert failed.exit_code == 1
+    assert failed.stderr.endswith("nothing was written\n")
+    assert (small.root / "generated/toy/tools/greet.json").read_bytes() == before

@@ -11,7 +11,7 @@ from jinja2 import Environment
 from toolcast.rendering import environment as tested
 from toolcast.rendering.environment import environment, render
 
-TEMPLATE = "registry/prepared.py.jinja"
+TEMPLATE = "registry/package.py.jinja"
 
 
 @pytest.fixture

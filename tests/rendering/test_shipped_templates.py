@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from jinja2 import meta
+from markupsafe import Markup
 
-from toolcast.encoders.code import Code
+from toolcast.encoders.code import NotEncoded
+from toolcast.encoders.markdown import inline
 from toolcast.rendering.environment import TemplateFailure, environment, render
 from toolcast.rendering.template_lint import lint_template
 
@@ -94,12 +96,14 @@ def project_templates(tmp_path: Path) -> Path:
 
 
 def test_code_is_printed_unchanged(project_templates: Path) -> None:
-    value = Code('<a href="x">&\'</a>')
+    value = inline('<a href="x">&\'</a>')
     drawn = render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
     assert drawn.decode() == f"first\n{value}\n"
 
 
-@pytest.mark.parametrize("value", ["text", "", 1, 1.5, None, True, b"x", ["x"], {}])
+@pytest.mark.parametrize(
+    "value", ["text", "", 1, 1.5, None, True, b"x", ["x"], {}, Markup("x")]
+)
 def test_what_no_encoder_made_is_not_printed(
     project_templates: Path, value: Any
 ) -> None:
@@ -118,7 +122,7 @@ def test_a_missing_template_fails(project_templates: Path) -> None:
 
 
 def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> None:
-    view = SimpleNamespace(value=Code("{{ 7 * 7 }}{% for %}"))
+    view = SimpleNamespace(value=inline("{{ 7 * 7 }}{% for %}"))
     drawn = render("one.jinja", view, (str(project_templates),))
     assert drawn == b"first\n{{ 7 * 7 }}{% for %}\n"
 
@@ -135,8 +139,8 @@ def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> 
     ],
 )
 def test_code_refuses_plain_text(join: Any) -> None:
-    with pytest.raises(TypeError):
-        join(Code("a {} %s"))
+    with pytest.raises(NotEncoded):
+        join(inline("a {} %s"))
 
 
 def test_projects_template_goes_before_the_built_in_one(tmp_path: Path) -> None:

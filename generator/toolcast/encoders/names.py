@@ -15,7 +15,8 @@ __all__ = [
     "option_name",
 ]
 
-_LONGEST_CLASS = 55
+# `        | Callable[[XxxArguments], object]` stays within a line.
+_LONGEST_CLASS = 48
 _WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul"]
     + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
@@ -26,7 +27,8 @@ _WINDOWS_DEVICES = frozenset(
 def module_name(tool: str) -> str:
     """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
 
-    Total: a section's or client's name may be any text, the empty one too. Two tools may derive the same name; the rule `name/collision` refuses that.
+    A section's or client's name may be any text, the empty one too. Two tools may derive
+    the same name; the rule `name/collision` refuses that.
     """
     name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
     if name[0].isdigit():

@@ -65,10 +65,15 @@ class CliCommand(NamedTuple):
         return about or told or self.tool.summary
 
     @property
-    def words(self) -> str:
-        """What selects the command."""
+    def selectors(self) -> tuple[str, ...]:
+        """The words that select the command."""
         action = self.action.name if self.action else None
-        return " ".join(w for w in (self.keyword, self.flag, action) if w)
+        return tuple(w for w in (self.keyword, self.flag, action) if w is not None)
+
+    @property
+    def words(self) -> str:
+        """What selects the command, on one line."""
+        return " ".join(self.selectors)
 
 
 def parse_usage(usage: str) -> tuple[CliPositional, ...]:

@@ -163,26 +163,27 @@ def _by_source(
         first = next((s for s in groups if s != folder and s.startswith(folder)), None)
         if first is not None:
             groups[first] += groups.pop(folder)
-    for source, found in _few(groups).items():
-        place = f"{output}/{found[0]}" if source.endswith("/") else source
-        named = ", ".join(f"{output}/{path}" for path in found[:_NAMED])
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        verb = is_ if len(found) == 1 else are
-        yield _finding(rule, place, f"{named}{more} {verb}", help_)
-
-
-def _few(groups: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The groups, those of a folder in one where nearly every spec of it has one."""
-    folders: dict[str, list[str]] = {}
-    for source in groups:
-        folders.setdefault(f"{source.rpartition('/')[0]}/", []).append(source)
-    few: dict[str, list[str]] = {}
-    for folder, within in folders.items():
-        if len(within) > _MANY:
-            few[folder] = [path for source in within for path in groups[source]]
+    for within in _by_folder(groups):
+        found = [path for source in within for path in groups[source]]
+        place = within[0] if not within[0].endswith("/") else f"{output}/{found[0]}"
+        if len(within) > 1:
+            folder = within[0].rpartition("/")[0]
+            named = f"{len(found)} outputs of {len(within)} specs in {folder}/"
         else:
-            few |= {source: groups[source] for source in within}
-    return few
+            more = len(found) - _NAMED
+            named = ", ".join(f"{output}/{path}" for path in found[:_NAMED])
+            named += f" and {more} more" if more > 0 else ""
+        verb = is_ if len(found) == 1 else are
+        yield _finding(rule, place, f"{named} {verb}", help_)
+
+
+def _by_folder(sources: Iterable[str]) -> Iterator[list[str]]:
+    """Each source by itself; those of a folder together where they are very many."""
+    folders: dict[str, list[str]] = {}
+    for source in sources:
+        folders.setdefault(source.rpartition("/")[0], []).append(source)
+    for within in folders.values():
+        yield from [within] if len(within) > _MANY else ([one] for one in within)
 
 
 def _finding(rule: str, place: str, message: str, help_: str) -> Finding:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -63,16 +64,16 @@ class TextShape(NamedTuple):
 Shape = PythonShape | MarkdownShape | JsonShape | TextShape
 
 _KINDS: dict[str, type[Shape]] = {
-    "py": PythonShape,
-    "md": MarkdownShape,
-    "json": JsonShape,
+    ".py": PythonShape,
+    ".pyi": PythonShape,
+    ".md": MarkdownShape,
+    ".json": JsonShape,
 }
 
 
 def shape_of_path(path: str) -> type[Shape]:
     """The kind of shape that a file of that name must have: plain text is what is left."""
-    ending = path.rpartition("/")[2].rpartition(".")[2]
-    return _KINDS.get(ending.removesuffix("i"), TextShape)
+    return _KINDS.get(os.path.splitext(path)[1].lower(), TextShape)
 
 
 def verify_shape(

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..encoders.json_text import pretty
 from ..encoders.names import module_name
+from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, tool_line, usage_lines
@@ -65,6 +66,8 @@ def _definition(
         "examples": [_example(example) for example in tool.examples] or None,
     }
     for target, part in context.definition_parts.items():
+        if target in values:
+            raise ValueError(f"a definition has a `{target}` of its own already")
         values[target] = part(toolset, tool)
     return {name: value for name, value in values.items() if value is not None}
 
@@ -123,7 +126,9 @@ def _line(command: CliCommand) -> dict[str, str]:
     has_own = command.action is not None and command.action.summary
     has_own = has_own or (command.tool.cli is not None and command.tool.cli.comment)
     own = {"comment": str(comment_of(command))} if has_own else {}
-    return {"words": command.words, "line": command.line, **own}
+    # As a shell reads them: an action may be called anything.
+    words = " ".join(map(word, command.selectors))
+    return {"words": words, "line": command.line, **own}
 
 
 def _example(example: Example) -> dict[str, Any]:

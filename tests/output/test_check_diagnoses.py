@@ -1,0 +1,232 @@
+"""What `check` says about each kind of difference: a line for each spec that caused some."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from .conftest import PART, contents
+
+TOOL = "generated/toy/tools/greet.py"
+DEFINITION = "generated/toy/tools/greet.json"
+PREAMBLE = "generated/toy/prompts/preamble.md"
+Run = Callable[..., Result]
+
+
+def lines(done: Result) -> list[str]:
+    """The findings without their helps."""
+    return [line for line in done.stderr.splitlines() if ": error: " in line]
+
+
+def change(small: Any) -> None:
+    """A summary goes into the definition and the prompt files."""
+    small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
+
+
+def test_clean(small: Any, run: Run) -> None:
+    checked = run("check")
+    assert (checked.exit_code, checked.stderr) == (0, "")
+    number = len(contents(small.root))
+    assert checked.stdout == f"2 tools checked, {number} files up to date\n"
+
+
+def test_a_stale_spec_is_named_once_however_many_files_it_goes_into(
+    small: Any, run: Run, git: Callable[..., str]
+) -> None:
+    change(small)
+    checked = run("check")
+    assert checked.exit_code == 1
+    [line] = lines(checked)
+    assert line.startswith("specs/toy/greet.yaml: error: output/differs: ")
+    assert DEFINITION in line and "are not what the specs give now" in line
+    assert "help: run `toolcast generate` and commit the result" in checked.stderr
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+
+
+def test_two_stale_specs_are_two_lines(small: Any, run: Run) -> None:
+    change(small)
+    small.edit("specs/toy/part.yaml", "Part from", "Take leave of")
+    assert [line.partition(":")[0] for line in lines(run("check"))] == [
+        "specs/toy/greet.yaml",
+        "specs/toy/part.yaml",
+    ]
+
+
+def test_a_change_that_nothing_tells_from_an_edit_is_said_to_be_either(
+    small: Any, run: Run
+) -> None:
+    change(small)
+    [line] = lines(run("check"))
+    assert line.endswith("are not what the specs give: stale, or edited by hand")
+
+
+def test_what_git_has_right_was_edited_by_hand(
+    small: Any, run: Run, git: Callable[..., str]
+) -> None:
+    for path in (TOOL, PREAMBLE):
+        small.write(path, (small.root / path).read_text() + "# mine\n")
+    checked = run("check")
+    said = "error: output/differs: the file was edited by hand"
+    assert [line.partition(": what")[0] for line in lines(checked)] == [
+        f"{PREAMBLE}: {said}",
+        f"{TOOL}: {said}",
+    ]
+    assert "help: move the change into the spec or a template" in checked.stderr
+
+
+def test_an_edit_beside_a_stale_spec_has_a_line_of_its_own(
+    small: Any, run: Run, git: Callable[..., str]
+) -> None:
+    small.write(TOOL, (small.root / TOOL).read_text() + "# mine\n")
+    change(small)
+    edited, stale = lines(run("check"))
+    assert edited.startswith(f"{TOOL}: ") and "edited by hand" in edited
+    assert stale.startswith("specs/toy/greet.yaml: ") and TOOL not in stale
+
+
+def test_many_stale_specs_of_a_folder_are_one_line(small: Any, run: Run) -> None:
+    for number in range(30):
+        small.write(f"specs/toy/t{number}.yaml", f"name: t{number}\n{PART}")
+    small.generate()
+    for number in range(30):
+        small.edit(f"specs/toy/t{number}.yaml", "Part from", "Leave")
+    [line] = lines(run("check"))
+    assert line.startswith("specs/toy/t0.yaml: error: output/differs: ")
+    assert " outputs of 30 specs in specs/toy/ are not what" in line
+
+
+def test_a_missing_file_is_said_at_its_spec(small: Any, run: Run) -> None:
+    (small.root / TOOL).unlink()
+    (small.root / DEFINITION).unlink()
+    [line] = lines(run("check"))
+    assert line == (
+        f"specs/toy/greet.yaml: error: output/missing: {DEFINITION}, {TOOL} are missing"
+    )
+    assert "(2 written," in run("generate").stdout
+    assert run("check").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "folder", ["generated", "generated/toy", "generated/toy/tools"]
+)
+def test_a_missing_folder_is_one_line(small: Any, run: Run, folder: str) -> None:
+    shutil.rmtree(small.root / folder)
+    checked = run("check")
+    assert lines(checked) == [f"{folder}: error: output/missing: the folder is missing"]
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+
+
+def test_the_files_of_a_spec_that_is_gone_are_one_line(small: Any, run: Run) -> None:
+    (small.root / "specs/toy/part.yaml").unlink()
+    orphans = [line for line in lines(run("check")) if "output/orphaned" in line]
+    assert orphans == [
+        "generated/toy/tools/part.json: error: output/orphaned: no spec gives this file"
+        " any more, nor 1 more; it was made from specs/toy/part.yaml"
+    ]
+    done = run("generate")
+    assert "2 removed" in done.stdout
+    assert not (small.root / "generated/toy/tools/part.py").exists()
+    assert run("check").exit_code == 0
+
+
+def test_a_foreign_file(small: Any, run: Run) -> None:
+    small.write("generated/toy/notes.txt", "mine\n")
+    checked = run("check")
+    assert lines(checked) == [
+        "generated/toy/notes.txt: error: output/foreign: the file is not the generator's,"
+        " in a folder that is"
+    ]
+    assert "help: move it out of the folder" in checked.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *".DS_Store ._a.py Thumbs.db .greet.py.swp .greet.py.swo greet.py~ #greet.py#".split(),
+        *".#greet.py greet.py.orig greet.py.rej py.typed .nfs0001 4913 a.pyc".split(),
+        *"__pycache__/greet.pyc .mypy_cache/x .pytest_cache/x .idea/x .vscode/x".split(),
+    ],
+)
+def test_what_systems_and_editors_leave_does_not_count(
+    small: Any, run: Run, name: str
+) -> None:
+    left = small.write(f"generated/toy/tools/{name}", "left\n")
+    assert run("check").exit_code == 0
+    change(small)
+    assert run("generate").exit_code == 0
+    assert left.read_text() == "left\n"
+
+
+def test_what_a_killed_run_left(small: Any, run: Run) -> None:
+    small.write("generated/toy/.toolcast-0123456789abcdef.tmp", "half a fi")
+    small.write("generated/.toolcast-mine.txt", "not a temporary file")
+    checked = "\n".join(lines(run("check")))
+    assert "abcdef.tmp: error: output/orphaned: a run that was interrupted" in checked
+    assert ".toolcast-mine.txt: error: output/foreign" in checked
+    (small.root / "generated/.toolcast-mine.txt").unlink()
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+
+
+def test_all_kinds_at_once_for_machines(
+    small: Any, run: Run, git: Callable[..., str]
+) -> None:
+    small.edit("specs/toy/toolset.yaml", ", prompts: {}", "")
+    change(small)
+    (small.root / "generated/toy/registry.py").unlink()
+    small.write("generated/__init__.py", "# mine\n")
+    small.write("generated/%odd, name\n.txt", "")
+    checked = run("check", "--format", "json")
+    assert checked.exit_code == 1
+    findings = json.loads(checked.stdout)["findings"]
+    assert {(f["file"], f["rule"]) for f in findings if "output/" in f["rule"]} == {
+        ("specs/toy/toolset.yaml", "output/missing"),
+        ("specs/toy/greet.yaml", "output/differs"),
+        ("specs/toy/part.yaml", "output/differs"),
+        ("generated/__init__.py", "output/differs"),
+        ("generated/toy/prompts/__init__.py", "output/orphaned"),
+        ("generated/toy/prompts/preamble.md", "output/orphaned"),
+        ("generated/%odd, name\n.txt", "output/foreign"),
+    }
+    assert all(finding["help"] for finding in findings)
+
+    checked = run("check", "--format", "github")
+    assert checked.exit_code == 1
+    annotations = checked.stdout.splitlines()
+    assert len(annotations) == len(findings)
+    [odd] = [line for line in annotations if "odd" in line]
+    assert "%25odd%2C name" in odd
+
+
+def test_a_signature_cannot_steer_a_terminal(small: Any, run: Run) -> None:
+    mark = "# Generated by Toolcast from \x1b[2Jspecs. DO NOT EDIT.\n"
+    small.write("generated/toy/tools/old.py", mark)
+    checked = run("check")
+    assert "output/orphaned" in checked.stderr
+    assert "\x1b" not in checked.stderr
+
+
+def test_check_opens_nothing_for_writing_and_reads_no_cache(
+    small: Any, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    real = os.open
+
+    def noted(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            opened.append(str(path))
+        return real(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", noted)
+    monkeypatch.setattr("toolcast.stamp._folder", None)  # Calling it fails.
+    change(small)
+    assert run("check").exit_code == 1
+    assert set(opened) <= {os.devnull}
