@@ -113,8 +113,6 @@ def verify_shape(
 def _python_problem(text: str, shape: PythonShape, known: frozenset[str]) -> str:
     try:
         tree = ast.parse(text)
-        # Compiling refuses more than parsing does, duplicate arguments for one.
-        compile(text, "<generated>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"not Python: {error}"
     found = [word for node in tree.body for word in _statement(node)]
