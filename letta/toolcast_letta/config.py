@@ -6,24 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcast.facts.mcp_definition import mcp_definition
-from toolcast.model.model import Toolset, ToolSpec
+from toolcast.model.model import Example, Toolset, ToolSpec
 
-from .settings import LettaAgent, LettaServer, LettaSettings, bind_letta
+from .plan.desired_state import DesiredState, ToolFacts, desired_state
+from .settings import LettaServer, LettaSettings, bind_letta
 
 __all__ = [
-    "DEFAULT_REASON",
-    "attached_tools",
     "changes_data",
+    "desired_by_specs",
     "facts_of",
     "has_settings",
-    "letta_data",
-    "letta_definitions",
     "offered_to_letta",
     "settings_of",
-    "unattached",
+    "tool_part",
 ]
 
-DEFAULT_REASON = "It calls the agent's own loop."
+_DEFAULT_REASON = "It calls the agent's own loop."
 
 
 def facts_of(tool: ToolSpec) -> Mapping[str, Any]:
@@ -55,28 +53,6 @@ def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
     return [tool for tool in tools if toolset.is_offered(tool, client)]
 
 
-def attached_tools(toolset: Toolset) -> list[ToolSpec]:
-    """The tools that the toolset's agents get, by name."""
-    attached = [
-        tool for tool in toolset.tools_in("letta") if facts_of(tool).get("attached")
-    ]
-    return sorted(attached, key=lambda tool: tool.name)
-
-
-def unattached(toolset: Toolset) -> dict[str, str]:
-    """Each other tool with the reason, by name."""
-    declared = {e.tool: e.reason for e in toolset.exclusions if e.target == "letta"}
-    attached = {tool.name for tool in attached_tools(toolset)}
-    reasons: dict[str, str] = {}
-    for tool in sorted(toolset.tools, key=lambda tool: tool.name):
-        if tool.name in attached:
-            continue
-        facts = facts_of(tool)
-        default = DEFAULT_REASON if facts.get("calls_agent_loop") else ""
-        reasons[tool.name] = declared.get(tool.name) or facts.get("reason") or default
-    return reasons
-
-
 def changes_data(tool: ToolSpec) -> bool:
     """Whether the spec says that a call changes something."""
     data = tool.data or {}
@@ -86,72 +62,60 @@ def changes_data(tool: ToolSpec) -> bool:
     return hints.get("readOnlyHint") is False
 
 
-def letta_data(toolset: Toolset) -> dict[str, Any]:
-    """Everything but the tools' own texts, as JSON."""
+def tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
+    """What the tool's definition says of Letta: `attached`, or not and the `reason`.
+
+    `ends_turn`, `requires_approval`, `calls_agent_loop` and `changes_data` are there when
+    they are true.
+    """
+    facts = facts_of(tool)
+    declared = {e.tool: e.reason for e in toolset.exclusions if e.target == "letta"}
+    is_attached = bool(facts.get("attached")) and tool.name not in declared
+    part: dict[str, Any] = {"attached": is_attached}
+    if not is_attached:
+        default = _DEFAULT_REASON if facts.get("calls_agent_loop") else None
+        reason = declared.get(tool.name) or facts.get("reason") or default
+        if reason:
+            part["reason"] = reason
+    for key in ("ends_turn", "requires_approval", "calls_agent_loop"):
+        if facts.get(key):
+            part[key] = True
+    if changes_data(tool):
+        part["changes_data"] = True
+    return part
+
+
+def desired_by_specs(
+    toolset: Toolset, environment: Mapping[str, str], *, server_url: str | None = None
+) -> DesiredState:
+    """What a toolset wants to be in Letta.
+
+    Raises:
+        MissingSetting: the environment lacks something that the specs leave to it.
+    """
+    offered = {tool.name for tool in offered_to_letta(toolset)}
+    tools = [
+        ToolFacts(
+            tool.name,
+            tool_part(toolset, tool),
+            tool.name in offered,
+            mcp_definition(tool).get("description"),
+            tool.parameters,
+            tuple(_example(example) for example in tool.examples),
+            tool.renamed_from,
+        )
+        for tool in toolset.tools
+    ]
     settings = settings_of(toolset)
-    attached = attached_tools(toolset)
-    return {
-        "toolset": toolset.name,
-        "flavour": settings.flavour,
-        "server": _server(settings.server),
-        "agents": [_agent(agent) for agent in settings.agents],
-        "attached": [tool.name for tool in attached],
-        "exit_tools": _with(attached, "ends_turn"),
-        "approval_tools": _with(attached, "requires_approval"),
-        "changing_tools": [t.name for t in attached if changes_data(t)],
-        "never_attached": {
-            tool.name: facts_of(tool).get("reason") or DEFAULT_REASON
-            for tool in sorted(toolset.tools, key=lambda tool: tool.name)
-            if facts_of(tool).get("calls_agent_loop")
-        },
-        "former_names": {
-            former: tool.name
-            for tool in sorted(toolset.tools, key=lambda tool: tool.name)
-            for former in tool.renamed_from
-        },
-    }
+    return desired_state(
+        toolset.name, settings, tools, environment, server_url=server_url
+    )
 
 
-def _with(tools: list[ToolSpec], flag: str) -> list[str]:
-    return [tool.name for tool in tools if facts_of(tool).get(flag)]
-
-
-def _server(server: LettaServer) -> dict[str, Any]:
-    return {
-        "name": server.name,
-        "url": server.url,
-        "url_env": server.url_env,
-        "token_env": server.token_env,
-        "client": server.client,
-    }
-
-
-def _agent(agent: LettaAgent) -> dict[str, Any]:
-    return {
-        "name": agent.name,
-        "id": agent.id,
-        "id_env": agent.id_env,
-        "type": agent.type,
-        "expects": sorted(agent.expects),
-        "ends_turn": sorted(agent.ends_turn),
-        "forbids": dict(sorted(agent.forbids.items())),
-    }
-
-
-def letta_definitions(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
-    """What the server shows Letta of each tool, with the examples of the spec."""
-    return {
-        tool.name: {
-            "description": mcp_definition(tool).get("description"),
-            "parameters": tool.parameters,
-            "examples": [
-                {
-                    "arguments": example.arguments,
-                    **({"result": example.result} if example.has_result else {}),
-                    **({} if example.error is None else {"error": example.error}),
-                }
-                for example in tool.examples
-            ],
-        }
-        for tool in offered_to_letta(toolset)
-    }
+def _example(example: Example) -> dict[str, Any]:
+    shown: dict[str, Any] = {"arguments": example.arguments}
+    if example.has_result:
+        shown["result"] = example.result
+    if example.error is not None:
+        shown["error"] = example.error
+    return shown

@@ -1,79 +1,208 @@
-"""The runbook of a toolset in Letta: a page for the toolset, and one a tool."""
+"""The runbook of a toolset in Letta, and that of one tool."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from toolcast.encoders.code import Code
-from toolcast.encoders.markdown import block, fenced, inline, listed, phrase, span
-from toolcast.encoders.names import module_name
+from toolcast.encoders.markdown import block, fenced, inline, listed, span
 from toolcast.encoders.shell import word
 from toolcast.model.model import Toolset, ToolSpec
 from toolcast.rendering.output_shape import MarkdownShape
-from toolcast.targets.target import Context
+from toolcast.targets.target import markdown_header
 
-from .config import changes_data, facts_of, settings_of, unattached
+from .config import changes_data, settings_of, tool_part
+from .settings import LettaAgent
 
-__all__ = ["runbook_pages"]
+__all__ = ["ToolRunbook", "ToolsetRunbook", "tool_runbook", "toolset_runbook"]
 
 _PLAN = "letta.plan.json"
-_NOTE = "Written by Toolcast from the specs; edit those, not this page."
-_TOOLSET_HEADINGS = (
-    *("## Add, change or remove a tool", "## When something went wrong"),
-    *("## Settings", "## Agents", "## Before you apply, ask the agent", "## Tools"),
-)
-_TOOL_HEADINGS = ("## What it is", "## Before", "## In order")
 
 
-@dataclass(frozen=True)
-class ToolsetRunbook:
+class ForbiddenView(NamedTuple):
+    """A tool that an agent must not have."""
+
+    name: Code
+    reason: Code
+
+
+class AgentView(NamedTuple):
+    """One agent."""
+
+    name: Code
+    type: Code
+    has_id_env: bool
+    id_env: Code
+    has_expects: bool
+    expects: Code
+    forbids: Sequence[ForbiddenView]
+
+
+class ToolsetRunbook(NamedTuple):
     """The toolset's page."""
 
-    heading: Code
-    note: Code
+    header: Code
+    name: Code
     folder: Code
     plan: Code
     apply: Code
     verify: Code
+    pages: Code
     rollback: Code
-    settings: Sequence[Code]
-    agents: Sequence[Code]
-    tools: Sequence[Code]
+    has_url_env: bool
+    url_env: Code
+    has_url: bool
+    url: Code
+    has_token_env: bool
+    token_env: Code
+    has_client: bool
+    client: Code
+    agents: Sequence[AgentView]
+    has_no_agents: bool
     shape: MarkdownShape
 
 
-@dataclass(frozen=True)
-class ToolRunbook:
+class ToolRunbook(NamedTuple):
     """One tool's page."""
 
-    heading: Code
-    note: Code
+    name: Code
     summary: Code
-    facts: Sequence[Code]
-    checks: Sequence[Code]
-    steps: Sequence[Code]
-    shape: MarkdownShape
+    is_attached: bool
+    agents: Code
+    ends_turn: bool
+    goes_on: bool
+    requires_approval: bool
+    is_excluded: bool
+    reason: Code
+    has_former_names: bool
+    former_names: Code
+    has_handler: bool
+    handler: Code
+    has_clients: bool
+    clients: Code
+    has_pool: bool
+    pool: Code
+    has_reads: bool
+    reads: Code
+    has_writes: bool
+    writes: Code
+    has_destroys: bool
+    destroys: Code
+    asks_first: bool
+    changes_nothing: bool
+    calls_agent_loop: bool
+    stays_out_of_loop: bool
+    has_tables: bool
+    tables: Code
+    generate: Code
+    plan: Code
+    verify: Code
+    has_turn: bool
+    turn: Code
 
 
-def runbook_pages(
-    toolset: Toolset, context: Context, data: Mapping[str, Any]
-) -> dict[str, bytes]:
-    """`runbook.md`, and `runbook/` with a page a tool.
+def toolset_runbook(toolset: Toolset) -> ToolsetRunbook:
+    """The page of a toolset; nothing in it changes with a tool."""
+    settings = settings_of(toolset)
+    server = settings.server
+    name = inline(toolset.name)
+    return ToolsetRunbook(
+        header=markdown_header(toolset),
+        name=name,
+        folder=span(toolset.folder),
+        plan=_commands(_letta("plan", toolset, f" --out {_PLAN}")),
+        apply=_commands(_letta("apply", toolset, f" {_PLAN}")),
+        verify=_commands(_letta("verify", toolset)),
+        pages=_commands(
+            _letta("runbook", toolset), _letta("runbook", toolset, " TOOL")
+        ),
+        rollback=_commands(_letta("rollback", toolset)),
+        has_url_env=server.url_env is not None,
+        url_env=span(server.url_env or ""),
+        has_url=server.url is not None,
+        url=span(server.url or ""),
+        has_token_env=server.token_env is not None,
+        token_env=span(server.token_env or ""),
+        has_client=server.client is not None,
+        client=span(server.client or ""),
+        agents=[_agent(agent) for agent in settings.agents],
+        has_no_agents=not settings.agents,
+        shape=MarkdownShape(
+            (
+                f"# Runbook: the tools of {name} in Letta",
+                "## Add, change or remove a tool",
+                "## The tools",
+                "## When something went wrong",
+                "## Settings",
+                "## Agents",
+                "## Before you apply, ask the agent",
+            )
+        ),
+    )
 
-    `data` is that of `letta_data`.
-    """
-    pages = {
-        "runbook.md": context.render(
-            "letta/runbook.md.jinja", _toolset_page(toolset, data)
-        )
-    }
-    for tool in toolset.tools:
-        page = _tool_page(toolset, tool, data)
-        path = f"runbook/{module_name(tool.name)}.md"
-        pages[path] = context.render("letta/tool_runbook.md.jinja", page)
-    return pages
+
+def _agent(agent: LettaAgent) -> AgentView:
+    return AgentView(
+        name=span(agent.name),
+        type=span(agent.type),
+        has_id_env=agent.id_env is not None,
+        id_env=span(agent.id_env or ""),
+        has_expects=bool(agent.expects),
+        expects=_spans(sorted(agent.expects)),
+        forbids=[
+            ForbiddenView(span(name), inline(_one_line(reason)))
+            for name, reason in sorted(agent.forbids.items())
+        ],
+    )
+
+
+def tool_runbook(toolset: Toolset, tool: ToolSpec) -> ToolRunbook:
+    """The page of a tool."""
+    part = tool_part(toolset, tool)
+    is_attached = bool(part.get("attached"))
+    data = tool.data or {}
+    tables = [*data.get("reads", ()), *data.get("writes", ())]
+    tables = list(dict.fromkeys([*tables, *data.get("destroys", ())]))
+    agents = [agent.name for agent in settings_of(toolset).agents]
+    plan = _letta("plan", toolset, f" --out {_PLAN}")
+    only = f" --tool {word(tool.name)}" if is_attached else ""
+    return ToolRunbook(
+        name=span(tool.name),
+        summary=block(tool.summary),
+        is_attached=is_attached,
+        agents=_spans(agents) if agents else inline("no agent yet"),
+        ends_turn=is_attached and bool(part.get("ends_turn")),
+        goes_on=is_attached and not part.get("ends_turn"),
+        requires_approval=is_attached and bool(part.get("requires_approval")),
+        is_excluded=not is_attached,
+        reason=inline(_one_line(part.get("reason", "no reason is given"))),
+        has_former_names=bool(tool.renamed_from),
+        former_names=_spans(tool.renamed_from),
+        has_handler=tool.handler is not None,
+        handler=span(str(tool.handler)),
+        has_clients=tool.clients is not None,
+        clients=_spans(tool.clients) if tool.clients else inline("none"),
+        has_pool="pool" in data,
+        pool=span(data.get("pool", "")),
+        has_reads=bool(data.get("reads")),
+        reads=_spans(data.get("reads", ())),
+        has_writes=bool(data.get("writes")),
+        writes=_spans(data.get("writes", ())),
+        has_destroys=bool(data.get("destroys")),
+        destroys=_spans(data.get("destroys", ())),
+        asks_first=bool(data.get("confirmation")),
+        changes_nothing=not changes_data(tool),
+        calls_agent_loop=bool(part.get("calls_agent_loop")),
+        stays_out_of_loop=not part.get("calls_agent_loop"),
+        has_tables=bool(data.get("pool") and tables),
+        tables=_spans(tables),
+        generate=_commands("make generate", "make check"),
+        plan=_commands(plan, _letta("apply", toolset, f" {_PLAN}")),
+        verify=_commands(_letta("verify", toolset, only)),
+        has_turn=is_attached and bool(tool.examples),
+        turn=_commands(_letta("verify", toolset, f" --turn {word(tool.name)}")),
+    )
 
 
 def _commands(*lines: str) -> Code:
@@ -84,179 +213,8 @@ def _letta(verb: str, toolset: Toolset, rest: str = "") -> str:
     return f"toolcast letta {verb} --toolset {toolset.name}{rest}"
 
 
-def _toolset_page(toolset: Toolset, data: Mapping[str, Any]) -> ToolsetRunbook:
-    heading = phrase("Runbook: the tools of {} in Letta", inline(toolset.name))
-    return ToolsetRunbook(
-        heading,
-        phrase(_NOTE),
-        span(toolset.folder),
-        _commands(_letta("plan", toolset, f" --out {_PLAN}")),
-        _commands(_letta("apply", toolset, f" {_PLAN}")),
-        _commands(_letta("verify", toolset)),
-        _commands(_letta("rollback", toolset)),
-        list(_settings(toolset)),
-        list(_agents(data)) or [phrase("None is declared.")],
-        list(_tools(toolset)),
-        MarkdownShape((f"# {heading}", *_TOOLSET_HEADINGS)),
-    )
-
-
-def _settings(toolset: Toolset) -> Iterator[Code]:
-    server = settings_of(toolset).server
-    yield phrase(
-        "* `LETTA_BASE_URL`: where Letta is; nothing reaches Letta's cloud by default."
-    )
-    yield phrase("* `LETTA_API_KEY`: its key or password, if it asks one.")
-    if server.url_env:
-        yield phrase("* {}: where Letta reaches the MCP server.", span(server.url_env))
-    elif server.url:
-        yield phrase("* Letta reaches the MCP server at {}.", span(server.url))
-    if server.token_env:
-        name = span(server.token_env)
-        yield phrase("* {}: the bearer token that Letta sends to the MCP server.", name)
-    if server.client:
-        yield phrase("* The server takes Letta for the client {}.", span(server.client))
-    for agent in settings_of(toolset).agents:
-        if agent.id_env:
-            yield phrase("* {}: the id of {}.", span(agent.id_env), span(agent.name))
-
-
-def _agents(data: Mapping[str, Any]) -> Iterator[Code]:
-    own = len(data["attached"])
-    for agent in data["agents"]:
-        expects = [name for name in agent["expects"] if name not in data["attached"]]
-        text = phrase(
-            "* {}, a `{}`: {} tools of this toolset",
-            span(agent["name"]),
-            inline(agent["type"]),
-            inline(str(own)),
-        )
-        if expects:
-            number = inline(str(len(expects)))
-            text = phrase("{}, and {} of others: {}", text, number, _spans(expects))
-        yield phrase("{}.", text)
-        for name, reason in agent["forbids"].items():
-            yield phrase("  * never {}: {}", span(name), inline(_one_line(reason)))
-
-
-def _tools(toolset: Toolset) -> Iterator[Code]:
-    reasons = unattached(toolset)
-    for tool in sorted(toolset.tools, key=lambda tool: tool.name):
-        state = phrase("attached")
-        if tool.name in reasons:
-            reason = _one_line(reasons[tool.name]) or "no reason is given"
-            state = phrase("not attached: {}", inline(reason))
-        page = phrase("runbook/{}.md", inline(module_name(tool.name)))
-        yield phrase("* [{}]({}): {}", span(tool.name), page, state)
-
-
-def _tool_page(
-    toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]
-) -> ToolRunbook:
-    heading = phrase("Runbook: {}", span(tool.name))
-    is_attached = tool.name in data["attached"]
-    return ToolRunbook(
-        heading,
-        phrase(_NOTE),
-        block(tool.summary),
-        list(_facts(toolset, tool, data)),
-        list(_checks(tool)),
-        [
-            phrase("{}. {}", inline(str(number)), step)
-            for number, step in enumerate(
-                _steps(toolset, tool, is_attached=is_attached), 1
-            )
-        ],
-        MarkdownShape((f"# {heading}", *_TOOL_HEADINGS)),
-    )
-
-
-def _facts(toolset: Toolset, tool: ToolSpec, data: Mapping[str, Any]) -> Iterator[Code]:
-    if tool.name in data["attached"]:
-        agents = [agent["name"] for agent in data["agents"]]
-        yield phrase(
-            "* Attached to {}.", _spans(agents) if agents else phrase("no agent yet")
-        )
-        ends = tool.name in data["exit_tools"]
-        yield phrase(
-            "* {} the agent's turn.", phrase("Ends") if ends else phrase("Does not end")
-        )
-        if tool.name in data["approval_tools"]:
-            yield phrase("* A person approves each call.")
-    else:
-        reason = _one_line(unattached(toolset)[tool.name]) or "no reason is given"
-        yield phrase("* Not attached to an agent: {}", inline(reason))
-    if tool.renamed_from:
-        yield phrase("* Was called {}.", _spans(tool.renamed_from))
-    if tool.handler is not None:
-        yield phrase("* Its handler is {}.", span(str(tool.handler)))
-    if tool.clients is not None:
-        yield phrase(
-            "* Clients: {}.", _spans(tool.clients) if tool.clients else phrase("none")
-        )
-    facts = tool.data or {}
-    if facts.get("pool"):
-        yield phrase("* Database pool: {}.", span(facts["pool"]))
-    for verb in ("reads", "writes", "destroys"):
-        if facts.get(verb):
-            yield phrase("* {} {}.", inline(verb.capitalize()), _spans(facts[verb]))
-    if facts.get("confirmation"):
-        yield phrase(
-            "* The first call only says what would go; the second one does it."
-        )
-    if not changes_data(tool):
-        yield phrase("* Its spec names nothing that it changes.")
-
-
-def _checks(tool: ToolSpec) -> Iterator[Code]:
-    loops = bool(facts_of(tool).get("calls_agent_loop"))
-    if loops:
-        yield phrase(
-            "* It calls the agent's own loop: attached, it would deadlock the agent's turn."
-        )
-    else:
-        yield phrase(
-            "* It must not send a message to the agent, directly or through others: that deadlocks the turn."
-        )
-    facts = tool.data or {}
-    tables = [
-        name
-        for verb in ("reads", "writes", "destroys")
-        for name in facts.get(verb) or ()
-    ]
-    if facts.get("pool") and tables:
-        yield phrase(
-            "* {} must be in the pool {}: the wrong pool answers with nothing, silently.",
-            _spans(list(dict.fromkeys(tables))),
-            span(facts["pool"]),
-        )
-    yield phrase(
-        "* Its texts say what is, not what should be: agents read them as true."
-    )
-
-
-def _steps(toolset: Toolset, tool: ToolSpec, *, is_attached: bool) -> Iterator[Code]:
-    yield phrase("Generate and check.\n\n{}", _commands("make generate", "make check"))
-    yield phrase("Review the difference, commit it, and deploy the generated server.")
-    plan = _letta("plan", toolset, f" --out {_PLAN}")
-    apply = _letta("apply", toolset, f" {_PLAN}")
-    yield phrase("Plan, read the plan, and apply it.\n\n{}", _commands(plan, apply))
-    if not is_attached:
-        verify = _letta("verify", toolset)
-        yield phrase("Verify: no agent has it.\n\n{}", _commands(verify))
-        return
-    verify = _letta("verify", toolset, f" --tool {word(tool.name)}")
-    text = phrase("Verify: it is attached, with its rules and schema.")
-    if tool.examples:
-        text = phrase("Verify: it is attached, and its example works.")
-    yield phrase("{}\n\n{}", text, _commands(verify))
-    if tool.examples:
-        turn = _letta("verify", toolset, f" --turn {word(tool.name)}")
-        yield phrase("Have an agent call it in a real turn.\n\n{}", _commands(turn))
-
-
 def _spans(names: Sequence[str]) -> Code:
-    return listed(map(span, names))
+    return listed(span(name) for name in names)
 
 
 def _one_line(text: str) -> str:

@@ -49,7 +49,7 @@ class LettaSettings(NamedTuple):
 
     server: LettaServer
     agents: tuple[LettaAgent, ...]
-    flavour: str = "v1"
+    backend: str = "v1"
     on_start: bool = False
 
 
@@ -58,7 +58,7 @@ def bind_letta(value: Mapping[str, Any], toolset: str) -> LettaSettings:
     return LettaSettings(
         LettaServer(**{"name": toolset, **value.get("server", {})}),
         tuple(_agent(name, body) for name, body in value["agents"].items()),
-        value.get("flavour", "v1"),
+        value.get("backend", "v1"),
         value.get("on_start", False),
     )
 

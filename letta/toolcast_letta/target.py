@@ -1,11 +1,10 @@
-"""What a toolset wants to be in Letta, and the pages that say how to bring it there."""
+"""What a toolset wants to be in Letta, and the page that says how to bring it there."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from toolcast.encoders.code import Code
 from toolcast.encoders.python import literal, words
@@ -13,111 +12,112 @@ from toolcast.model.model import Toolset
 from toolcast.rendering.output_shape import PythonShape
 from toolcast.targets.target import Context, Target, header
 
-from .config import letta_data, settings_of, unattached
-from .runbook import runbook_pages
-from .server.tool_rules import RuleNeeds, kept_rules
+from .config import settings_of, tool_part
+from .runbook import toolset_runbook
+from .settings import LettaAgent, LettaServer
 
 __all__ = ["TARGET"]
 
 
-@dataclass(frozen=True)
-class LettaView:
+class ServerView(NamedTuple):
+    """The entry of the MCP server."""
+
+    name: Code
+    url: Code
+    url_env: Code
+    token_env: Code
+    client: Code
+
+
+class AgentView(NamedTuple):
+    """One agent."""
+
+    name: Code
+    id: Code
+    id_env: Code
+    type: Code
+    expects: Code
+    ends_turn: Code
+    forbids: Code
+
+
+class LettaView(NamedTuple):
     """The module."""
 
     header: Code
     name: Code
-    canonical: Code
-    exits: Code
-    approvals: Code
-    changing: Code
-    unattached: Code
-    never: Code
-    former: Code
-    expected: Code
-    rules: Code
-    server: Code
-    agents: Code
     toolset: Code
-    flavour: Code
-    not_served: Code
+    backend: Code
     on_start: Code
+    server: ServerView
+    agents: Sequence[AgentView]
     shape: PythonShape = PythonShape(
         (
-            *("docstring", "from __future__", "from typing"),
-            *("from toolcast_letta.server.toolset", "from .registry"),
-            *("CANONICAL_TOOL_NAMES:", "EXIT_TOOLS:", "APPROVAL_TOOLS:"),
-            *("CHANGING_TOOLS:", "NOT_ATTACHED:", "NEVER_ATTACHED:", "FORMER_NAMES:"),
-            *("EXPECTED_TOOL_NAMES:", "TOOL_RULES:", "SERVER:", "AGENTS:", "LETTA ="),
+            "docstring",
+            "from __future__",
+            "from toolcast_letta.server_part",
+            "from .registry",
+            "LETTA =",
         ),
-        frozenset(["LettaToolset"]),
+        frozenset(["LettaAgent", "LettaServer", "LettaToolset"]),
     )
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`letta.py`, `runbook.md` and `runbook/`."""
-    data = letta_data(toolset)
-    agents = data["agents"]
-    expected = {
-        agent["name"]: sorted({*data["attached"], *agent["expects"]})
-        for agent in agents
-    }
+    """`letta.py` and `runbook.md`."""
     settings = settings_of(toolset)
-    shown = "tuple[str, ...] = "
-    texts = "dict[str, str] = "
     view = LettaView(
         header=header(f"{toolset.folder}/toolset.yaml"),
         name=words(toolset.name),
-        canonical=literal(tuple(data["attached"]), f"CANONICAL_TOOL_NAMES: {shown}"),
-        exits=literal(tuple(data["exit_tools"]), f"EXIT_TOOLS: {shown}"),
-        approvals=literal(tuple(data["approval_tools"]), f"APPROVAL_TOOLS: {shown}"),
-        changing=literal(tuple(data["changing_tools"]), f"CHANGING_TOOLS: {shown}"),
-        unattached=literal(unattached(toolset), f"NOT_ATTACHED: {texts}"),
-        never=literal(data["never_attached"], f"NEVER_ATTACHED: {texts}"),
-        former=literal(data["former_names"], f"FORMER_NAMES: {texts}"),
-        expected=literal(expected, "EXPECTED_TOOL_NAMES: dict[str, list[str]] = "),
-        rules=literal(_rules(data), "TOOL_RULES: dict[str, list[dict[str, str]]] = "),
-        server=literal(data["server"], "SERVER: dict[str, str | None] = "),
-        agents=literal(agents, "AGENTS: list[dict[str, Any]] = "),
-        toolset=literal(toolset.name),
-        flavour=literal(settings.flavour),
-        not_served=literal(
-            tuple(sorted(toolset.excluded("mcp"))), "    not_served=", ","
-        ),
+        toolset=literal(toolset.name, "    name=", ","),
+        backend=literal(settings.backend),
         on_start=literal(settings.on_start),
+        server=_server(settings.server),
+        agents=[_agent(agent) for agent in settings.agents],
     )
-    module = {"letta.py": context.render("letta/letta.py.jinja", view)}
-    return {**module, **runbook_pages(toolset, context, data)}
-
-
-def _rules(data: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """What rules the tools of each agent need, where it has none."""
-    own = {name: name in data["exit_tools"] for name in data["attached"]}
     return {
-        agent["name"]: kept_rules(
-            (),
-            RuleNeeds(
-                agent["type"],
-                own,
-                {name: name in agent["ends_turn"] for name in agent["expects"]},
-                data["approval_tools"],
-            ),
-        )
-        for agent in data["agents"]
+        "letta.py": context.render("letta/letta.py.jinja", view),
+        "runbook.md": context.render(
+            "letta/runbook.md.jinja", toolset_runbook(toolset)
+        ),
     }
+
+
+def _server(server: LettaServer) -> ServerView:
+    inner = " " * 8
+    return ServerView(
+        literal(server.name, f"{inner}name=", ","),
+        literal(server.url, f"{inner}url=", ","),
+        literal(server.url_env, f"{inner}url_env=", ","),
+        literal(server.token_env, f"{inner}token_env=", ","),
+        literal(server.client, f"{inner}client=", ","),
+    )
+
+
+def _agent(agent: LettaAgent) -> AgentView:
+    inner = " " * 12
+    return AgentView(
+        literal(agent.name, f"{inner}name=", ","),
+        literal(agent.id, f"{inner}id=", ","),
+        literal(agent.id_env, f"{inner}id_env=", ","),
+        literal(agent.type, f"{inner}type=", ","),
+        literal(tuple(sorted(agent.expects)), f"{inner}expects=", ","),
+        literal(tuple(sorted(agent.ends_turn)), f"{inner}ends_turn=", ","),
+        literal(dict(sorted(agent.forbids.items())), f"{inner}forbids=", ","),
+    )
 
 
 TARGET = Target(
     name="letta",
     purpose="Which tools Letta's agents get with which rules, and the runbook for it.",
     generate=generate,
-    reads=frozenset(
-        [
-            *("name", "summary", "description", "parameters", "annotations", "mcp"),
-            *("handler", "clients", "letta", "data", "renamed_from", "examples"),
-        ]
-    ),
+    reads=frozenset("""
+        name summary description parameters annotations mcp handler clients letta data
+        renamed_from examples
+        """.split()),
     reads_toolset=frozenset(["letta"]),
     needs=("mcp",),
     server_part="LETTA",
+    definition_part=tool_part,
     templates=os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates"),
 )

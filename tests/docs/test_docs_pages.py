@@ -158,6 +158,22 @@ def test_excerpts_stand_in_their_files(name: str) -> None:
             at = found + len(part)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_named_files_are_there(name: str) -> None:
+    """Of this repository: what begins with one of its folders, and tests by their name."""
+    if name == "CONTRIBUTING.md":
+        pytest.skip("its recipes name the files that a reader is going to write")
+    text = (ROOT / name).read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    tests.add("test_snapshots.py")  # the generated one
+    folders = "tests|docs|benchmarks|generator|runtime|examples|specs/(?:molecule|ren|kirishima)"
+    for path in re.findall(rf"`((?:{folders})(?:/[\w.-]+)*/?)`", text):
+        assert (ROOT / path).exists(), path
+    for test in re.findall(r"`(test_\w+\.py)`", text):
+        assert test in tests, test
+
+
 def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for command in re.findall(

@@ -9,30 +9,40 @@ import pytest
 
 MODULE = """
 from pathlib import Path
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import click
 from toolcast.extensions import Fields
 from toolcast.rules.rule import Rule, at_tool
 from toolcast.findings import Severity
 from toolcast.targets.target import Target
+from toolcast.encoders.code import Code, lines
+from toolcast.encoders.plain_text import row
 from toolcast.encoders.python import literal
+from toolcast.rendering.output_shape import PythonShape, TextShape
 
 
-def cast(toolset, context):
-    rows = "".join(
-        f"{tool.name}\\t{tool.summary}\\t{tool.extensions.get('owner', {}).get('team')}\\n"
+class View(NamedTuple):
+    names: list[Code]
+    shape: PythonShape = PythonShape(("NAMES =",))
+
+
+def generate(toolset, context):
+    rows = [
+        row(tool.name, tool.summary, tool.extensions.get("owner", {}).get("team", "-"))
         for tool in toolset.tools
-    )
-    names = [literal(tool.name) for tool in toolset.tools]
-    module = context.render("house/names.py.jinja", SimpleNamespace(names=names))
-    return {"names.tsv": rows.encode("utf-8"), "names.py": module}
+    ]
+    view = View([literal(tool.name) for tool in toolset.tools])
+    return {
+        "names.tsv": context.write("names.tsv", lines([*rows, row("")]), TextShape(len(rows))),
+        "names.py": context.render("house/names.py.jinja", view),
+    }
 
 
 TARGET = Target(
     "names",
     "A table of names.",
-    cast,
+    generate,
     frozenset(["name", "summary", "owner"]),
     reads_toolset=frozenset(["house"]),
     templates=str(Path(__file__).parent / "house_templates"),

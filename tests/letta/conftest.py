@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("letta") is not None:
             item.add_marker(pytest.mark.timeout(400))
+
+
+@pytest.fixture
+def make_project(make_project: Callable[..., Any]) -> Callable[..., Any]:
+    """As elsewhere, for projects that list the extension."""
+    return partial(make_project, workspace="extensions: [letta]\n")
 
 
 @pytest.fixture(scope="session")

@@ -18,16 +18,18 @@ from tests.letta.changing_mcp import ChangingMcp, changing_mcp
 from tests.letta.toy import TOKEN, codes
 from toolcast.facts.mcp_definition import mcp_definition
 from toolcast.model.loading import load_workspace
-from toolcast_letta.config import letta_data, letta_definitions
-from toolcast_letta.plan.plan import Permits, Plan
+from toolcast_letta.config import desired_by_specs
+from toolcast_letta.plan.applying import apply_plan
+from toolcast_letta.plan.backend import Applied, Calls, Refused
+from toolcast_letta.plan.desired_state import DesiredState
+from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
-from toolcast_letta.server.api import LettaApi
-from toolcast_letta.server.applying import Applied, Refused, apply_plan
-from toolcast_letta.server.baseline import Baselines
-from toolcast_letta.server.desired_state import Attachment, attachment
-from toolcast_letta.server.reading import read_world
-from toolcast_letta.server.rollback import RolledBack, roll_back
-from toolcast_letta.server.verifying import Calls, Verification, verify
+from toolcast_letta.plan.verification import Verification, verify
+from toolcast_letta.v1.api import LettaApi
+from toolcast_letta.v1.baseline import Baselines
+from toolcast_letta.v1.reading import read_current
+from toolcast_letta.v1.rollback import RolledBack, roll_back
+from toolcast_letta.v1.server_backend import ServerBackend
 
 __all__ = ["OURS", "THEIRS", "Stage", "actions", "stage_on"]
 
@@ -88,45 +90,47 @@ class Stage:
         """The server offers what the specs say."""
         self.mcp.tools = [mcp_definition(tool) for tool in self.toolset.tools]
 
-    def wish(self, token: str = TOKEN) -> Attachment:
-        toolset = self.toolset
-        return attachment(
-            letta_data(toolset),
-            letta_definitions(toolset),
+    def desired(self, token: str = TOKEN) -> DesiredState:
+        return desired_by_specs(
+            self.toolset,
             {"TOY_AGENT_ID": self.agent_id, "TOY_MCP_TOKEN": token},
             server_url=self.mcp.url,
         )
 
-    def plan(self, wish: Attachment | None = None, **permits: Any) -> Plan:
-        wish, api = wish or self.wish(), self.api
-        world = read_world(api, wish)
-        return make_plan(api.base_url, wish, world, Permits(**permits))
+    @property
+    def backend(self) -> ServerBackend:
+        return ServerBackend(self.api, self.baselines)
+
+    def plan(self, desired: DesiredState | None = None, **overrides: Any) -> Plan:
+        desired, api = desired or self.desired(), self.api
+        current = read_current(api, desired)
+        return make_plan(api.base_url, desired, current, Overrides(**overrides))
 
     def apply(
-        self, plan: Plan | None = None, wish: Attachment | None = None
+        self, plan: Plan | None = None, desired: DesiredState | None = None
     ) -> Applied:
-        wish = wish or self.wish()
-        made = plan or self.plan(wish)
-        return apply_plan(made, self.api, wish, self.baselines, self.said.append)
+        desired = desired or self.desired()
+        made = plan or self.plan(desired)
+        return apply_plan(made, self.backend, desired, self.said.append)
 
-    def refused(self, *expected: str, **permits: Any) -> str:
+    def refused(self, *expected: str, **overrides: Any) -> str:
         """What a plan objects to, with these codes; applying it must change nothing."""
-        plan = self.plan(**permits)
+        plan = self.plan(**overrides)
         assert codes(plan) == list(expected)
         before = (self.names(), self.rules(), self.ask("GET", "/v1/tools/count"))
         with pytest.raises(Refused):
             self.apply(plan)
         after = (self.names(), self.rules(), self.ask("GET", "/v1/tools/count"))
         assert after == before
-        return "\n".join(one.message for one in plan.objections)
+        return "\n".join(one.message for one in plan.blockers)
 
     def verify(self, **calls: Any) -> Verification:
-        return verify(self.api, self.wish(), self.baselines, Calls(**calls))
+        return verify(self.backend, self.desired(), Calls(**calls))
 
     def roll_back(self) -> RolledBack:
         api = self.api
         baseline = self.baselines.latest("toy", api.base_url)
-        return roll_back(api, self.wish(), baseline, self.baselines)
+        return roll_back(api, self.desired(), baseline, self.baselines)
 
     def agent(self, agent_id: str = "") -> Any:
         return self.ask("GET", f"/v1/agents/{agent_id or self.agent_id}")

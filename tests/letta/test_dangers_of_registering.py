@@ -151,9 +151,9 @@ def test_a_changed_schema_reaches_the_agent_with_the_same_id(stage: Stage) -> No
 def test_a_new_token_reaches_the_mcp_server(stage: Stage) -> None:
     """Letta takes a new `auth_token` and goes on sending the old one."""
     stage.apply()
-    wish = stage.wish("another-token")
-    assert actions(stage.plan(wish), "server") == ["~ toy"]
-    stage.apply(wish=wish)
+    desired = stage.desired("another-token")
+    assert actions(stage.plan(desired), "server") == ["~ toy"]
+    stage.apply(desired=desired)
     stage.ask("GET", "/v1/tools/mcp/servers/toy/tools")
     assert stage.mcp.headers[-1]["authorization"] == "Bearer another-token"
     assert TOKEN not in "\n".join(stage.said)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.letta.changing_mcp import changing_mcp, tool
 from tests.letta.stage import OURS, THEIRS, Stage
-from toolcast_letta.server.applying import Refused
+from toolcast_letta.plan.backend import Refused
 
 
 def test_tools_come_with_their_rules_and_nothing_is_lost(stage: Stage) -> None:
@@ -85,7 +85,7 @@ def test_more_tools_than_a_list_shows_are_kept(stage: Stage) -> None:
         before = stage.names()
         assert len(before) == 60 + len(THEIRS)
         plan = stage.plan()
-        assert len(plan.agents[0].before) == 60 + len(THEIRS)
+        assert len(plan.agents[0].tools_before) == 60 + len(THEIRS)
         stage.apply(plan)
         assert stage.names() == before | OURS
 
@@ -101,7 +101,7 @@ def test_a_rule_of_a_tool_that_is_gone_is_only_dropped_when_named(
         ]
     )
     plan = stage.plan()
-    assert "gone" in " ".join([*plan.warnings, *(o.message for o in plan.objections)])
+    assert "gone" in " ".join([*plan.warnings, *(o.message for o in plan.blockers)])
     stage.apply(stage.plan(drop_stale=("gone",)))
     assert ("gone", "run_first") not in stage.rules()
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.letta.toy import TOOLSET
-from toolcast_letta.plan.plan import Permits
-from toolcast_letta.server.api import LettaError
+from toolcast_letta.plan.plan import Overrides
+from toolcast_letta.v1.api import LettaError
 
 
 def test_a_tools_and_rules_go_together_and_nothing_else(
@@ -115,7 +115,7 @@ def test_a_stale_rule_of_others_goes_when_it_is_named(toy: Any) -> None:
     plan = toy.plan()
     assert plan.changes == ()
     assert "--drop-stale gone_tool removes it" in plan.warnings[0]
-    plan = toy.plan(Permits(drop_stale=("gone_tool",)))
+    plan = toy.plan(Overrides(drop_stale=("gone_tool",)))
     assert [(o.action, o.name) for o in plan.changes] == [("-", "gone_tool run_first")]
     toy.apply(plan)
     assert ("gone_tool", "run_first") not in toy.rules()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from toolcast_letta.plan.backend import Refused
 from toolcast_letta.plan.report import plan_text
-from toolcast_letta.server.applying import Refused
 
 THEIRS = {
     *("their_tool", "archival_memory_search", "conversation_search"),
@@ -97,7 +97,7 @@ def test_a_letta_v1_agent_gets_no_rule_that_it_does_not_need(
 def test_an_agent_of_another_type_is_refused(make_toy: Callable[..., Any]) -> None:
     toy = make_toy(agent_type="letta_v1_agent")
     plan = toy.plan()
-    assert [one.code for one in plan.objections] == ["agent-type"]
+    assert [one.code for one in plan.blockers] == ["agent-type"]
     with pytest.raises(Refused, match="letta_v1_agent"):
         toy.apply(plan)
     assert toy.entry() is None

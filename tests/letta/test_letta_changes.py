@@ -9,7 +9,7 @@ import pytest
 
 from tests.letta.toy import TOOLS
 from toolcast_letta.plan.report import plan_text
-from toolcast_letta.server.verifying import verification_text
+from toolcast_letta.plan.verification import verification_text
 
 
 def shown(plan: Any, *layers: str) -> list[str]:
@@ -108,10 +108,10 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
         "specs/toy/search_notes.yaml", "What to look for.", "Words to look for."
     )
     plan = toy.plan()
-    assert [one.code for one in plan.objections] == ["not-deployed"]
+    assert [one.code for one in plan.blockers] == ["not-deployed"]
     toy.deploy()
     plan = toy.plan()
-    assert not plan.objections
+    assert not plan.blockers
     assert shown(plan, "registry", "tool", "rule") == ["~ registry search_notes"]
     toy.fake.faults.seen.clear()
     toy.apply(plan)

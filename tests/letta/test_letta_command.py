@@ -90,7 +90,7 @@ def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> No
 
 def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
     plan = json.loads(run("plan", "--format", "json").stdout)
-    assert plan["format"] == "toolcast-letta-plan/1"
+    assert plan["format"] == "toolcast-letta-plan/2"
     assert plan["changes"][0] == {
         "action": "+",
         "layer": "server",
@@ -185,7 +185,7 @@ def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) ->
     result = run("plan", "--out", "p.json")
     assert result.exit_code == 1
     assert "help: rename the tool, or name it: --allow-capture end_day" in result.output
-    assert result.output.endswith("Refused: 1 objection.\n")
+    assert result.output.endswith("Refused: 1 blocker.\n")
     assert run("apply", "p.json").exit_code == 1
     assert run("apply", "--yes", "--allow-capture", "end_day").exit_code == 0
 
@@ -205,7 +205,7 @@ def test_help_imports_no_library(toy: Any) -> None:
         "import sys\n"
         "from toolcast.commands.entry import main\n"
         "main(['letta', 'plan', '--help'], standalone_mode=False)\n"
-        "assert not {'letta_client', 'httpx', 'jsonschema', 'yaml'} & set(sys.modules)\n"
+        "assert not {'letta_client', 'httpx', 'mcp'} & set(sys.modules)\n"
     )
     ran = toy.project.run("-c", program)
     assert ran.returncode == 0, ran.stderr

@@ -8,9 +8,9 @@ import pytest
 
 from tests.letta.fake_letta import Fault
 from tests.letta.toy import MCP, TOKEN, TOOLSET, codes
-from toolcast_letta.server.api import LettaApi, LettaError, Unsure
-from toolcast_letta.server.applying import Refused
-from toolcast_letta.server.desired_state import MissingSetting
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.desired_state import MissingSetting
+from toolcast_letta.v1.api import LettaApi, LettaError, Unsure
 
 
 @pytest.mark.parametrize("version", ["0.12.9", "0.17.0", "1.0.0", "nightly"])
@@ -30,11 +30,12 @@ def test_a_newer_server_refuses_private_addresses(make_toy: Any) -> None:
 def test_the_cloud_is_never_changed(toy: Any) -> None:
     plan = toy.plan()
     api = LettaApi("https://api.letta.com")
-    from toolcast_letta.server.applying import apply_plan
-    from toolcast_letta.server.baseline import Baselines
+    from toolcast_letta.plan.applying import apply_plan
+    from toolcast_letta.v1.baseline import Baselines
+    from toolcast_letta.v1.server_backend import ServerBackend
 
     with pytest.raises(Refused, match="Letta's cloud"):
-        apply_plan(plan, api, toy.wish(), Baselines(toy.state))
+        apply_plan(plan, ServerBackend(api, Baselines(toy.state)), toy.desired())
 
 
 @pytest.mark.parametrize("url", ["", "letta", "ftp://x", "http://user:pw@letta.test"])
@@ -54,7 +55,7 @@ def test_a_wrong_key_is_told_before_anything_else(toy: Any) -> None:
 def test_settings_that_the_environment_lacks(toy: Any) -> None:
     del toy.environment["TOY_MCP_TOKEN"]
     with pytest.raises(MissingSetting, match="set TOY_MCP_TOKEN"):
-        toy.wish()
+        toy.desired()
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_a_url_of_the_mcp_server_that_is_none(toy: Any, url: str) -> None:
     toolset.write_text(text)
     toy.environment["TOY_MCP_URL"] = url
     with pytest.raises(MissingSetting, match="the MCP server's URL") as caught:
-        toy.wish()
+        toy.desired()
     assert "a:b" not in str(caught.value)
 
 

@@ -122,11 +122,10 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
         assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
         assert server.sync().json()["changed"] is False
 
-        from toolcast_letta.server.baseline import Baselines
-        from toolcast_letta.server.verifying import verify
+        from toolcast_letta.plan.verification import verify
 
-        wish = toy.wish()
-        found = verify(toy.api(), wish, Baselines(toy.state))
+        desired = toy.desired()
+        found = verify(toy.backend(), desired)
         assert found.all_match, found.to_json()
         assert [trial.tool for trial in found.trials if trial.passed] == [
             "search_notes"
@@ -143,7 +142,7 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
         toy.world.version = "9.9.9"
         refused = server.sync()
         assert refused.status_code == 409
-        assert refused.json()["objections"][0]["code"] == "version"
+        assert refused.json()["blockers"][0]["code"] == "version"
         toy.fake.__exit__(None, None, None)
         assert server.sync().status_code == 502
 

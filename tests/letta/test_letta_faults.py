@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.letta.fake_letta import Fault
-from toolcast_letta.server.api import LettaError
-from toolcast_letta.server.applying import Refused
-from toolcast_letta.server.baseline import Baselines
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.v1.api import LettaError
+from toolcast_letta.v1.baseline import Baselines
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +55,7 @@ class Watch:
         self.toy = toy
         self.names = set(toy.names())
         self.rules = [dict(rule) for rule in agent.tool_rules]
-        self.after = set(plan.agents[0].after)
+        self.after = set(plan.agents[0].tools_after)
         self.rules_after = [dict(rule) for rule in plan.agents[0].rules_after]
 
     def holds(self) -> None:

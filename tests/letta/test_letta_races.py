@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolcast_letta.server.applying import Refused, apply_plan
-from toolcast_letta.server.baseline import AnotherRun, Baselines
+from toolcast_letta.plan.applying import apply_plan
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.v1.baseline import AnotherRun, Baselines
 
 
 def stopped(toy: Any, plan: Any, *lines: str) -> None:
@@ -15,7 +16,7 @@ def stopped(toy: Any, plan: Any, *lines: str) -> None:
     with pytest.raises(Refused) as caught:
         toy.apply(plan)
     said = str(caught.value).split("\n")
-    assert said == ["the world has moved since the plan:", *lines, "plan again"]
+    assert said == ["this has changed since the plan:", *lines, "plan again"]
     assert (toy.names(), toy.rules()) == (names, rules)
 
 
@@ -130,8 +131,7 @@ def test_two_machines_apply_the_same_plan_one_behind_the_other(
 ) -> None:
     plan = toy.plan()
     toy.apply(plan)
-    elsewhere = Baselines(tmp_path / "elsewhere")
-    done = apply_plan(plan, toy.api(), toy.wish(), elsewhere)
+    done = apply_plan(plan, toy.backend(state=tmp_path / "elsewhere"), toy.desired())
     assert done.missed == ()
     patches = [one for one in toy.fake.faults.seen if one[1].startswith("/v1/agents")]
     assert [method for method, _ in patches].count("PATCH") == 1, "nothing was left"
@@ -140,7 +140,7 @@ def test_two_machines_apply_the_same_plan_one_behind_the_other(
 def test_two_machines_with_different_plans(toy: Any, tmp_path: Any) -> None:
     """The second one's plan is old as soon as the first one is done."""
     older = toy.plan()
-    wish = toy.wish()
+    desired = toy.desired()
     toy.project.edit(
         "specs/toy/end_day.yaml",
         "{attached: true, ends_turn: true}",
@@ -150,7 +150,7 @@ def test_two_machines_with_different_plans(toy: Any, tmp_path: Any) -> None:
     toy.apply()
     names = toy.names()
     with pytest.raises(Refused, match="somebody changed the rules of keeper"):
-        apply_plan(older, toy.api(), wish, Baselines(tmp_path / "elsewhere"))
+        apply_plan(older, toy.backend(state=tmp_path / "elsewhere"), desired)
     assert toy.names() == names
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.letta.toy import TOOLS, TOOLSET
-from toolcast_letta.plan.plan import Permits
-from toolcast_letta.server.api import LettaError
-from toolcast_letta.server.applying import Refused
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.plan import Overrides
+from toolcast_letta.v1.api import LettaError
 
 
 def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -> None:
@@ -30,7 +30,7 @@ def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -
 def test_another_owners_tool_is_taken_only_by_name(toy: Any) -> None:
     toy.world.custom_tool("end_day")
     toy.refused("capture")
-    toy.apply(toy.plan(Permits(capture=("end_day",))))
+    toy.apply(toy.plan(Overrides(capture=("end_day",))))
     assert toy.world.tool_named("end_day").tool_type == "external_mcp"
     assert toy.verified().all_match
 
@@ -42,7 +42,7 @@ def test_lettas_own_tools_are_never_taken(make_toy: Any, name: str) -> None:
     toy = make_toy(TOOLS, toolset)
     toy.mcp.offer({"name": name, "inputSchema": {"type": "object"}})
     kind = toy.world.tool_named(name).tool_type
-    toy.refused("capture", permits=Permits(capture=(name,)))
+    toy.refused("capture", overrides=Overrides(capture=(name,)))
     assert toy.world.tool_named(name).tool_type == kind
 
 
@@ -95,7 +95,7 @@ def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
     (toy.project.root / "specs/toy/end_day.yaml").unlink()
     toy.deploy()
     plan = toy.plan()
-    assert not plan.objections
+    assert not plan.blockers
     toy.world.create_agent({"name": "other", "tools": ["end_day"]})
     with pytest.raises(Refused, match="other agents have it"):
         toy.apply(plan)

@@ -1,7 +1,8 @@
-"""What the target casts: the module, and the runbook with commands that are real."""
+"""What the target gives: the module, and the runbook with commands that are real."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -19,109 +20,110 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def cast(make_project: Callable[..., Any]) -> Any:
+def generated(make_project: Callable[..., Any]) -> Any:
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     project.generate()
     return project
 
 
-def test_the_module_says_who_is_attached_and_why_not(cast: Any) -> None:
+def test_the_definitions_say_who_is_attached_and_why_not(generated: Any) -> None:
+    folder = generated.root / "generated/toy/tools"
+    parts = {
+        file.stem: json.loads(file.read_text()).get("letta")
+        for file in sorted(folder.glob("*.json"))
+    }
+    assert parts == {
+        "delete_note": {
+            "attached": True,
+            "requires_approval": True,
+            "changes_data": True,
+        },
+        "end_day": {"attached": True, "ends_turn": True},
+        "list_plain": {"attached": False, "reason": "Too long for an agent."},
+        "search_notes": {"attached": True},
+        "wake_agent": {
+            "attached": False,
+            "reason": "It calls the agent's own loop.",
+            "calls_agent_loop": True,
+        },
+    }
+
+
+def test_the_module_imports_no_library_and_names_no_tool(generated: Any) -> None:
     program = (
-        "import json, sys\n"
+        "import sys\n"
         "from generated.toy import letta\n"
-        "assert not {'letta_client', 'httpx', 'pydantic'} & set(sys.modules)\n"
-        "print(json.dumps([letta.CANONICAL_TOOL_NAMES, letta.EXIT_TOOLS,"
-        " letta.APPROVAL_TOOLS, letta.CHANGING_TOOLS, letta.NOT_ATTACHED,"
-        " letta.NEVER_ATTACHED, letta.EXPECTED_TOOL_NAMES, letta.TOOL_RULES]))"
+        "assert not {'letta_client', 'httpx', 'pydantic', 'toolcast', 'click', 'jinja2'}"
+        " & set(sys.modules)\n"
     )
-    ran = cast.run("-c", program)
+    ran = generated.run("-c", program)
     assert ran.returncode == 0, ran.stderr
-    import json
-
-    names, exits, approvals, changing, plain, never, expected, rules = json.loads(
-        ran.stdout
-    )
-    assert names == ["delete_note", "end_day", "search_notes"]
-    assert (exits, approvals, changing) == (
-        ["end_day"],
-        ["delete_note"],
-        ["delete_note"],
-    )
-    assert plain == {
-        "list_plain": "Too long for an agent.",
-        "wake_agent": "It calls the agent's own loop.",
-    }
-    assert never == {"wake_agent": "It calls the agent's own loop."}
-    assert expected == {
-        "keeper": ["delete_note", "end_day", "search_notes", "send_message"]
-    }
-    assert rules == {
-        "keeper": [
-            {"tool_name": "delete_note", "type": "continue_loop"},
-            {"tool_name": "end_day", "type": "exit_loop"},
-            {"tool_name": "search_notes", "type": "continue_loop"},
-            {"tool_name": "send_message", "type": "exit_loop"},
-            {"tool_name": "delete_note", "type": "requires_approval"},
-        ]
-    }
+    folder = generated.root / "generated/toy"
+    for file in ("letta.py", "runbook.md"):
+        text = (folder / file).read_text()
+        assert not [name for name in TOOLS if name in text], file
 
 
-def test_the_module_wishes_what_the_command_derives(cast: Any) -> None:
+def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from toolcast_letta.plan.planning import wish_digest\n"
-        "print(wish_digest(LETTA.wish({'TOY_AGENT_ID': 'agent-1',"
+        "from toolcast_letta.plan.planning import desired_digest\n"
+        "print(desired_digest(LETTA.desired_state({'TOY_AGENT_ID': 'agent-1',"
         " 'TOY_MCP_TOKEN': 't'})))"
     )
-    ran = cast.run("-c", program)
+    ran = generated.run("-c", program)
     assert ran.returncode == 0, ran.stderr
     from toolcast.model.loading import load_workspace
-    from toolcast_letta.config import letta_data, letta_definitions
-    from toolcast_letta.plan.planning import wish_digest
-    from toolcast_letta.server.desired_state import attachment
+    from toolcast_letta.config import desired_by_specs
+    from toolcast_letta.plan.planning import desired_digest
 
-    workspace = load_workspace(str(cast.root)).workspace
+    workspace = load_workspace(str(generated.root)).workspace
     assert workspace is not None
-    toolset = workspace.toolsets[0]
     environment = {"TOY_AGENT_ID": "agent-1", "TOY_MCP_TOKEN": "t"}
-    wish = attachment(letta_data(toolset), letta_definitions(toolset), environment)
-    assert ran.stdout.strip() == wish_digest(wish)
-    assert "token='t'" not in repr(wish)
+    desired = desired_by_specs(workspace.toolsets[0], environment)
+    assert ran.stdout.strip() == desired_digest(desired)
+    assert "token='t'" not in repr(desired)
 
 
-def test_the_module_is_typed_and_laid_out(cast: Any) -> None:
+def test_the_module_is_typed_and_laid_out(generated: Any) -> None:
     for words in (
         ["black", "--check", "--quiet", "--target-version", "py311", "generated"],
         ["mypy", "--strict", "--explicit-package-bases", "generated/toy/letta.py"],
     ):
         ran = subprocess.run(
             [sys.executable, "-m", *words],
-            cwd=cast.root,
+            cwd=generated.root,
             capture_output=True,
             text=True,
         )
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def _pages(root: Path) -> list[Path]:
-    return [root / "runbook.md", *sorted((root / "runbook").glob("*.md"))]
+def runbook(project: Any, *words: str) -> str:
+    """What the command prints."""
+    ran = project.toolcast("letta", "runbook", *words)
+    assert ran.returncode == 0, ran.stderr
+    text: str = ran.stdout
+    return text
 
 
-def test_every_command_of_the_runbook_is_real(cast: Any) -> None:
+def test_every_command_of_the_runbook_is_real(
+    generated: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from toolcast.commands.entry import main
 
+    monkeypatch.chdir(generated.root)
     makefiles = [
         (ROOT / "Makefile").read_text(),
         (ROOT / "templates/init/Makefile.jinja").read_text(),
     ]
-    pages = _pages(cast.root / "generated/toy")
-    assert len(pages) == 1 + len(TOOLS)
+    pages = [runbook(generated, name) for name in TOOLS]
+    pages.append((generated.root / "generated/toy/runbook.md").read_text())
     seen = set()
-    for page in pages:
-        text = page.read_text()
+    for text in pages:
         lines = re.findall(r"^(?:toolcast|make) .*$", text, re.M)
         lines += re.findall(r"`(make [a-z]+)`", text)
-        assert lines, page
+        assert lines, text
         for line in lines:
             program, *words = shlex.split(line)
             if program == "make":
@@ -136,34 +138,39 @@ def test_every_command_of_the_runbook_is_real(cast: Any) -> None:
                 command, words = found, words[1:]
             command.make_context(command.name, list(words))
             seen.add(command.name)
-    assert seen == {"plan", "apply", "verify", "rollback"}
+    assert seen == {"plan", "apply", "verify", "rollback", "runbook"}
 
 
-def test_a_tools_page_says_what_is_special_of_it(cast: Any) -> None:
-    folder = cast.root / "generated/toy/runbook"
-    page = (folder / "delete_note.md").read_text()
+def test_a_tools_page_says_what_is_special_of_it(generated: Any) -> None:
+    page = runbook(generated, "delete_note")
     assert "* A person approves each call.\n" in page
     assert "toolcast letta verify --toolset toy --tool delete_note\n" in page
-    assert "* Ends the agent's turn.\n" in (folder / "end_day.md").read_text()
-    page = (folder / "wake_agent.md").read_text()
+    assert "* Ends the agent's turn.\n" in runbook(generated, "end_day")
+    page = runbook(generated, "wake_agent")
     assert "* Not attached to an agent: It calls the agent's own loop.\n" in page
     assert "would deadlock the agent's turn" in page
+    listed = runbook(generated).splitlines()
+    assert "end_day: attached" in listed
+    assert "list_plain: not attached: Too long for an agent." in listed
+    unknown = generated.toolcast("letta", "runbook", "end_dya")
+    assert unknown.returncode == 2
+    assert "did you mean `end_day`?" in unknown.stderr
 
 
 def test_a_server_leaves_letta_code_to_the_command(
     make_project: Callable[..., Any],
 ) -> None:
-    toolset = TOOLSET.replace("letta:\n  server", "letta:\n  flavour: code\n  server")
+    toolset = TOOLSET.replace("letta:\n  server", "letta:\n  backend: code\n  server")
     project = make_project(TOOLS, toolset=toolset, handlers=HANDLERS, at="code")
     project.generate()
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from toolcast_letta.server.desired_state import MissingSetting\n"
-        "from toolcast_letta.server.sync import sync\n"
+        "from toolcast_letta.plan.desired_state import MissingSetting\n"
+        "from toolcast_letta.server_part.sync import sync\n"
         "try:\n"
         "    sync(LETTA, {'LETTA_BASE_URL': 'http://letta.test'})\n"
         "except MissingSetting as error:\n"
         "    print(error)\n"
     )
     ran = project.run("-c", program)
-    assert "says `flavour: code`: use `toolcast letta`" in ran.stdout, ran.stderr
+    assert "says `backend: code`: use `toolcast letta`" in ran.stdout, ran.stderr

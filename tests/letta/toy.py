@@ -12,16 +12,17 @@ import pytest
 from tests.letta.fake_letta import FakeLetta, PlantedServer, World
 from toolcast.facts.mcp_definition import mcp_definition
 from toolcast.model.loading import load_workspace
-from toolcast_letta.config import letta_data, letta_definitions
-from toolcast_letta.plan.plan import Permits, Plan
+from toolcast_letta.config import desired_by_specs
+from toolcast_letta.plan.applying import apply_plan
+from toolcast_letta.plan.backend import Applied, Calls, Refused
+from toolcast_letta.plan.desired_state import DesiredState
+from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
-from toolcast_letta.server.api import LettaApi
-from toolcast_letta.server.applying import Applied, Refused, apply_plan
-from toolcast_letta.server.baseline import Baselines
-from toolcast_letta.server.desired_state import Attachment, attachment
-from toolcast_letta.server.reading import read_world
-from toolcast_letta.server.rollback import RolledBack, roll_back
-from toolcast_letta.server.verifying import Calls, Verification, verify
+from toolcast_letta.plan.verification import Verification, verify
+from toolcast_letta.v1.api import LettaApi
+from toolcast_letta.v1.baseline import Baselines
+from toolcast_letta.v1.rollback import RolledBack, roll_back
+from toolcast_letta.v1.server_backend import ServerBackend
 
 MCP = "http://mcp.test/mcp"
 TOKEN = "s3cret-token-of-the-mcp-server"
@@ -83,8 +84,8 @@ HANDLERS = "def work(arguments):\n    return arguments\n"
 
 
 def codes(plan: Plan) -> list[str]:
-    """The code of each objection of a plan."""
-    return [objection.code for objection in plan.objections]
+    """The code of each blocker of a plan."""
+    return [blocker.code for blocker in plan.blockers]
 
 
 @dataclass
@@ -127,11 +128,10 @@ class Toy:
         self.mcp.tools.clear()
         self.mcp.offer(*(mcp_definition(tool) for tool in self.toolset.tools))
 
-    def wish(self) -> Attachment:
+    def desired(self) -> DesiredState:
         toolset = self.toolset
-        data = letta_data(toolset)
         given = {"TOY_AGENT_ID": self.agent_id, **self.environment}
-        return attachment(data, letta_definitions(toolset), given)
+        return desired_by_specs(toolset, given)
 
     def api(self, timeout: float = 5.0) -> LettaApi:
         if timeout not in self._apis:
@@ -139,24 +139,22 @@ class Toy:
             self._apis[timeout] = LettaApi(self.fake.url, key, timeout=timeout)
         return self._apis[timeout]
 
+    def backend(self, timeout: float = 5.0, state: Path | None = None) -> ServerBackend:
+        return ServerBackend(self.api(timeout), Baselines(state or self.state))
+
     def plan(
-        self, permits: Permits | None = None, wish: Attachment | None = None
+        self, overrides: Overrides | None = None, desired: DesiredState | None = None
     ) -> Plan:
-        wish, api = wish or self.wish(), self.api()
-        return make_plan(api.base_url, wish, read_world(api, wish), permits)
+        desired, backend = desired or self.desired(), self.backend()
+        return make_plan(backend.place, desired, backend.read(desired), overrides)
 
     def apply(self, plan: Plan | None = None, timeout: float = 5.0) -> Applied:
         plan = plan or self.plan()
-        return apply_plan(
-            plan,
-            self.api(timeout),
-            self.wish(),
-            Baselines(self.state),
-            self.said.append,
-        )
+        backend = self.backend(timeout)
+        return apply_plan(plan, backend, self.desired(), self.said.append)
 
     def refused(self, *expected: str, **more: Any) -> None:
-        """The plan has these objections, and applying it sends nothing."""
+        """The plan has these blockers, and applying it sends nothing."""
         plan = self.plan(**more)
         assert codes(plan) == list(expected)
         self.fake.faults.seen.clear()
@@ -165,12 +163,12 @@ class Toy:
         assert self.fake.faults.seen == []
 
     def verified(self, **calls: Any) -> Verification:
-        return verify(self.api(), self.wish(), Baselines(self.state), Calls(**calls))
+        return verify(self.backend(), self.desired(), Calls(**calls))
 
     def rolled_back(self) -> RolledBack:
         baselines = Baselines(self.state)
         baseline = baselines.latest("toy", self.fake.url)
-        return roll_back(self.api(), self.wish(), baseline, baselines)
+        return roll_back(self.api(), self.desired(), baseline, baselines)
 
     def rename(self, old: str, new: str, *, declared: bool = True) -> None:
         """Renames a tool's spec and deploys."""

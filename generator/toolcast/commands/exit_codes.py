@@ -63,7 +63,7 @@ def say(
     """Prints a text, as `click.echo` does.
 
     What every stream takes as it is goes there directly: click takes as long to import as a
-    run that has one spec to cast.
+    run that has one spec to generate from.
     """
     if text.isascii() and "\x1b" not in text:
         stream = sys.stderr if err else sys.stdout

@@ -257,7 +257,7 @@ class Toolset:
         return frozenset(e.tool for e in self.exclusions if e.target == target)
 
     def tools_in(self, target: str) -> tuple[ToolSpec, ...]:
-        """The tools that a target casts, in order."""
+        """The tools that a target has, in order."""
         excluded = self.excluded(target)
         if not excluded:
             return self.tools

@@ -66,6 +66,8 @@ def _definition(
         "examples": [_example(example) for example in tool.examples] or None,
     }
     for target, part in context.definition_parts.items():
+        if target in values:
+            raise ValueError(f"a definition has a `{target}` of its own already")
         values[target] = part(toolset, tool)
     return {name: value for name, value in values.items() if value is not None}
 

@@ -1,1 +1,1 @@
-"""Code."""
+"""Letta Code, whose agents have their MCP servers in a settings file."""

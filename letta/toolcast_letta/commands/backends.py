@@ -1,70 +1,106 @@
-"""The kinds of Letta that the commands speak to, a module each."""
+"""The kinds of Letta that the commands speak to."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolcast.model.model import Toolset
 
-__all__ = ["FLAVOURS", "LettaRequest", "handler_of"]
+if TYPE_CHECKING:
+    from ..plan.backend import Backend
+    from ..plan.desired_state import DesiredState
+    from ..v1.api import LettaApi
 
-FLAVOURS = {"v1": "letta_v1", "code": "letta_code"}
-"""The module in this package of each flavour. It has functions `plan`, `apply`, `verify` and
-`rollback`, as far as that flavour can; each takes a `LettaRequest` and gives an exit code."""
+__all__ = ["BACKENDS", "LettaRequest", "backend_of", "desired_by", "server_of"]
+
+BACKENDS = ("v1", "code")
+"""A server with a tool registry, and Letta Code's settings file."""
 
 
 @dataclass(frozen=True)
 class LettaRequest:
-    """What was asked for.
+    """What every command is told.
 
     Attributes:
-        root: the folder of toolcast.yaml.
         toolset: the toolset, from the specs.
+        kind: one of `BACKENDS`.
         agents: the names of the agents; empty for all.
         base_url: where Letta is; None when nothing says it.
         server_url: goes before the specs' URL of the MCP server.
         settings: Letta Code's settings file; None for its own place.
         state: where baselines and the lock are.
         timeout: seconds that a request may take.
-        format: `text` or `json`.
-        file: the saved plan or baseline that was named.
-        out: where the plan is to be saved.
-        detailed_exitcode: plan: 2 when there are changes, 1 when something failed.
-        allow_delete, allow_capture, drop_stale: what was named for them.
-        tools: verify: only these tools.
-        call: verify: whether examples are called.
-        call_changing: verify: also those of tools that change data.
-        turn: verify: the tool that the agent calls in a real turn.
-        automatic: apply: without a saved plan.
+        as_json: print for machines.
     """
 
-    root: str
     toolset: Toolset
-    agents: tuple[str, ...] = ()
-    base_url: str | None = None
-    server_url: str | None = None
-    settings: Path | None = None
-    state: Path = field(default_factory=lambda: Path(".toolcast/letta"))
-    timeout: float = 60.0
-    format: str = "text"
-    file: Path | None = None
-    out: Path | None = None
-    detailed_exitcode: bool = False
-    allow_delete: tuple[str, ...] = ()
-    allow_capture: tuple[str, ...] = ()
-    drop_stale: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    call: bool = True
-    call_changing: bool = False
-    turn: str | None = None
-    automatic: bool = False
+    kind: str
+    agents: tuple[str, ...]
+    base_url: str | None
+    server_url: str | None
+    settings: Path | None
+    state: Path
+    timeout: float
+    as_json: bool
 
 
-def handler_of(flavour: str, verb: str) -> Callable[[LettaRequest], int] | None:
-    """The function of a flavour for a verb; None when it has none."""
-    module = importlib.import_module(f".{FLAVOURS[flavour]}", __package__)
-    found: Callable[[LettaRequest], int] | None = getattr(module, verb, None)
-    return found
+def desired_by(
+    request: LettaRequest, environment: Mapping[str, str] = os.environ
+) -> DesiredState:
+    """What the toolset wants.
+
+    Raises:
+        MissingSetting: the environment lacks something, or an agent is not known.
+    """
+    from ..config import desired_by_specs
+
+    desired = desired_by_specs(
+        request.toolset, environment, server_url=request.server_url
+    )
+    return desired.for_agents(request.agents) if request.agents else desired
+
+
+def backend_of(request: LettaRequest, desired: DesiredState) -> Backend:
+    """Letta, as the request names it.
+
+    Raises:
+        MissingSetting: nothing says where it is.
+        LettaError: the URL is not one.
+    """
+    if request.kind == "code":
+        from ..code.settings_backend import SettingsBackend
+        from ..code.settings_file import default_path
+
+        path = request.settings or default_path(os.environ)
+        return SettingsBackend(path, os.environ, request.base_url, request.timeout)
+    from ..v1.baseline import Baselines
+    from ..v1.server_backend import ServerBackend
+
+    return ServerBackend(server_of(request, desired), Baselines(request.state))
+
+
+def server_of(request: LettaRequest, desired: DesiredState) -> LettaApi:
+    """The Letta server of a request.
+
+    Raises:
+        MissingSetting: nothing says where it is.
+        LettaError: the URL is not one.
+    """
+    from ..plan.desired_state import MissingSetting
+    from ..v1.api import LettaApi
+
+    if not request.base_url:
+        raise MissingSetting(
+            "nothing says where Letta is\n  help: --base-url URL, or LETTA_BASE_URL;"
+            " nothing reaches Letta's cloud by default"
+        )
+    return LettaApi(
+        request.base_url,
+        os.environ.get("LETTA_API_KEY") or None,
+        timeout=request.timeout,
+        secrets=[desired.token] if desired.token else [],
+    )

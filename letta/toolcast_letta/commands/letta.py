@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,11 +18,17 @@ from toolcast.commands.exit_codes import (
 )
 from toolcast.commands.options import project_option
 
-from .backends import FLAVOURS, LettaRequest
+from .backends import BACKENDS
+
+if TYPE_CHECKING:
+    from toolcast.model.model import Toolset
+
+    from .backends import LettaRequest
 
 __all__ = ["command"]
 
 Function = Callable[..., None]
+Names = tuple[str, ...]
 
 _SHARED = (
     project_option,
@@ -35,8 +41,9 @@ _SHARED = (
         help="One of the toolset's agents. Default: all.",
     ),
     click.option(
-        "--flavour",
-        type=click.Choice(list(FLAVOURS)),
+        "--backend",
+        "kind",
+        type=click.Choice(BACKENDS),
         help="The kind of Letta. Default: what the toolset says.",
     ),
     click.option(
@@ -54,7 +61,7 @@ _SHARED = (
         "--settings",
         metavar="FILE",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="Flavour code: Letta Code's settings. Default: ~/.letta/settings.json.",
+        help="Backend code: Letta Code's settings. Default: ~/.letta/settings.json.",
     ),
     click.option(
         "--state",
@@ -70,13 +77,13 @@ _SHARED = (
     ),
     click.option(
         "--format",
-        "format",
+        "format_",
         type=click.Choice(["text", "json"]),
         default="text",
         help="How the result is printed.",
     ),
 )
-_PERMITS = (
+_OVERRIDES = (
     click.option(
         "--allow-delete",
         metavar="TOOL",
@@ -117,7 +124,7 @@ def command() -> None:
 
 
 @command.command()
-@_with(*_SHARED, *_PERMITS)
+@_with(*_SHARED, *_OVERRIDES)
 @click.option(
     "--out",
     metavar="FILE",
@@ -129,37 +136,61 @@ def command() -> None:
     is_flag=True,
     help="Exit with 0 without changes, 2 with changes, 1 when something is wrong.",
 )
-def plan(detailed_exitcode: bool, **given: Any) -> None:
+def plan(
+    out: Path | None,
+    detailed_exitcode: bool,
+    allow_delete: Names,
+    allow_capture: Names,
+    drop_stale: Names,
+    **given: Any,
+) -> None:
     """Show what apply would do; changes nothing.
 
     `+` adds, `~` changes in place, `-` removes, `-/+` removes and adds. The plan is refused
     where applying would take something away that is not the toolset's, unless it is named.
     """
+    from ..plan.plan import Overrides
+    from . import operations
+
+    overrides = Overrides(allow_delete, allow_capture, drop_stale)
     try:
-        _run("plan", detailed_exitcode=detailed_exitcode, **given)
+        request = _request(**given)
+        code = operations.plan(
+            request, overrides, out, detailed_exitcode=detailed_exitcode
+        )
     except SystemExit as end:
-        is_changes = isinstance(end.code, _Changes)
-        if detailed_exitcode and end.code == USAGE and not is_changes:
-            sys.exit(FINDINGS)
-        raise
+        # Exit code 2 is that of a plan with changes then.
+        sys.exit(FINDINGS if detailed_exitcode and end.code == USAGE else end.code)
+    sys.exit(code)
 
 
 @command.command()
-@_with(*_SHARED, *_PERMITS)
+@_with(*_SHARED, *_OVERRIDES)
 @click.argument("plan_file", metavar="[PLAN]", required=False, type=click.Path())
 @click.option("--yes", "automatic", is_flag=True, help="Plan and apply at once.")
-def apply(plan_file: str | None, automatic: bool, **given: Any) -> None:
-    """Carry out exactly a saved plan, or stop when the world has moved.
+def apply(
+    plan_file: str | None,
+    automatic: bool,
+    allow_delete: Names,
+    allow_capture: Names,
+    drop_stale: Names,
+    **given: Any,
+) -> None:
+    """Carry out exactly a saved plan, or stop when something has changed since.
 
     What was there before is saved first. An apply that was interrupted is started again.
     """
+    from ..plan.plan import Overrides
+    from . import operations
+
     if plan_file is None and not automatic:
         fail(
             "name the plan that `toolcast letta plan --out FILE` saved\n"
             "  help: --yes plans and applies at once, unread"
         )
+    overrides = Overrides(allow_delete, allow_capture, drop_stale)
     file = Path(plan_file) if plan_file else None
-    _run("apply", file=file, automatic=automatic, **given)
+    sys.exit(operations.apply(_request(**given), overrides, file))
 
 
 @command.command()
@@ -182,13 +213,23 @@ def apply(plan_file: str | None, automatic: bool, **given: Any) -> None:
     metavar="TOOL",
     help="Have the agent call this tool in one real turn, with its own model.",
 )
-def verify(no_calls: bool, **given: Any) -> None:
+def verify(
+    tools: Names,
+    no_calls: bool,
+    call_changing: bool,
+    turn: str | None,
+    **given: Any,
+) -> None:
     """Read everything back, and call the tools that have an example.
 
     Names, ids, rules and schemas are compared with the specs. Tools are called through
     Letta without a model; those that change data only with --call-changing.
     """
-    _run("verify", call=not no_calls, **given)
+    from ..plan.backend import Calls
+    from . import operations
+
+    calls = Calls(not no_calls, call_changing, tools, turn)
+    sys.exit(operations.verify(_request(**given), calls))
 
 
 @command.command()
@@ -200,31 +241,77 @@ def rollback(baseline: str | None, **given: Any) -> None:
     Tools are found by their names: ids do not outlive a deletion. What others attached
     since then stays.
     """
-    _run("rollback", file=Path(baseline) if baseline else None, **given)
+    from . import operations
+
+    file = Path(baseline) if baseline else None
+    sys.exit(operations.rollback(_request(**given), file))
 
 
-class _Changes(int):
-    """Exit code 2 of a plan with changes, told apart from that of a usage error."""
+@command.command()
+@click.argument("tool", required=False)
+@project_option
+@click.option("--toolset", metavar="NAME", help="Needed where there are several.")
+def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
+    """Print how a tool is brought to the agents; without a tool, which ones they get."""
+    from toolcast.wording import did_you_mean
+    from toolcast.reports import printable
+
+    from .runbook import tool_list, tool_page
+
+    chosen = chosen_toolset(project_root(project), toolset)
+    text = tool_list(chosen) if tool is None else tool_page(chosen, tool)
+    if text is None:
+        meant = did_you_mean(str(tool), [one.name for one in chosen.tools])
+        help_ = f"\n  help: {meant}" if meant else ""
+        fail(f"{chosen.name} has no tool `{tool}`{help_}")
+    for line in text.splitlines():
+        click.echo(printable(line))
 
 
-def _run(
-    verb: str,
+def _request(
     *,
     project: str | None,
     toolset: str | None,
-    flavour: str | None,
+    agents: Names,
+    kind: str | None,
+    base_url: str | None,
+    server_url: str | None,
+    settings: Path | None,
     state: Path | None,
-    **given: Any,
-) -> None:
+    timeout: float,
+    format_: str,
+) -> LettaRequest:
+    """What the shared options ask for; ends the program where that cannot be told."""
+    from ..config import settings_of
+    from .backends import LettaRequest
+
+    root = project_root(project)
+    chosen = chosen_toolset(root, toolset)
+    return LettaRequest(
+        toolset=chosen,
+        kind=kind or settings_of(chosen).backend,
+        agents=agents,
+        base_url=base_url,
+        server_url=server_url,
+        settings=settings,
+        state=state or Path(root, ".toolcast", "letta"),
+        timeout=timeout,
+        as_json=format_ == "json",
+    )
+
+
+def chosen_toolset(root: str, name: str | None) -> Toolset:
+    """The toolset of a name, or the only one that has a `letta`.
+
+    Ends the program with the findings of the specs where they have errors.
+    """
     from toolcast.findings import has_errors, in_order
     from toolcast.model.loading import load_workspace
     from toolcast.rules.running import check_workspace
     from toolcast.wording import did_you_mean
 
-    from ..config import has_settings, settings_of
-    from .backends import handler_of
+    from ..config import has_settings
 
-    root = project_root(project)
     loaded = load_workspace(root)
     findings = loaded.findings
     if loaded.workspace is not None and not has_errors(findings):
@@ -235,23 +322,14 @@ def _run(
     sets = {one.name: one for one in loaded.workspace.toolsets if has_settings(one)}
     if not sets:
         fail("no toolset has a `letta`: it names the server's entry and the agents")
-    if toolset is None and len(sets) > 1:
+    if name is None and len(sets) > 1:
         fail(
             f"several toolsets have a `letta`: add --toolset, one of {', '.join(sets)}"
         )
-    name = toolset or next(iter(sets))
+    name = name or next(iter(sets))
     if name not in sets:
         fail(
             f"no toolset `{name}` has a `letta`\n  help: "
             + (did_you_mean(name, list(sets)) or f"there is {', '.join(sets)}")
         )
-    chosen = sets[name]
-    kind = flavour or settings_of(chosen).flavour
-    handler = handler_of(kind, verb) if kind in FLAVOURS else None
-    if handler is None:
-        fail(f"the flavour `{kind}` has no `{verb}`")
-    folder = state or Path(root, ".toolcast", "letta")
-    given = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    request = LettaRequest(root=root, toolset=chosen, state=folder, **given)
-    code = handler(request)
-    sys.exit(_Changes(code) if verb == "plan" else code)
+    return sets[name]

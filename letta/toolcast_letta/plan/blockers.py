@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from ..server.desired_state import Attachment
-from ..server.state import World
-from ..server.tool_rules import is_stale
-from .plan import AgentPlan, Objection, Permits
+from .agent_servers import alias
+from .current_state import AgentState, CurrentState
+from .desired_state import DesiredAgent, DesiredState
+from .plan import AgentPlan, Blocker, Change, Overrides
+from .tool_rules import is_stale
 
-__all__ = ["objections", "warnings"]
+__all__ = ["blockers", "warnings"]
 
 _OLDEST = (0, 13, 0)
 _NEWEST = (0, 16)
@@ -20,39 +21,98 @@ _REFUSES_PRIVATE = (0, 16, 7)
 _LONGEST_NAME = 48
 
 
-def objections(
-    wish: Attachment, world: World, agents: Sequence[AgentPlan], permits: Permits
-) -> Iterator[Objection]:
+def blockers(
+    desired: DesiredState,
+    current: CurrentState,
+    agents: Sequence[AgentPlan],
+    overrides: Overrides,
+) -> Iterator[Blocker]:
     """Everything that speaks against applying, each with what to do."""
-    yield from _about_versions(world)
-    yield from _about_the_entry(wish, world)
-    if world.unreachable:
-        yield Objection(
+    if current.backend == "v1":
+        yield from _about_versions(current)
+        yield from _about_the_entry(desired, current)
+    if current.unreachable:
+        yield Blocker(
             "unreachable",
-            f"Letta cannot list the MCP server's tools: {world.unreachable}",
+            f"Letta cannot list the MCP server's tools: {current.unreachable}",
             "nothing is touched while the server is away; start it, or mend URL or token",
         )
     else:
-        yield from _about_the_deployment(wish, world)
-    yield from _about_owners(wish, world, permits)
-    for name, others in sorted(world.holders.items()):
-        if name not in permits.delete:
-            yield Objection(
+        yield from _about_the_deployment(desired, current)
+    if current.backend == "code":
+        for one in desired.agents:
+            state = current.agents[one.name]
+            yield from _about_settings(desired, current, one, state, overrides)
+        return
+    yield from _about_owners(desired, current, overrides)
+    for name, others in sorted(current.holders.items()):
+        if name not in overrides.delete:
+            yield Blocker(
                 "other-agents",
                 f"`{name}` is to be deleted, and other agents have it:"
                 f" {', '.join(others)}",
                 f"detach it there first, or name it: --allow-delete {name}",
             )
     for agent in agents:
-        yield from _about_an_agent(wish, world, agent)
+        yield from _about_an_agent(desired, current, agent)
 
 
-def _about_versions(world: World) -> Iterator[Objection]:
-    version = _version(world.version)
+def _about_settings(
+    desired: DesiredState,
+    current: CurrentState,
+    agent: DesiredAgent,
+    state: AgentState,
+    overrides: Overrides,
+) -> Iterator[Blocker]:
+    """An agent's list of servers: what is in the way, and what would come along."""
+    if state.is_ambiguous:
+        shown = ", ".join(str(home or "Letta's cloud") for home in state.known_homes)
+        yield Blocker(
+            "ambiguous-agent",
+            f"{agent.name} ({agent.id}) is in the settings for {shown}",
+            "--base-url names one",
+        )
+        return
+    named = [one for one in state.servers if one.get("name") == desired.server_name]
+    if len(named) > 1:
+        yield Blocker(
+            "twice",
+            f"{agent.name} has {len(named)} servers named {desired.server_name}",
+            "take all but one out of the settings",
+        )
+    for one in named[:1]:
+        foreign = one.get("transport") != "http" or "command" in one
+        if foreign and desired.server_name not in overrides.capture:
+            yield Blocker(
+                "capture",
+                f"{agent.name} has a server {desired.server_name} of another kind",
+                f"--allow-capture {desired.server_name} makes it the toolset's",
+            )
+    for one in state.servers:
+        name = str(one.get("name"))
+        if name != desired.server_name and alias(name) == alias(desired.server_name):
+            yield Blocker(
+                "same-alias",
+                f"{agent.name} calls the tools of `{name}` by the same names,"
+                f" mcp__{alias(name)}__...",
+                "rename the server's entry in the toolset's `letta`",
+            )
+    for name in sorted(set(current.offered) & set(agent.forbids)):
+        yield Blocker(
+            "forbidden",
+            f"the MCP server offers {agent.name} `{name}`, which it must not have:"
+            f" {agent.forbids[name]}",
+            "Letta Code gives an agent all that a server offers: have it serve a client"
+            " that may not call this",
+        )
+
+
+def _about_versions(current: CurrentState) -> Iterator[Blocker]:
+    version = _version(current.version)
     if version is None or version < _OLDEST or version[:2] > _NEWEST:
-        yield Objection(
+        yield Blocker(
             "version",
-            f"Letta {world.version} is not known: this is for 0.13.0 to 0.16",
+            f"Letta {current.version} is not known: this is for 0.13.0 to 0.16",
             "what is measured holds for those; use the version that fits",
         )
 
@@ -62,50 +122,55 @@ def _version(text: str) -> tuple[int, ...] | None:
     return None if match is None else tuple(int(part) for part in match.groups())
 
 
-def _about_the_entry(wish: Attachment, world: World) -> Iterator[Objection]:
-    if world.entry is not None and not world.entry.is_http:
-        yield Objection(
+def _about_the_entry(desired: DesiredState, current: CurrentState) -> Iterator[Blocker]:
+    if current.entry is not None and not current.entry.is_http:
+        yield Blocker(
             "server-kind",
-            f"the entry `{wish.server_name}` is not of the kind streamable HTTP",
+            f"the entry `{desired.server_name}` is not of the kind streamable HTTP",
             "give the toolset's entry another name",
         )
 
 
-def _about_the_deployment(wish: Attachment, world: World) -> Iterator[Objection]:
+def _about_the_deployment(
+    desired: DesiredState, current: CurrentState
+) -> Iterator[Blocker]:
     """The server must offer what the specs say before the registry is touched."""
-    if not world.live:
-        yield Objection(
+    if not current.offered:
+        yield Blocker(
             "empty-list",
-            "the MCP server offers no tool at all, as during a deployment:"
-            " refreshing would delete every tool of it",
+            "the MCP server offers no tool at all, as during a deployment"
+            + (
+                ": refreshing would delete every tool of it" * (current.backend == "v1")
+            ),
             "wait until it is deployed",
         )
         return
-    missing = [name for name in sorted(wish.tools) if name not in world.live]
+    missing = [name for name in sorted(desired.tools) if name not in current.offered]
     if missing:
-        yield Objection(
+        yield Blocker(
             "not-deployed",
-            f"the MCP server does not offer {_listed(missing)} on its first page",
+            f"the MCP server does not offer {_listed(missing)}"
+            + " on its first page" * (current.backend == "v1"),
             "deploy the generated server first, then plan again",
         )
-    for name, tool in sorted(wish.tools.items()):
-        live = world.live.get(name)
-        if live is None:
+    for name, tool in sorted(desired.tools.items()):
+        offered = current.offered.get(name)
+        if offered is None:
             continue
-        if live.problem and tool.attached:
-            yield Objection(
+        if offered.problem and tool.attached:
+            yield Blocker(
                 "skipped-schema",
-                f"Letta would skip `{name}` in silence: {live.problem}",
+                f"Letta would skip `{name}` in silence: {offered.problem}",
                 "mend its parameters",
             )
-        elif live.digest != tool.digest:
-            yield Objection(
+        elif offered.digest != tool.digest:
+            yield Blocker(
                 "not-deployed",
                 f"the MCP server shows `{name}` otherwise than its spec",
                 "deploy the generated server first, then plan again",
             )
-        if len(name) > _LONGEST_NAME:
-            yield Objection(
+        if current.backend == "v1" and len(name) > _LONGEST_NAME:
+            yield Blocker(
                 "name-too-long",
                 f"`{name}` has {len(name)} characters; Letta takes {_LONGEST_NAME} and"
                 " stops half-way at such a name",
@@ -114,23 +179,23 @@ def _about_the_deployment(wish: Attachment, world: World) -> Iterator[Objection]
 
 
 def _about_owners(
-    wish: Attachment, world: World, permits: Permits
-) -> Iterator[Objection]:
+    desired: DesiredState, current: CurrentState, overrides: Overrides
+) -> Iterator[Blocker]:
     """Names are unique in an organisation: who registers one takes it over."""
-    for name in sorted({*wish.tools, *world.live}):
-        there = world.registry.get(name)
-        if there is None or world.is_ours(name):
+    for name in sorted({*desired.tools, *current.offered}):
+        there = current.registry.get(name)
+        if there is None or current.is_ours(name):
             continue
         if there.is_built_in:
-            yield Objection(
+            yield Blocker(
                 "capture",
                 f"`{name}` is Letta's own tool: registering the server would take it"
                 " away from every agent of the organisation",
                 "rename the tool; a prefix helps",
             )
-        elif name not in permits.capture:
+        elif name not in overrides.capture:
             owner = there.server_id or f"a {there.type} tool"
-            yield Objection(
+            yield Blocker(
                 "capture",
                 f"`{name}` belongs to {owner}: registering the server takes it over",
                 f"rename the tool, or name it: --allow-capture {name}",
@@ -138,33 +203,33 @@ def _about_owners(
 
 
 def _about_an_agent(
-    wish: Attachment, world: World, plan: AgentPlan
-) -> Iterator[Objection]:
-    wanted = next(agent for agent in wish.agents if agent.name == plan.name)
+    desired: DesiredState, current: CurrentState, plan: AgentPlan
+) -> Iterator[Blocker]:
+    wanted = next(agent for agent in desired.agents if agent.name == plan.name)
     if plan.type != wanted.type:
-        yield Objection(
+        yield Blocker(
             "agent-type",
             f"{plan.name} is a {plan.type}; the toolset says {wanted.type}, whose tools"
             " need other rules",
             f"`type: {plan.type}` in the toolset",
         )
     for name in sorted(wanted.expects):
-        if name not in world.registry:
-            yield Objection(
+        if name not in current.registry:
+            yield Blocker(
                 "expected-missing",
                 f"{plan.name} must have `{name}`, and Letta knows no such tool",
                 "register it, or take it from `expects`",
             )
         if name in wanted.forbids:
-            yield Objection(
+            yield Blocker(
                 "expected-missing",
                 f"{plan.name} both expects and forbids `{name}`",
                 "take it from one of the two",
             )
-    for name in plan.before:
-        there = world.registry.get(name)
-        if there is None and name not in wish.tools:
-            yield Objection(
+    for name in plan.tools_before:
+        there = current.registry.get(name)
+        if there is None and name not in desired.tools:
+            yield Blocker(
                 "unknown-tool",
                 f"{plan.name} has `{name}`, which the registry does not show",
                 "plan again; it was deleted in between",
@@ -172,40 +237,78 @@ def _about_an_agent(
 
 
 def warnings(
-    wish: Attachment, world: World, agents: Sequence[AgentPlan], permits: Permits
+    desired: DesiredState,
+    current: CurrentState,
+    agents: Sequence[AgentPlan],
+    changes: Sequence[Change],
 ) -> Iterator[str]:
     """What a person should know; nothing of it stops the plan."""
-    version = _version(world.version)
-    if version and version >= _REFUSES_PRIVATE and _is_private(wish.server_url):
+    if current.backend == "code":
+        yield from _about_letta_code(desired, current, changes)
+    else:
+        yield from _about_the_server(desired, current, agents)
+
+
+def _about_letta_code(
+    desired: DesiredState, current: CurrentState, changes: Sequence[Change]
+) -> Iterator[str]:
+    """What specs say and Letta Code does not do, and what it may do to the settings."""
+    tools = desired.tools
+    approved = sorted(name for name, tool in tools.items() if tool.requires_approval)
+    if approved:
         yield (
-            f"Letta {world.version} refuses MCP servers at private addresses such as"
-            f" {urlsplit(wish.server_url).hostname}, without an opt-out"
+            "Letta Code asks for approval by its own permissions, not for"
+            f" {', '.join(approved)} by name"
         )
-    undeclared = sorted(n for n in world.live if n not in wish.tools)
+    beyond = sorted(name for name, tool in tools.items() if not tool.attached)
+    if beyond:
+        yield (
+            "every offered tool is the agent's, also those that are not attached:"
+            f" {', '.join(beyond)}"
+        )
+    for change in changes:
+        state = current.agents[change.agent]
+        if state.home not in state.known_homes:
+            where = state.home or "Letta's cloud"
+            yield f"{change.agent} is not in the settings: {state.id} on {where} is added"
+    if changes:
+        yield "a Letta Code that runs may write its older settings over these"
+
+
+def _about_the_server(
+    desired: DesiredState, current: CurrentState, agents: Sequence[AgentPlan]
+) -> Iterator[str]:
+    version = _version(current.version)
+    if version and version >= _REFUSES_PRIVATE and _is_private(desired.server_url):
+        yield (
+            f"Letta {current.version} refuses MCP servers at private addresses such as"
+            f" {urlsplit(desired.server_url).hostname}, without an opt-out"
+        )
+    undeclared = sorted(n for n in current.offered if n not in desired.tools)
     if undeclared:
         yield (
             f"the MCP server also offers {_listed(undeclared)}, which the specs do not"
             " have; Letta registers them along, and agents keep them as they are"
         )
-    skipped = [n for n in sorted(wish.tools) if n in world.live]
-    skipped = [n for n in skipped if world.live[n].problem]
-    skipped = [n for n in skipped if not wish.tools[n].attached]
+    skipped = [n for n in sorted(desired.tools) if n in current.offered]
+    skipped = [n for n in skipped if current.offered[n].problem]
+    skipped = [n for n in skipped if not desired.tools[n].attached]
     if skipped:
         yield f"Letta does not register {_listed(skipped)}: their schemas are not to its taste"
     for agent in agents:
-        if "origin:letta-code" in world.agents[agent.name].tags:
+        if "origin:letta-code" in current.agents[agent.name].tags:
             yield (
                 f"{agent.name} is opened by Letta Code, which clears every rule when it"
                 " starts: verify again later"
             )
         for rule in agent.rules_after:
-            if is_stale(rule, agent.after) and rule["tool_name"]:
+            if is_stale(rule, agent.tools_after) and rule["tool_name"]:
                 yield (
                     f"{agent.name} has a rule {rule['type']} of `{rule['tool_name']}`"
                     " that names a tool which is not attached; it misleads the model."
                     f" --drop-stale {rule['tool_name']} removes it"
                 )
-        if not agent.rules_before and agent.before and "memgpt" in agent.type:
+        if not agent.rules_before and agent.tools_before and "memgpt" in agent.type:
             yield (
                 f"{agent.name} has no rule at all: a {agent.type} then stops after one"
                 " step. The rules of tools that are not the toolset's are not known here"

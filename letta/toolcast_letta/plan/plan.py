@@ -1,17 +1,25 @@
-"""A plan as a value that can be saved: changes, objections, and the world it was made for."""
+"""A plan as a value that can be saved: what is to be done, why not, and what it was made for."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["AgentPlan", "Change", "Objection", "Permits", "Plan", "PlanFileError"]
+from .digests import digest_of
 
-_FORMAT = "toolcast-letta-plan/1"
+__all__ = [
+    "AgentPlan",
+    "Blocker",
+    "Change",
+    "Overrides",
+    "Plan",
+    "PlanFileError",
+]
+
+_FORMAT = "toolcast-letta-plan/2"
 
 
 class PlanFileError(Exception):
@@ -19,12 +27,13 @@ class PlanFileError(Exception):
 
 
 @dataclass(frozen=True)
-class Permits:
+class Overrides:
     """What a person has named, so that it may be done to what is not the toolset's.
 
     Attributes:
         delete: tools that may go although other agents have them.
-        capture: tools of other owners that the toolset's server may take over.
+        capture: tools, or entries of a settings file, of other owners that the toolset's
+            server may take over.
         drop_stale: tools that are not attached, whose rules may go.
     """
 
@@ -41,7 +50,7 @@ class Change:
         action: `+` add, `~` change in place, `-` remove, `-/+` remove and add.
         layer: `server`, `registry`, `tool` (of an agent) or `rule`.
         name: of the tool, rule or entry.
-        agent: the agent, for `tool` and `rule`.
+        agent: the agent, for `tool` and `rule`, and for the `server` of a settings file.
         detail: what exactly.
         undo: why it cannot be undone; empty when it can.
     """
@@ -55,7 +64,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Objection:
+class Blocker:
     """Why the plan must not be applied.
 
     Attributes:
@@ -76,20 +85,26 @@ class AgentPlan:
     Attributes:
         name: the toolset's name for it.
         id: Letta's id.
-        type: Letta's type.
-        before: ids of its tools by name.
+        type: Letta's type; empty where agents have none.
+        home: where it lives, as a settings file says it; None for Letta's cloud.
+        tools_before: ids of its tools by name.
         rules_before: its rules.
-        after: the names of its tools, those of others first, in their order.
+        tools_after: the names of its tools, those of others first, in their order.
         rules_after: its rules.
+        servers_before: digest of its list of servers; empty where it has none.
+        servers_after: digest of the list that it gets.
     """
 
     name: str
     id: str
-    type: str
-    before: Mapping[str, str]
-    rules_before: tuple[Mapping[str, Any], ...]
-    after: tuple[str, ...]
-    rules_after: tuple[Mapping[str, Any], ...]
+    type: str = ""
+    home: str | None = None
+    tools_before: Mapping[str, str] = field(default_factory=dict)
+    rules_before: tuple[Mapping[str, Any], ...] = ()
+    tools_after: tuple[str, ...] = ()
+    rules_after: tuple[Mapping[str, Any], ...] = ()
+    servers_before: str = ""
+    servers_after: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,44 +112,45 @@ class Plan:
     """What applying would do.
 
     Attributes:
+        backend: the kind of Letta, `v1` or `code`.
         toolset: the toolset.
-        base_url: the Letta server that it was made for.
-        version: that server's version.
+        place: the URL of the Letta server, or the path of the settings file.
+        version: that server's version; empty for a settings file.
         server: name and URL of the MCP server's entry.
-        wish: digest of everything that the toolset wants; a plan for other specs is old.
-        entry: fingerprint of the entry before; None when there was none.
-        live: digest of each tool that the MCP server offered.
+        desired: digest of everything that the toolset wants; a plan for other specs is old.
+        entry: fingerprint of the registry's entry before; None when there was none.
+        offered: digest of each tool that the MCP server offered.
         registry: each tool of the toolset in the registry: fingerprint before and after,
             None where it is not there.
         agents: each agent.
         changes: what is to be done, in order.
-        objections: why it must not be done.
+        blockers: why it must not be done.
         warnings: what a person should know.
-        permits: what was named.
+        overrides: what was named.
     """
 
+    backend: str
     toolset: str
-    base_url: str
+    place: str
     version: str
     server: Mapping[str, str]
-    wish: str
+    desired: str
     entry: str | None
-    live: Mapping[str, str]
+    offered: Mapping[str, str]
     registry: Mapping[str, tuple[str | None, str | None]]
     agents: tuple[AgentPlan, ...]
     changes: tuple[Change, ...] = ()
-    objections: tuple[Objection, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
     warnings: tuple[str, ...] = ()
-    permits: Permits = field(default_factory=Permits)
+    overrides: Overrides = field(default_factory=Overrides)
 
     @property
     def id(self) -> str:
         """Names the plan by what it says."""
-        text = json.dumps(asdict(self), sort_keys=True, default=list)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return digest_of(asdict(self)).removeprefix("sha256:")[:12]
 
     @property
-    def destroys(self) -> tuple[Change, ...]:
+    def removals(self) -> tuple[Change, ...]:
         """The changes that take something away."""
         return tuple(change for change in self.changes if "-" in change.action)
 
@@ -158,40 +174,32 @@ class Plan:
             value = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise PlanFileError(f"{path} cannot be read: {error}") from None
-        if not isinstance(value, dict) or value.get("format") != _FORMAT:
+        if not isinstance(value, dict) or value.pop("format", None) != _FORMAT:
             raise PlanFileError(f"{path} is no plan that this version saved")
+        saved = value.pop("id", None)
         try:
             plan = cls._of(value)
-        except (KeyError, TypeError, ValueError):
+            is_unchanged = plan.id == saved
+        except (KeyError, TypeError, ValueError, AttributeError):
             raise PlanFileError(f"{path} is no whole plan") from None
-        if plan.id != value.get("id"):
+        if not is_unchanged:
             raise PlanFileError(f"{path} was changed after it was saved")
         return plan
 
     @classmethod
     def _of(cls, value: Mapping[str, Any]) -> Plan:
-        return cls(
-            value["toolset"],
-            value["base_url"],
-            value["version"],
-            dict(value["server"]),
-            value["wish"],
-            value["entry"],
-            dict(value["live"]),
-            {name: (pair[0], pair[1]) for name, pair in value["registry"].items()},
-            tuple(
-                AgentPlan(
-                    **{
-                        **agent,
-                        "rules_before": tuple(agent["rules_before"]),
-                        "after": tuple(agent["after"]),
-                        "rules_after": tuple(agent["rules_after"]),
-                    }
-                )
-                for agent in value["agents"]
-            ),
-            tuple(Change(**change) for change in value["changes"]),
-            tuple(Objection(**objection) for objection in value["objections"]),
-            tuple(value["warnings"]),
-            Permits(**{key: tuple(names) for key, names in value["permits"].items()}),
-        )
+        pairs = value["registry"].items()
+        parts = {
+            "registry": {name: (pair[0], pair[1]) for name, pair in pairs},
+            "agents": tuple(AgentPlan(**_tuples(agent)) for agent in value["agents"]),
+            "changes": tuple(Change(**change) for change in value["changes"]),
+            "blockers": tuple(Blocker(**blocker) for blocker in value["blockers"]),
+            "warnings": tuple(value["warnings"]),
+            "overrides": Overrides(**_tuples(value["overrides"])),
+        }
+        return cls(**{**value, **parts})
+
+
+def _tuples(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with tuples instead of lists."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

@@ -5,79 +5,131 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.registry.surface_digest import digest_of
+from .agent_servers import desired_entry, entry_change, with_entry
+from .blockers import blockers, warnings
+from .current_state import AgentState, CurrentState, ServerEntry
+from .desired_state import DesiredAgent, DesiredState
+from .digests import digest_of
+from .plan import AgentPlan, Change, Overrides, Plan
+from .tool_rules import RuleNeeds, kept_rules, rule_text, same_rules
 
-from ..server.desired_state import AgentWish, Attachment
-from ..server.state import AgentState, ServerEntry, World
-from ..server.tool_rules import RuleNeeds, kept_rules, rule_text, same_rules
-from .blockers import objections, warnings
-from .plan import AgentPlan, Change, Permits, Plan
-
-__all__ = ["entry_print", "make_plan", "registry_prints", "wish_digest"]
+__all__ = [
+    "desired_digest",
+    "entry_fingerprint",
+    "make_plan",
+    "registry_fingerprints",
+]
 
 _GONE_FOR_ALL = "deleted for every agent; its id is gone for good"
 
 
 def make_plan(
-    base_url: str, wish: Attachment, world: World, permits: Permits | None = None
+    place: str,
+    desired: DesiredState,
+    current: CurrentState,
+    overrides: Overrides | None = None,
 ) -> Plan:
     """What has to be done so that Letta is as the toolset wants it.
 
     Nothing that is not the toolset's is touched: its tools are those of its own entry,
     its rules those of its own tools.
     """
-    permits = permits or Permits()
-    agents = tuple(
-        _agent_plan(wish, one, world.agents[one.name], world, permits)
-        for one in wish.agents
-    )
-    changes = [
-        *_server_changes(wish, world.entry),
-        *_registry_changes(wish, world),
-    ]
-    for agent, one in zip(agents, wish.agents, strict=True):
-        changes += _agent_changes(agent, one, wish, world)
+    overrides = overrides or Overrides()
+    if current.backend == "code":
+        agents, changes = _settings_changes(desired, current)
+    else:
+        agents, changes = _server_changes(desired, current, overrides)
     return Plan(
-        wish.toolset,
-        base_url,
-        world.version,
-        {"name": wish.server_name, "url": wish.server_url},
-        wish_digest(wish),
-        entry_print(world.entry),
-        {name: tool.digest for name, tool in sorted(world.live.items())},
-        registry_prints(wish, world),
+        current.backend,
+        desired.toolset,
+        place,
+        current.version,
+        {"name": desired.server_name, "url": desired.server_url},
+        desired_digest(desired),
+        entry_fingerprint(current.entry),
+        {name: tool.digest for name, tool in sorted(current.offered.items())},
+        registry_fingerprints(desired, current),
         agents,
         tuple(changes),
-        tuple(objections(wish, world, agents, permits)),
-        tuple(warnings(wish, world, agents, permits)),
-        permits,
+        tuple(blockers(desired, current, agents, overrides)),
+        tuple(warnings(desired, current, agents, changes)),
+        overrides,
     )
 
 
-def wish_digest(wish: Attachment) -> str:
+def _settings_changes(
+    desired: DesiredState, current: CurrentState
+) -> tuple[tuple[AgentPlan, ...], list[Change]]:
+    """In a settings file: an entry of the toolset's server for each agent."""
+    agents = []
+    changes = []
+    for one in desired.agents:
+        state = current.agents[one.name]
+        if state.is_ambiguous:
+            continue
+        entry = desired_entry(state.servers, desired, one)
+        change = entry_change(state.servers, entry, one.name)
+        if change is not None:
+            changes.append(change)
+        agents.append(
+            AgentPlan(
+                one.name,
+                one.id,
+                home=state.home,
+                servers_before=digest_of(list(state.servers)),
+                servers_after=digest_of(with_entry(state.servers, entry)),
+            )
+        )
+    return tuple(agents), changes
+
+
+def _server_changes(
+    desired: DesiredState, current: CurrentState, overrides: Overrides
+) -> tuple[tuple[AgentPlan, ...], list[Change]]:
+    """On a server: the entry, the registry, and the tools and rules of each agent."""
+    agents = tuple(
+        _agent_plan(desired, one, current.agents[one.name], current, overrides)
+        for one in desired.agents
+    )
+    changes = [
+        *_entry_changes(desired, current.entry),
+        *_registry_changes(desired, current),
+    ]
+    for agent, one in zip(agents, desired.agents, strict=True):
+        changes += _agent_changes(agent, one, desired, current)
+    return agents, changes
+
+
+def desired_digest(desired: DesiredState) -> str:
     """Names everything that a toolset wants, but for the token."""
     return digest_of(
         {
-            "server": [wish.server_name, wish.server_url],
+            "server": [desired.server_name, desired.server_url],
             "tools": {
                 tool.name: [
-                    *(tool.digest, tool.attached, tool.ends_turn),
-                    *(tool.requires_approval, list(tool.former_names)),
+                    tool.digest,
+                    tool.attached,
+                    tool.ends_turn,
+                    tool.requires_approval,
+                    list(tool.former_names),
                 ]
-                for tool in wish.tools.values()
+                for tool in desired.tools.values()
             },
             "agents": [
                 [
-                    *(agent.name, agent.id, agent.type),
-                    *(dict(agent.expects), sorted(agent.forbids)),
+                    agent.name,
+                    agent.id,
+                    agent.type,
+                    dict(agent.expects),
+                    sorted(agent.forbids),
                 ]
-                for agent in wish.agents
+                for agent in desired.agents
             ],
         }
     )
 
 
-def entry_print(entry: ServerEntry | None) -> str | None:
+def entry_fingerprint(entry: ServerEntry | None) -> str | None:
     """The fingerprint of an entry, in which a token is only right or wrong."""
     if entry is None:
         return None
@@ -85,21 +137,23 @@ def entry_print(entry: ServerEntry | None) -> str | None:
     return f"{kind} {entry.url} {'token' if entry.has_token else 'no token'}"
 
 
-def registry_prints(
-    wish: Attachment, world: World
+def registry_fingerprints(
+    desired: DesiredState, current: CurrentState
 ) -> dict[str, tuple[str | None, str | None]]:
     """Fingerprints, now and behind the plan, of the tools that it is about."""
-    names = {*wish.tools, *world.own_names, *wish.gone_names}
+    if current.backend == "code":
+        return {}
+    names = {*desired.tools, *current.own_names, *desired.removed_names}
     prints: dict[str, tuple[str | None, str | None]] = {}
     for name in sorted(names):
-        there = world.registry.get(name)
+        there = current.registry.get(name)
         now = None
         if there is not None:
-            owner = "ours" if world.is_ours(name) else there.server_id or there.type
+            owner = "ours" if current.is_ours(name) else there.server_id or there.type
             now = f"{owner} {there.digest}"
-        if name in wish.tools:
-            after: str | None = f"ours {wish.tools[name].digest}"
-        elif name in _leaving(wish, world):
+        if name in desired.tools:
+            after: str | None = f"ours {desired.tools[name].digest}"
+        elif name in _leaving(desired, current):
             after = None
         else:
             after = now
@@ -107,40 +161,56 @@ def registry_prints(
     return prints
 
 
-def _leaving(wish: Attachment, world: World) -> set[str]:
+def _leaving(desired: DesiredState, current: CurrentState) -> set[str]:
     """Registered tools of ours that the specs have no more, and the server neither."""
-    if world.unreachable:
+    if current.unreachable:
         return set()
-    own = set(world.own_names)
-    return {name for name in own if name not in wish.tools and name not in world.live}
+    own = set(current.own_names)
+    return {
+        name
+        for name in own
+        if name not in desired.tools and name not in current.offered
+    }
 
 
-def _server_changes(wish: Attachment, entry: ServerEntry | None) -> Iterator[Change]:
-    name = wish.server_name
+def _entry_changes(
+    desired: DesiredState, entry: ServerEntry | None
+) -> Iterator[Change]:
+    name = desired.server_name
     if entry is None:
-        detail = f"streamable HTTP at {wish.server_url}"
-        if wish.token is not None:
+        detail = f"streamable HTTP at {desired.server_url}"
+        if desired.token is not None:
             detail += ", with a bearer token (not shown)"
         undo = "rolling back leaves the entry"
         yield Change("+", "server", name, detail=detail, undo=undo)
         return
-    if entry.url != wish.server_url:
-        detail = f"url {entry.url} -> {wish.server_url}"
+    if entry.url != desired.server_url:
+        detail = f"url {entry.url} -> {desired.server_url}"
         yield Change("~", "server", name, detail=detail)
     if not entry.has_token:
         yield Change(
-            *("~", "server", name),
+            "~",
+            "server",
+            name,
             detail="bearer token (not shown)",
             undo="the token before is not kept",
         )
 
 
-def _registry_changes(wish: Attachment, world: World) -> Iterator[Change]:
-    leaving = _leaving(wish, world)
-    renamed = {wish.gone_names[old]: old for old in leaving if old in wish.gone_names}
-    for name, tool in sorted(wish.tools.items()):
-        there = world.registry.get(name)
-        if name in world.live and world.live[name].problem and not tool.attached:
+def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[Change]:
+    leaving = _leaving(desired, current)
+    renamed = {
+        desired.removed_names[old]: old
+        for old in leaving
+        if old in desired.removed_names
+    }
+    for name, tool in sorted(desired.tools.items()):
+        there = current.registry.get(name)
+        if (
+            name in current.offered
+            and current.offered[name].problem
+            and not tool.attached
+        ):
             continue
         if there is None:
             old = renamed.get(name)
@@ -151,7 +221,7 @@ def _registry_changes(wish: Attachment, world: World) -> Iterator[Change]:
             else:
                 undo = "rolling back leaves it registered"
                 yield Change("+", "registry", name, detail="registered", undo=undo)
-        elif not world.is_ours(name):
+        elif not current.is_ours(name):
             owner = there.server_id or there.type
             detail = f"taken over from {owner}"
             undo = "its owner does not get it back"
@@ -161,7 +231,7 @@ def _registry_changes(wish: Attachment, world: World) -> Iterator[Change]:
             detail = "description or parameters, same id"
             yield Change("~", "registry", name, detail=detail, undo=undo)
     for name in sorted(leaving - set(renamed.values())):
-        others = world.holders.get(name, ())
+        others = current.holders.get(name, ())
         detail = "deleted for every agent"
         if others:
             detail += f", also {', '.join(others)}"
@@ -170,78 +240,84 @@ def _registry_changes(wish: Attachment, world: World) -> Iterator[Change]:
 
 
 def _agent_plan(
-    wish: Attachment,
-    agent: AgentWish,
+    desired: DesiredState,
+    agent: DesiredAgent,
     state: AgentState,
-    world: World,
-    permits: Permits,
+    current: CurrentState,
+    overrides: Overrides,
 ) -> AgentPlan:
     # A former name that somebody else has by now is theirs.
     former = {
         old: new
-        for old, new in wish.gone_names.items()
-        if old not in world.registry or world.is_ours(old)
+        for old, new in desired.removed_names.items()
+        if old not in current.registry or current.is_ours(old)
     }
-    renamed = {old: new for old, new in former.items() if wish.tools[new].attached}
-    gone = {name for name in state.tools if _goes(name, wish, agent, world)}
+    renamed = {old: new for old, new in former.items() if desired.tools[new].attached}
+    gone = {name for name in state.tools if _goes(name, desired, agent, current)}
     rules_gone = (gone | set(former)) - set(renamed)
     kept = [name for name in state.tools if name not in gone]
-    added = [n for n in (*sorted(agent.expects), *wish.canonical) if n not in kept]
+    added = [n for n in (*sorted(agent.expects), *desired.canonical) if n not in kept]
     after = tuple(dict.fromkeys([*kept, *added]))
     # Who attaches by PATCH brings no approval along. Of tools that others attached, they
     # have decided.
     approving = [
         name
         for name in after
-        if (name in wish.tools and wish.tools[name].requires_approval)
+        if (name in desired.tools and desired.tools[name].requires_approval)
         or (
-            (name in wish.canonical or name not in state.tools)
-            and name in world.registry
-            and world.registry[name].needs_approval
+            (name in desired.canonical or name not in state.tools)
+            and name in current.registry
+            and current.registry[name].needs_approval
         )
     ]
     needs = RuleNeeds(
         state.type,
-        {name: wish.tools[name].ends_turn for name in wish.canonical},
+        {name: desired.tools[name].ends_turn for name in desired.canonical},
         agent.expects,
         approving,
         rules_gone,
         renamed,
-        [name for name in permits.drop_stale if name not in after],
+        [name for name in overrides.drop_stale if name not in after],
     )
     rules = kept_rules(state.rules, needs)
     return AgentPlan(
-        *(agent.name, state.id, state.type, dict(state.tools), state.rules),
-        after,
+        agent.name,
+        state.id,
+        state.type,
+        tools_before=dict(state.tools),
+        rules_before=state.rules,
+        tools_after=after,
         # What is there already stays word for word.
-        state.rules if same_rules(rules, state.rules) else tuple(rules),
+        rules_after=state.rules if same_rules(rules, state.rules) else tuple(rules),
     )
 
 
-def _goes(name: str, wish: Attachment, agent: AgentWish, world: World) -> bool:
+def _goes(
+    name: str, desired: DesiredState, agent: DesiredAgent, current: CurrentState
+) -> bool:
     """Whether an attached tool is to be detached."""
     if name in agent.forbids:
         return True
-    if name in wish.tools:
-        return not wish.tools[name].attached and world.is_ours(name)
-    is_renamed = name in wish.gone_names and world.is_ours(name)
-    return is_renamed or name in _leaving(wish, world)
+    if name in desired.tools:
+        return not desired.tools[name].attached and current.is_ours(name)
+    is_renamed = name in desired.removed_names and current.is_ours(name)
+    return is_renamed or name in _leaving(desired, current)
 
 
 def _agent_changes(
-    plan: AgentPlan, agent: AgentWish, wish: Attachment, world: World
+    plan: AgentPlan, agent: DesiredAgent, desired: DesiredState, current: CurrentState
 ) -> Iterator[Change]:
-    for name in plan.after:
-        there = world.registry.get(name)
-        if name not in plan.before:
+    for name in plan.tools_after:
+        there = current.registry.get(name)
+        if name not in plan.tools_before:
             yield Change("+", "tool", name, plan.name, "attached")
-        elif there is not None and plan.before[name] != there.id:
+        elif there is not None and plan.tools_before[name] != there.id:
             yield Change("~", "tool", name, plan.name, "attached by its new id")
-    for name in plan.before:
-        if name not in plan.after:
+    for name in plan.tools_before:
+        if name not in plan.tools_after:
             why = agent.forbids.get(name, "")
-            if name in wish.gone_names:
-                why = f"now {wish.gone_names[name]}"
+            if name in desired.removed_names:
+                why = f"now {desired.removed_names[name]}"
             detail = f"detached: {why}" if why else "detached"
             yield Change("-", "tool", name, plan.name, detail)
     before = _counted(plan.rules_before)

@@ -1,11 +1,11 @@
-"""Plans and results as people read them."""
+"""Plans as people read them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
 
-from .plan import Change, Plan
+from .plan import AgentPlan, Change, Plan
 
 __all__ = ["plan_text"]
 
@@ -23,22 +23,35 @@ def plan_text(plan: Plan) -> str:
 
 
 def _lines(plan: Plan) -> Iterator[str]:
-    yield f"{plan.toolset} on Letta {plan.version} at {plan.base_url}"
+    if plan.version:
+        yield f"{plan.toolset} on Letta {plan.version} at {plan.place}"
+    else:
+        yield f"{plan.toolset} in {plan.place}"
     for agent in plan.agents:
-        yield f"{agent.name} is {agent.id}, a {agent.type}"
+        yield f"{agent.name} is {agent.id}{_kind(agent)}"
     for (layer, agent_name), changes in groupby(plan.changes, _group):
         yield ""
-        yield f"  {_LAYERS[layer].format(agent=agent_name)}"
+        if layer == "server" and agent_name:
+            yield f"  MCP servers of {agent_name}"
+        else:
+            yield f"  {_LAYERS[layer].format(agent=agent_name)}"
         for change in changes:
             yield _line(change)
     for warning in plan.warnings:
         yield f"\nwarning: {warning}"
-    for objection in plan.objections:
-        yield f"\nrefused: {objection.message} ({objection.code})"
-        if objection.help:
-            yield f"  help: {objection.help}"
+    for blocker in plan.blockers:
+        yield f"\nrefused: {blocker.message} ({blocker.code})"
+        if blocker.help:
+            yield f"  help: {blocker.help}"
     yield ""
     yield _summary(plan)
+
+
+def _kind(agent: AgentPlan) -> str:
+    if agent.type:
+        return f", a {agent.type}"
+    place = agent.home or "Letta's cloud"
+    return f" on {place}"
 
 
 def _group(change: Change) -> tuple[str, str]:
@@ -55,9 +68,9 @@ def _line(change: Change) -> str:
 
 
 def _summary(plan: Plan) -> str:
-    if plan.objections:
-        number = len(plan.objections)
-        return f"Refused: {number} objection{'' if number == 1 else 's'}."
+    if plan.blockers:
+        number = len(plan.blockers)
+        return f"Refused: {number} blocker{'' if number == 1 else 's'}."
     if not plan.changes:
         return "No changes: Letta is as the specs say."
     counted = {"+": 0, "~": 0, "-": 0}

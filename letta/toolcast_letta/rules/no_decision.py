@@ -8,7 +8,7 @@ from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, ToolSpec, Workspace
 from toolcast.rules.rule import Rule, at_tool
 
-from ..config import offered_to_letta, settings_of, unattached
+from ..config import offered_to_letta, settings_of, tool_part
 from . import facts_of, has_target
 
 __all__ = ["RULE"]
@@ -18,7 +18,6 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools of which nobody said whether agents get them, or that they cannot get."""
     if not has_target(toolset, workspace):
         return
-    reasons = unattached(toolset)
     excluded = toolset.excluded("letta")
     offered = {tool.name for tool in offered_to_letta(toolset)}
     for tool in toolset.tools:
@@ -33,7 +32,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             message = f"`{tool.name}` is attached, and not offered{whom}"
             help_ = "offer it to that client, or set `letta.attached: false`"
             yield _at(tool, ("letta", "attached"), message, help_)
-        elif not wants and not reasons.get(tool.name):
+        elif not wants and "reason" not in tool_part(toolset, tool):
             path = ("letta",) if "letta" in tool.extensions else ()
             yield _at(
                 tool,

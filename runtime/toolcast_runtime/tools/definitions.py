@@ -39,6 +39,10 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "renamed_from": list,
     "examples": list,
 }
+# What targets that are not ours add stands under their names beside these.
+_KNOWN = frozenset(_KINDS) | frozenset(
+    "generated mcp always persistent service permission deprecated".split()
+)
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -186,6 +190,7 @@ def _tool(
         clients=None if clients is None else tuple(clients),
         exclusions=get("exclusions", {}),
         former_names=tuple(get("renamed_from", ())),
+        parts={key: values[key] for key in values.keys() - _KNOWN},
         source=source,
     )
 

@@ -54,6 +54,7 @@ class Tool:
         clients: the only clients that it is meant for; None for all.
         exclusions: the targets that it is declared not to be in, with the reasons.
         former_names: names that it had before.
+        parts: what targets of extensions say of it in its definition, by the target.
         source: the JSON text that `definition` was read from; None for a tool that was
             not read from a file.
     """
@@ -80,6 +81,7 @@ class Tool:
     clients: tuple[str, ...] | None = None
     exclusions: Mapping[str, str] = field(default_factory=dict)
     former_names: tuple[str, ...] = ()
+    parts: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = field(default=None, repr=False, compare=False)
 
     @property

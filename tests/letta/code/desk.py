@@ -26,7 +26,7 @@ clients:
   agent: {title: The agent, allow: [search_notes, delete_note]}
   others: {title: Others, allow: "*"}
 letta:
-  flavour: code
+  backend: code
   server:
     {name: toy, url_env: TOY_MCP_URL, token_env: TOY_MCP_TOKEN, client: agent}
   agents: {keeper: {id_env: TOY_AGENT_ID}}

@@ -1,4 +1,4 @@
-"""`toolcast letta ... --flavour code`: a toolset in the settings of Letta Code."""
+"""`toolcast letta ... --backend code`: a toolset in the settings of Letta Code."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def test_a_plan_is_made_saved_applied_and_verified(desk: Desk) -> None:
 
     done = desk.letta("verify", *LOCAL)
     assert done.exit_code == 0, done.stdout + done.stderr
-    assert "not called: delete_note (it changes data" in done.stdout
-    assert "all_match: true, offered_count: 2, called: 1" in done.stdout
+    assert "run delete_note by keeper: left out (it changes data" in done.stdout
+    assert "run search_notes by keeper: ok (1 example)\n" in done.stdout
+    assert "attached_count: 2  keeper\nall_match: true\n" in done.stdout
     call = desk.mcp.called("search_notes")[0]
     assert call.arguments == {"query": "tea"}
     assert call.headers["x-agent-id"] == AGENT
@@ -53,7 +54,9 @@ def test_json_holds_no_secret(desk: Desk) -> None:
     assert [change["action"] for change in plan["changes"]] == ["+"]
     desk.letta("apply", *LOCAL, "--yes")
     found = json.loads(desk.letta("verify", *LOCAL, "--format", "json").stdout)
-    assert (found["all_match"], found["called"]) == (True, ["search_notes"])
+    assert found["all_match"] is True
+    passed = [call["tool"] for call in found["calls"] if call["passed"]]
+    assert passed == ["search_notes"]
 
 
 def test_a_moved_url_and_a_new_token_change_the_entry_and_nothing_else(
@@ -138,7 +141,7 @@ def test_a_tool_that_wakes_the_agent_must_not_be_offered(desk: Desk) -> None:
 
 def test_a_server_that_is_not_deployed_is_refused(desk: Desk) -> None:
     desk.mcp.tools = [t for t in desk.mcp.tools if t["name"] == "search_notes"]
-    assert "does not offer delete_note (not-deployed)" in refused(desk, *LOCAL)
+    assert "does not offer `delete_note` (not-deployed)" in refused(desk, *LOCAL)
 
 
 def test_a_server_that_is_down_is_refused(desk: Desk) -> None:
@@ -201,8 +204,8 @@ def test_verify_finds_a_changed_schema_and_a_failing_example(desk: Desk) -> None
     desk.mcp.tools = [{**tool, "description": "Other."} for tool in desk.mcp.tools]
     done = desk.letta("verify", *LOCAL)
     assert done.exit_code == 1
-    assert "search_notes, example 1: the call failed: no ink" in done.stderr
-    assert "another description" in done.stderr
+    assert "example 1: the call failed: no ink" in done.stdout
+    assert "another description" in done.stdout
     assert "all_match: false" in done.stdout
 
 
@@ -217,4 +220,4 @@ def test_verify_can_leave_calls_out_and_make_more(desk: Desk) -> None:
 def test_what_only_a_registry_has_is_refused_in_words(desk: Desk) -> None:
     done = desk.letta("rollback", *LOCAL)
     assert done.exit_code == 2
-    assert "the flavour `code` has no `rollback`" in done.stderr
+    assert "the backend `code` has no `rollback`" in done.stderr

@@ -1,4 +1,4 @@
-"""The real Letta Code reads what `--flavour code` writes, and calls through it."""
+"""The real Letta Code reads what `--backend code` writes, and calls through it."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def test_the_real_client_lists_and_calls_rens_tools(
             text: str = done.stdout
             return text
 
-        letta("plan", "--flavour", "code", "--out", str(code.home / "plan"))
-        letta("apply", "--flavour", "code", str(code.home / "plan"))
+        letta("plan", "--backend", "code", "--out", str(code.home / "plan"))
+        letta("apply", "--backend", "code", str(code.home / "plan"))
         assert "all_match: true, offered_count: 18" in letta(
-            "verify", "--flavour", "code", "--tool", "list_skills"
+            "verify", "--backend", "code", "--tool", "list_skills"
         )
         listed = code.asked("mcp", "list", "--agent", agent)
         assert [one["name"] for one in listed] == ["ren"]
@@ -67,4 +67,4 @@ def test_the_real_client_lists_and_calls_rens_tools(
         after = json.loads(code.settings.read_text())
         assert [s["name"] for s in after["agents"][0].pop("mcpServers")] == ["ren"]
         assert after == before
-        assert "No changes" in letta("plan", "--flavour", "code")
+        assert "No changes" in letta("plan", "--backend", "code")

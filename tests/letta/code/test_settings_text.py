@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcast_letta.code.json_text_edits import NotJson, appended, loaded, with_member
-from toolcast_letta.code.settings import Settings, SettingsError, alias, backend_of
+from toolcast_letta.code.settings_file import Settings, SettingsError, home_of
+from toolcast_letta.plan.agent_servers import alias
 
 AGENT = "agent-local-1"
 SERVER = {"name": "ren", "transport": "http", "url": "http://127.0.0.1:1/mcp"}
@@ -200,7 +201,7 @@ def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
 def test_a_backend_is_named_as_letta_code_does(
     agent: str, base_url: str | None, expected: str | None
 ) -> None:
-    assert backend_of(agent, base_url, {"HOME": "/home/me"}) == expected
+    assert home_of(agent, base_url, {"HOME": "/home/me"}) == expected
 
 
 def test_names_that_letta_code_takes_for_one() -> None:

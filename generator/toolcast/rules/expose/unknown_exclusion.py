@@ -33,7 +33,7 @@ def _problems(
     cast = [one.name for one in chosen]
     if target not in cast:
         meant = did_you_mean(target, cast) or "remove the exclusion"
-        yield "target", f"the toolset is not cast into `{target}`", meant
+        yield "target", f"`{target}` is not generated from the toolset", meant
         return
     for one in chosen:
         if target in one.needs and tool not in toolset.excluded(one.name):

@@ -1,0 +1,144 @@
+"""The settings file of Letta Code: what is there is read, and a plan is carried out.
+
+Letta Code has no registry and no rules: every tool that a server of an agent offers is the
+agent's. So there is nothing to attach; what must not reach an agent must not be offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..plan.agent_servers import AGENT_HEADER, desired_entry
+from ..plan.applying import applied
+from ..plan.backend import AgentCount, Applied, Calls, Report, Trial
+from ..plan.current_state import AgentState, CurrentState, OfferedTool
+from ..plan.desired_state import DesiredAgent, DesiredState, MissingSetting
+from ..plan.plan import Plan
+from ..plan.stored_schemas import shown_digest, stored_parameters
+from .mcp_calls import ServerFailed, offered_tools, trials_of
+from .settings_file import Settings, SettingsError, home_of
+
+__all__ = ["SettingsBackend"]
+
+
+@dataclass(frozen=True)
+class SettingsBackend:
+    """The settings file of Letta Code.
+
+    Attributes:
+        path: the file.
+        environment: says where the device's own agents are.
+        base_url: where the agents live; None: as the file says, on the device, or in the
+            cloud.
+        timeout: seconds that the MCP server may take for one answer.
+    """
+
+    path: Path
+    environment: Mapping[str, str]
+    base_url: str | None = None
+    timeout: float = 60.0
+
+    @property
+    def place(self) -> str:
+        """The path of the file."""
+        return str(self.path)
+
+    @property
+    def refusal(self) -> str:
+        """Nothing speaks against changing it."""
+        return ""
+
+    def read(self, desired: DesiredState) -> CurrentState:
+        """The agents of the file, and what the MCP server offers."""
+        settings = Settings.read(self.path)
+        offered: dict[str, OfferedTool] = {}
+        unreachable = ""
+        headers = {AGENT_HEADER: desired.agents[0].id} if desired.agents else {}
+        if desired.token is not None:
+            headers["Authorization"] = f"Bearer {desired.token}"
+        try:
+            for tool in offered_tools(desired.server_url, headers, self.timeout):
+                parameters = stored_parameters(tool["inputSchema"])
+                digest = shown_digest(tool["description"], parameters)
+                offered[tool["name"]] = OfferedTool(tool["name"], digest)
+        except ServerFailed as error:
+            unreachable = str(error)
+        return CurrentState(
+            "code",
+            "",
+            None,
+            offered,
+            unreachable,
+            {},
+            {agent.name: self._agent(settings, agent) for agent in desired.agents},
+        )
+
+    def _agent(self, settings: Settings, agent: DesiredAgent) -> AgentState:
+        homes = settings.homes(agent.id)
+        is_named = self.base_url is not None
+        if not is_named and len(homes) == 1:
+            home = homes[0]
+        else:
+            home = home_of(agent.id, self.base_url, self.environment)
+        return AgentState(
+            agent.id,
+            agent.name,
+            "",
+            {},
+            (),
+            servers=tuple(settings.servers(agent.id, home)),
+            home=home,
+            known_homes=tuple(homes),
+            is_ambiguous=not is_named and len(homes) > 1,
+        )
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """The write itself compares the file with what was read, in one step."""
+        return nullcontext()
+
+    def nothing_to_do(self, desired: DesiredState) -> None:
+        """There is nothing to close."""
+
+    def carry_out(
+        self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
+    ) -> Applied:
+        """Sets the entry of each agent; the file is replaced in one step."""
+        before = after = Settings.read(self.path)
+        agents = {agent.name: agent for agent in desired.agents}
+        for agent in plan.agents:
+            there = before.servers(agent.id, agent.home)
+            if there != list(current.agents[agent.name].servers):
+                raise SettingsError(f"{self.path} has just been changed")
+            entry = desired_entry(there, desired, agents[agent.name])
+            after = after.with_server(agent.id, agent.home, entry)
+        after.write(before)
+        report(f"{self.path}: written")
+        if Settings.read(self.path) != Settings(after.path, after.text, True):
+            raise SettingsError(f"{self.path} was written, and something else is there")
+        return applied(plan, changed=True)
+
+    def counts(
+        self, desired: DesiredState, current: CurrentState
+    ) -> Iterator[AgentCount]:
+        """The number of tools that each agent is offered."""
+        for agent in desired.agents:
+            yield AgentCount(agent.name, len(current.offered))
+
+    def trials(
+        self, desired: DesiredState, current: CurrentState, calls: Calls
+    ) -> Iterator[Trial]:
+        """Lists and calls as each agent would, by what stands in the file."""
+        if calls.turn is not None:
+            raise MissingSetting(
+                "Letta Code has turns of its own: start it; --turn is for `v1`"
+            )
+        for agent in desired.agents:
+            for server in current.agents[agent.name].servers:
+                if server.get("name") == desired.server_name:
+                    yield from trials_of(
+                        server, desired, agent.name, calls, self.timeout
+                    )
+                    break

@@ -1,0 +1,229 @@
+"""The settings file of Letta Code: which MCP servers each of its agents has.
+
+Source: `src/settings-manager.ts` of Letta Code 0.34. The file is JSON without comments; an
+agent is an entry of `agents` with its id and the place that it lives on, and
+`mcpServers` is its list of servers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..plan.backend import BackendError
+from .json_text_edits import NotJson, appended, elements, loaded, members, with_member
+
+__all__ = ["Settings", "SettingsError", "home_of", "default_path"]
+
+_CLOUD = "api.letta.com"
+_LOCAL_AGENT = "agent-local-"
+
+
+class SettingsError(BackendError):
+    """The settings cannot be read or written, or are not what Letta Code writes."""
+
+
+def default_path(environment: Mapping[str, str]) -> Path:
+    """Where Letta Code looks."""
+    home = environment.get("HOME") or str(Path.home())
+    return Path(home, ".letta", "settings.json")
+
+
+def home_of(
+    agent_id: str, base_url: str | None, environment: Mapping[str, str]
+) -> str | None:
+    """How the settings name the home of an agent; None for Letta's cloud.
+
+    Args:
+        base_url: `https://...` of a server, or `local:FOLDER`; None: the device's own
+            backend for an agent that lives there, else the cloud.
+    """
+    if base_url is None:
+        if not agent_id.startswith(_LOCAL_AGENT):
+            return None
+        own = default_path(environment).with_name("lc-local-backend")
+        folder = environment.get("LETTA_LOCAL_BACKEND_DIR") or str(own)
+        return f"local:{os.path.abspath(folder)}"
+    if base_url.startswith("local:"):
+        return f"local:{os.path.abspath(base_url.removeprefix('local:'))}"
+    key = re.sub("^https?://", "", base_url).removesuffix("/")
+    return None if key == _CLOUD else key
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The file's text, and where it is.
+
+    Attributes:
+        path: as it was named; it may be a link.
+        text: what it holds; `{}` when it does not exist.
+        exists: whether it does.
+    """
+
+    path: Path
+    text: str
+    exists: bool
+
+    @classmethod
+    def read(cls, path: Path) -> Settings:
+        """Reads the file; one that is not there is empty.
+
+        Raises:
+            SettingsError: it cannot be read, or Letta Code could not read it: it would
+                begin with nothing and write that over it.
+        """
+        try:
+            text = path.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            if path.is_symlink():
+                raise SettingsError(f"{path} is a link to nothing") from None
+            return cls(path, "{}", exists=False)
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"{path} cannot be read: {error}") from None
+        try:
+            _check_shape(loaded(text))
+        except NotJson as error:
+            raise SettingsError(f"{path}: {error}") from None
+        return cls(path, text, exists=True)
+
+    def homes(self, agent_id: str) -> list[str | None]:
+        """The homes on which the file knows an agent of this id."""
+        agents = loaded(self.text).get("agents") or []
+        mine = [agent for agent in agents if agent.get("agentId") == agent_id]
+        return [agent.get("baseUrl") or None for agent in mine]
+
+    def servers(self, agent_id: str, home: str | None) -> list[dict[str, Any]]:
+        """An agent's servers, secrets in clear: never print one."""
+        for agent in loaded(self.text).get("agents") or []:
+            if _is(agent, agent_id, home):
+                return list(agent.get("mcpServers") or [])
+        return []
+
+    def with_server(
+        self, agent_id: str, home: str | None, server: Mapping[str, Any]
+    ) -> Settings:
+        """The same with one server of an agent set: in its place, or at the end.
+
+        Nothing else changes by a byte. An agent that is not there is added.
+        """
+        text = self.text
+        place = next((m for m in members(text) if m.key == "agents"), None)
+        agents = loaded(text).get("agents")
+        if place is None or agents is None:
+            new = [_agent(agent_id, home, server)]
+            return self._with(with_member(text, 0, "agents", new))
+        for value, agent in zip(agents, elements(text, place.start), strict=True):
+            if _is(value, agent_id, home):
+                return self._with(_set_server(text, agent.start, value, server))
+        new_agent = _agent(agent_id, home, server)
+        return self._with(appended(text, place.start, new_agent))
+
+    def _with(self, text: str) -> Settings:
+        return Settings(self.path, text, self.exists)
+
+    def write(self, before: Settings) -> None:
+        """Replaces the file in one step; its permissions, owner and links stay.
+
+        Args:
+            before: what must still be there.
+
+        Raises:
+            SettingsError: it is not there any more, or the file cannot be written.
+        """
+        target = Path(os.path.realpath(self.path))
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with _alone_in(target.parent):
+                if Settings.read(self.path) != before:
+                    raise SettingsError(f"{self.path} has just been changed")
+                _replace(target, self.text.encode())
+        except OSError as error:
+            raise SettingsError(f"{self.path} cannot be written: {error}") from None
+
+
+def _agent(
+    agent_id: str, home: str | None, server: Mapping[str, Any]
+) -> dict[str, Any]:
+    key = {} if home is None else {"baseUrl": home}
+    return {"agentId": agent_id, **key, "mcpServers": [dict(server)]}
+
+
+def _is(agent: Mapping[str, Any], agent_id: str, home: str | None) -> bool:
+    same = (agent.get("baseUrl") or None) == home
+    return same and agent.get("agentId") == agent_id
+
+
+def _set_server(
+    text: str, start: int, agent: Mapping[str, Any], server: Mapping[str, Any]
+) -> str:
+    servers = agent.get("mcpServers")
+    if servers is None:
+        return with_member(text, start, "mcpServers", [dict(server)])
+    place = next(m for m in members(text, start) if m.key == "mcpServers")
+    for value, there in zip(servers, elements(text, place.start), strict=True):
+        if value.get("name") == server["name"]:
+            for key, wanted in server.items():
+                if value.get(key) != wanted:
+                    text = with_member(text, there.start, key, wanted)
+            return text
+    return appended(text, place.start, dict(server))
+
+
+def _check_shape(value: Any) -> None:
+    if not isinstance(value, dict):
+        raise NotJson("it is no object")
+    agents = value.get("agents")
+    if not _is_list_of_objects(agents):
+        raise NotJson("`agents` is no list of objects")
+    for agent in agents or []:
+        if not _is_list_of_objects(agent.get("mcpServers")):
+            raise NotJson("`mcpServers` of an agent is no list of objects")
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keeps other runs of this program out; a run that is killed keeps nobody out."""
+    try:
+        import fcntl
+    except ImportError:  # Windows; there the comparison before the write has to do
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace(target: Path, content: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".settings-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if target.exists():
+                old = target.stat()
+                os.chmod(temporary, stat.S_IMODE(old.st_mode))
+                # Only root may give a file away; anybody else owns it already.
+                with contextlib.suppress(PermissionError):
+                    os.chown(temporary, old.st_uid, old.st_gid)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,69 @@
+"""What stands in an agent's list of MCP servers, where a settings file has one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .desired_state import DesiredAgent, DesiredState
+from .plan import Change
+
+__all__ = ["AGENT_HEADER", "alias", "desired_entry", "entry_change", "with_entry"]
+
+AGENT_HEADER = "X-Agent-Id"
+"""Says of a call which agent makes it. Letta's server sends it by itself."""
+
+
+def alias(name: str) -> str:
+    """What stands for a server in the names of its tools, `mcp__<alias>__<tool>`."""
+    return re.sub("_{2,}", "_", re.sub("[^a-zA-Z0-9_-]", "_", name)) or "tool"
+
+
+def desired_entry(
+    servers: Sequence[Mapping[str, Any]], desired: DesiredState, agent: DesiredAgent
+) -> dict[str, Any]:
+    """The entry of the toolset's server, with the headers that somebody else wrote into it."""
+    named = [one for one in servers if one.get("name") == desired.server_name]
+    old = named[0] if named else {}
+    kept = old.get("headers") if isinstance(old.get("headers"), dict) else None
+    own = {AGENT_HEADER: agent.id}
+    if desired.token is not None:
+        own["Authorization"] = f"Bearer {desired.token}"
+    ours = {name.lower() for name in own}
+    headers = {k: v for k, v in (kept or {}).items() if k.lower() not in ours}
+    return {
+        "name": desired.server_name,
+        "transport": "http",
+        "url": desired.server_url,
+        "headers": {**headers, **own},
+    }
+
+
+def with_entry(
+    servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The list with one entry set: in its place, where unknown keys stay, or at the end."""
+    result = [dict(one) for one in servers]
+    for one in result:
+        if one.get("name") == entry["name"]:
+            one.update(entry)
+            return result
+    return [*result, dict(entry)]
+
+
+def entry_change(
+    servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any], agent: str
+) -> Change | None:
+    """What setting the entry changes; no secret is part of it. None for nothing."""
+    old = next((one for one in servers if one.get("name") == entry["name"]), None)
+    if old is None:
+        return Change("+", "server", entry["name"], agent, entry["url"])
+    changed = [key for key, value in entry.items() if old.get(key) != value]
+    if not changed:
+        return None
+    detail = ", ".join(
+        f"url: {old.get('url')} -> {entry['url']}" if key == "url" else key
+        for key in changed
+    )
+    return Change("~", "server", entry["name"], agent, detail)

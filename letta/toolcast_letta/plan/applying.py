@@ -1,0 +1,87 @@
+"""Carries a plan out, or stops when something has changed since it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .backend import Applied, Backend, Refused, Report
+from .changes_since import changes_since
+from .desired_state import DesiredState
+from .plan import Plan
+from .planning import make_plan
+
+__all__ = ["applied", "apply_plan", "refuse_if_changed"]
+
+
+def apply_plan(
+    plan: Plan,
+    backend: Backend,
+    desired: DesiredState,
+    report: Report = lambda line: None,
+) -> Applied:
+    """Carries a plan out.
+
+    What remains: between the last look at an agent and the request that changes it, which
+    follows it at once, Letta has no way to notice somebody else's change.
+
+    Args:
+        plan: made for this place and what is desired.
+        backend: what is read and changed.
+        desired: what the plan was made from.
+        report: is given each step.
+
+    Raises:
+        Refused: the plan has blockers, something has changed since, or a step did not
+            have its effect.
+        AnotherRun: another apply is under way.
+        BackendError: as of `carry_out`.
+    """
+    _stop_if_blocked(plan)
+    if backend.refusal:
+        raise Refused(backend.refusal)
+    with backend.exclusive():
+        current = backend.read(desired)
+        changes = changes_since(plan, backend.place, desired, current)
+        refuse_if_changed(changes)
+        now = make_plan(backend.place, desired, current, plan.overrides)
+        # Something that the plan does not hold, another agent with a tool that goes.
+        _stop_if_blocked(now)
+        if not now.changes:
+            backend.nothing_to_do(desired)
+            return applied(plan, changed=False)
+        return backend.carry_out(plan, desired, current, report)
+
+
+def refuse_if_changed(changes: Sequence[str]) -> None:
+    """Stops because of what somebody else changed, a line each.
+
+    Raises:
+        Refused: there is any.
+    """
+    if changes:
+        lines = ["this has changed since the plan:", *changes, "plan again"]
+        raise Refused("\n".join(lines))
+
+
+def _stop_if_blocked(plan: Plan) -> None:
+    if plan.blockers:
+        raise Refused("\n".join(blocker.message for blocker in plan.blockers))
+
+
+def applied(
+    plan: Plan,
+    *,
+    changed: bool,
+    baseline: str | None = None,
+    missed: tuple[str, ...] = (),
+) -> Applied:
+    """What was done, with the numbers of the plan's first agent."""
+    first = plan.agents[0] if plan.agents else None
+    tools = len(first.tools_after) if first else 0
+    return Applied(
+        len(plan.offered) if plan.backend == "code" else tools,
+        len(first.rules_after) if first else 0,
+        changed,
+        baseline,
+        missed,
+    )

@@ -1,0 +1,152 @@
+"""What the kinds of Letta differ in: how their state is read, and how it is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from .current_state import CurrentState
+from .desired_state import DesiredState
+from .plan import Plan
+
+__all__ = [
+    "AgentCount",
+    "Applied",
+    "Backend",
+    "BackendError",
+    "Calls",
+    "Refused",
+    "Report",
+    "Trial",
+]
+
+Report = Callable[[str], None]
+"""Is given a line for each step."""
+
+
+class BackendError(Exception):
+    """What is there cannot be read or changed. The text says why, and holds no secret."""
+
+
+class Refused(Exception):
+    """The plan is not carried out, or not further; the text says why, a line a reason."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was done.
+
+    Attributes:
+        tools: the number of the first agent's tools, as they are now.
+        rules: the number of its rules.
+        changed: whether anything had to be done.
+        baseline: the file of what was there before; None when none was needed.
+        missed: what is not as it should be behind it, because somebody else was at work.
+    """
+
+    tools: int
+    rules: int
+    changed: bool
+    baseline: str | None = None
+    missed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What verifying calls.
+
+    Attributes:
+        examples: whether the examples of tools are called.
+        changing: whether also those of tools that change data or need approval.
+        tools: only these; empty for all.
+        turn: the tool that each agent calls in a real turn; None for no turn.
+    """
+
+    examples: bool = True
+    changing: bool = False
+    tools: tuple[str, ...] = ()
+    turn: str | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One thing that was tried.
+
+    Attributes:
+        agent: the agent.
+        tool: the tool; empty for the server as a whole.
+        kind: `run` without a model, `turn` with the agent's own, `list` of what is offered.
+        passed: whether it went as it should; None when it was left out.
+        detail: what went wrong, or why it was left out.
+    """
+
+    agent: str
+    tool: str
+    kind: str
+    passed: bool | None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class AgentCount:
+    """How many tools an agent has, and had in the newest baseline; None without one."""
+
+    agent: str
+    attached: int
+    baseline: int | None = None
+
+
+class Backend(Protocol):
+    """One kind of Letta at one place."""
+
+    @property
+    def place(self) -> str:
+        """The URL of the server, or the path of the settings file."""
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing is ever changed there; empty where plans are carried out."""
+
+    def read(self, desired: DesiredState) -> CurrentState:
+        """Everything that a plan looks at.
+
+        Raises:
+            BackendError: a request failed, an agent is not there, a file cannot be read.
+        """
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Lets one run at a time change something.
+
+        Raises:
+            AnotherRun: another one does.
+        """
+
+    def nothing_to_do(self, desired: DesiredState) -> None:
+        """A run finds that all is done, perhaps by one that was interrupted."""
+
+    def carry_out(
+        self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
+    ) -> Applied:
+        """Does what a plan says; what is there is what the plan was made for.
+
+        Raises:
+            Refused: a step did not have its effect.
+            BackendError: a request failed, or a file cannot be written. Applying again
+                completes what was begun.
+        """
+
+    def counts(
+        self, desired: DesiredState, current: CurrentState
+    ) -> Iterator[AgentCount]:
+        """The number of each agent's tools."""
+
+    def trials(
+        self, desired: DesiredState, current: CurrentState, calls: Calls
+    ) -> Iterator[Trial]:
+        """Calls what is to be called.
+
+        Raises:
+            MissingSetting: something is asked for that this kind of Letta has not.
+        """

@@ -1,0 +1,219 @@
+"""Brings Letta to what a generated module says: for a server's own endpoint and its start."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolcast_runtime.http.admin import AdminAnswer, AdminRequest, AdminRoute
+
+if TYPE_CHECKING:
+    from ..plan.backend import Applied
+    from ..plan.desired_state import DesiredState
+    from ..plan.plan import Plan
+    from ..v1.server_backend import ServerBackend
+    from .toolset import LettaToolset
+
+__all__ = ["SYNC_PATH", "at_start", "connect", "sync", "sync_route"]
+
+SYNC_PATH = "/api/admin/sync-mcp-tools"
+_logger = logging.getLogger("toolcast.letta")
+_STATE = Path(".toolcast/letta")
+# After how many seconds it is tried, and tried again while Letta cannot reach the server.
+_TRIES = (1.0, 5.0, 20.0)
+
+
+def connect(
+    toolset: LettaToolset, environment: Mapping[str, str]
+) -> tuple[ServerBackend, DesiredState]:
+    """The Letta server that the environment names, and what the toolset wants there.
+
+    Raises:
+        MissingSetting: the environment lacks LETTA_BASE_URL, an id, a URL or a token, or
+            the toolset is for another backend of Letta.
+        LettaError: the URL is not one.
+    """
+    from ..plan.desired_state import MissingSetting
+    from ..v1.api import LettaApi
+    from ..v1.baseline import Baselines
+    from ..v1.server_backend import ServerBackend
+
+    if toolset.backend != "v1":
+        raise MissingSetting(
+            f"a server brings only Letta with a registry up to date, and {toolset.name}"
+            f" says `backend: {toolset.backend}`: use `toolcast letta`"
+        )
+    base_url = environment.get("LETTA_BASE_URL", "").strip()
+    if not base_url:
+        raise MissingSetting("set LETTA_BASE_URL: where Letta is; there is no default")
+    desired = toolset.desired_state(environment)
+    secrets = [desired.token] if desired.token else []
+    key = environment.get("LETTA_API_KEY") or None
+    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE)
+    api = LettaApi(base_url, key, secrets=secrets)
+    return ServerBackend(api, Baselines(folder)), desired
+
+
+def sync(
+    toolset: LettaToolset,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    dry_run: bool = False,
+    adds_only: bool = False,
+) -> tuple[Plan, Applied | None]:
+    """Plans, and applies the plan at once; does the same as `toolcast letta apply --yes`.
+
+    Args:
+        toolset: what is wanted.
+        environment: where Letta is, and the ids and tokens.
+        overrides: `allow_delete`, `allow_capture` and `drop_stale`: lists of names.
+        dry_run: only plan.
+        adds_only: do nothing when the plan takes something away.
+
+    Returns:
+        The plan, and what was done; None when nothing was, because of the two above or
+        because the plan has blockers.
+
+    Raises:
+        MissingSetting: the environment lacks something.
+        LettaError: a request failed.
+        Refused: something changed in between, or a step did not have its effect.
+        AnotherRun: another apply is under way.
+    """
+    from ..plan.applying import apply_plan
+    from ..plan.plan import Overrides
+    from ..plan.planning import make_plan
+
+    backend, desired = connect(toolset, environment)
+    named = overrides or {}
+    allowed = Overrides(
+        tuple(named.get("allow_delete") or ()),
+        tuple(named.get("allow_capture") or ()),
+        tuple(named.get("drop_stale") or ()),
+    )
+    plan = make_plan(backend.place, desired, backend.read(desired), allowed)
+    takes = [change for change in plan.removals if change.layer != "rule"]
+    if plan.blockers or dry_run or (adds_only and takes):
+        return plan, None
+    done = apply_plan(plan, backend, desired, _logger.info)
+    # Whoever watches the log knows this line.
+    _logger.info("tools+rules synced - %d tools, %d rules", done.tools, done.rules)
+    return plan, done
+
+
+def sync_route(toolset: LettaToolset) -> AdminRoute:
+    """`POST /api/admin/sync-mcp-tools`, for whoever has the administrator's token.
+
+    The body may be `{"dry_run": true}` and may have the lists `allow_delete`,
+    `allow_capture` and `drop_stale`.
+    """
+
+    async def answer(request: AdminRequest) -> AdminAnswer:
+        # In a thread: Letta asks this very server for its tools meanwhile.
+        return await asyncio.to_thread(_answer, toolset, request.body)
+
+    return AdminRoute("POST", SYNC_PATH, answer)
+
+
+def _answer(toolset: LettaToolset, body: Any) -> AdminAnswer:
+    from ..plan.backend import Refused
+    from ..plan.desired_state import MissingSetting
+    from ..v1.api import LettaError
+    from ..v1.baseline import AnotherRun, BaselineError
+
+    problem = _problem_with(body)
+    if problem:
+        return AdminAnswer({"error": problem}, 400)
+    given = body or {}
+    try:
+        plan, done = sync(
+            toolset, overrides=given, dry_run=given.get("dry_run") is True
+        )
+    except MissingSetting as error:
+        return AdminAnswer({"error": str(error)}, 503)
+    except (Refused, AnotherRun, BaselineError) as error:
+        return AdminAnswer({"error": str(error)}, 409)
+    except LettaError as error:
+        _logger.warning("Letta: %s", error)
+        return AdminAnswer({"error": str(error)}, 502)
+    if done is None:
+        return AdminAnswer(plan.to_json(), 409 if plan.blockers else 200)
+    value = {
+        "tools": done.tools,
+        "rules": done.rules,
+        "changed": done.changed,
+        "missed": list(done.missed),
+        "warnings": list(plan.warnings),
+    }
+    return AdminAnswer(value, 409 if done.missed else 200)
+
+
+def _problem_with(body: Any) -> str:
+    lists = ("allow_delete", "allow_capture", "drop_stale")
+    if body is None:
+        return ""
+    if not isinstance(body, dict):
+        return "the body must be an object"
+    for key, value in body.items():
+        if key == "dry_run":
+            if not isinstance(value, bool):
+                return "`dry_run` must be true or false"
+        elif key not in lists:
+            return f"`{key}` is not known; there are dry_run, {', '.join(lists)}"
+        elif not isinstance(value, list) or not all(isinstance(n, str) for n in value):
+            return f"`{key}` must be a list of names"
+    return ""
+
+
+def at_start(toolset: LettaToolset) -> Callable[[], Awaitable[None]]:
+    """What a server does once it answers: attaches what is missing, takes nothing away.
+
+    Whatever goes wrong is in the log and nowhere else: the server serves on.
+    """
+
+    async def ensure() -> None:
+        for delay in _TRIES:
+            await asyncio.sleep(delay)
+            if await asyncio.to_thread(_ensured, toolset):
+                return
+
+    return ensure
+
+
+def _ensured(toolset: LettaToolset) -> bool:
+    """Whether there is nothing left to try."""
+    from ..plan.backend import Refused
+    from ..plan.desired_state import MissingSetting
+    from ..v1.api import LettaError
+    from ..v1.baseline import AnotherRun, BaselineError
+
+    try:
+        plan, done = sync(toolset, adds_only=True)
+    except (MissingSetting, Refused, BaselineError) as error:
+        _logger.warning("Letta was not brought up to date: %s", error)
+        return True
+    except AnotherRun:
+        _logger.info("another process brings Letta up to date")
+        return True
+    except LettaError as error:
+        _logger.warning("Letta was not brought up to date: %s", error)
+        return False
+    except Exception:
+        _logger.exception("Letta was not brought up to date")
+        return True
+    if done is not None:
+        return True
+    for blocker in plan.blockers:
+        _logger.warning("Letta was not brought up to date: %s", blocker.message)
+    if not plan.blockers:
+        _logger.warning(
+            "Letta was not brought up to date: the plan takes something away;"
+            " read it: toolcast letta plan --toolset %s",
+            toolset.name,
+        )
+    return not any(o.code in ("unreachable", "empty-list") for o in plan.blockers)

@@ -1,0 +1,269 @@
+"""The requests to a Letta server, each tried once where it changes something.
+
+Needs `letta-client` 1.x. Its own retries would send a PATCH three times, so they are off for
+everything but reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote, urlsplit
+
+from ..plan.backend import BackendError
+
+if TYPE_CHECKING:
+    from letta_client import Letta
+
+__all__ = ["LettaApi", "LettaError", "Unsure"]
+
+_LONGEST_DETAIL = 300
+_PAGE = 1000
+
+
+class LettaError(BackendError):
+    """A request failed; nothing has changed. The text holds no secret.
+
+    Attributes:
+        status: the HTTP status; None when there was no answer.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Unsure(LettaError):
+    """A change was sent, and whether it was carried out is not known."""
+
+
+class LettaApi:
+    """A Letta server.
+
+    Args:
+        base_url: where it is. There is no default: the library's own is Letta's cloud.
+        api_key: its key or password; None for a server that asks none.
+        timeout: seconds that a request may take.
+        secrets: texts that no message may hold, besides the key.
+
+    Raises:
+        LettaError: the URL is not one.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise LettaError(f"`{base_url}` is no URL of a Letta server")
+        if parts.username or parts.password:
+            raise LettaError(
+                "the URL of Letta holds a password: give the key as LETTA_API_KEY"
+            )
+        self.base_url = base_url.rstrip("/")
+        self._api_key = api_key
+        self._timeout = timeout
+        self._secrets = [text for text in (*secrets, api_key or "") if text]
+        self._client: Letta | None = None
+
+    @property
+    def is_cloud(self) -> bool:
+        """Whether this is Letta's cloud, where names and rules behave otherwise."""
+        host = urlsplit(self.base_url).hostname or ""
+        return host == "letta.com" or host.endswith(".letta.com")
+
+    def health(self) -> str:
+        """The server's version. It answers without a key."""
+        return str(self._get("/v1/health/")["version"])
+
+    def count_tools(self) -> int:
+        """The number of the organisation's tools; fails without the right key."""
+        return int(self._get("/v1/tools/count"))
+
+    def servers(self) -> list[dict[str, Any]]:
+        """Every MCP server's entry, secrets in clear: never print one."""
+        return cast("list[dict[str, Any]]", self._get("/v1/mcp-servers/"))
+
+    def live_tools(self, server: str) -> list[dict[str, Any]]:
+        """What an entry's server offers now, with the health of each schema."""
+        path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/tools"
+        return cast("list[dict[str, Any]]", self._get(path))
+
+    def offered_at(self, name: str, config: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """What a server that has no entry offers Letta; changes nothing."""
+        body = {
+            "server_name": name,
+            "type": config["mcp_server_type"],
+            "server_url": config["server_url"],
+            "custom_headers": config.get("custom_headers"),
+        }
+        path = "/v1/tools/mcp/servers/test"
+        answer = self._sent("POST", path, body, changes=False)
+        return cast("list[dict[str, Any]]", answer["tools"])
+
+    def tools(self) -> list[dict[str, Any]]:
+        """The whole registry, in one page as far as that goes.
+
+        Never filtered: a filtered list makes Letta write every built-in tool anew.
+        """
+        found: list[dict[str, Any]] = []
+        while True:
+            params: dict[str, Any] = {"limit": _PAGE}
+            if found:
+                params["after"] = found[-1]["id"]
+            page = self._get("/v1/tools/", params)
+            found += page
+            if len(page) < _PAGE:
+                return found
+
+    def agent(self, agent_id: str) -> dict[str, Any]:
+        """An agent with every tool: the list of its tools has pages that lose some."""
+        path = f"/v1/agents/{quote(agent_id, safe='')}"
+        return cast("dict[str, Any]", self._get(path, {"include": ["agent.tools"]}))
+
+    def agents(self) -> list[dict[str, Any]]:
+        """Every agent with its tools."""
+        found: list[dict[str, Any]] = []
+        while True:
+            params: dict[str, Any] = {"limit": 50, "include": ["agent.tools"]}
+            if found:
+                params["after"] = found[-1]["id"]
+            page = self._get("/v1/agents/", params)
+            known = {agent["id"] for agent in found}
+            new = [agent for agent in page if agent["id"] not in known]
+            found += new
+            if len(page) < 50 or not new:
+                return found
+
+    def create_server(self, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Creates an entry; Letta registers its tools at once."""
+        body = {"server_name": name, "config": dict(config)}
+        return self._sent("POST", "/v1/mcp-servers/", body)
+
+    def update_server(self, server_id: str, config: Mapping[str, Any]) -> None:
+        """Changes URL and headers of an entry, never its name."""
+        path = f"/v1/mcp-servers/{quote(server_id, safe='')}"
+        self._sent("PATCH", path, {"config": dict(config)})
+
+    def refresh(self, server_id: str) -> None:
+        """Letta's destructive refresh. What it reports is no truth: read the registry."""
+        self._sent("PATCH", f"/v1/mcp-servers/{quote(server_id, safe='')}/refresh", {})
+
+    def register(self, server: str, tool: str) -> None:
+        """Registers one tool, or takes it over; its settings go back to defaults."""
+        path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/{quote(tool, safe='')}"
+        self._sent("POST", path, {})
+
+    def update_tool(self, tool_id: str, settings: Mapping[str, Any]) -> None:
+        """Sets settings of a registered tool."""
+        self._sent("PATCH", f"/v1/tools/{quote(tool_id, safe='')}", dict(settings))
+
+    def delete_tool(self, tool_id: str) -> None:
+        """Takes a tool out of the registry, and from every agent."""
+        self._sent("DELETE", f"/v1/tools/{quote(tool_id, safe='')}", None)
+
+    def set_tools_and_rules(
+        self,
+        agent_id: str,
+        tool_ids: Sequence[str],
+        tool_rules: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Replaces an agent's tools and rules in one transaction, and nothing else."""
+        body = {"tool_ids": list(tool_ids), "tool_rules": [dict(r) for r in tool_rules]}
+        self._sent("PATCH", f"/v1/agents/{quote(agent_id, safe='')}", body)
+
+    def run_attached(
+        self, agent_id: str, tool: str, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Runs an attached tool without a model; `status` and `func_return`."""
+        path = f"/v1/agents/{quote(agent_id, safe='')}/tools/{quote(tool, safe='')}/run"
+        return self._sent("POST", path, {"args": dict(arguments)})
+
+    def turn(self, agent_id: str, text: str) -> dict[str, Any]:
+        """One turn of the agent with its own model."""
+        body = {"messages": [{"role": "user", "content": text}]}
+        path = f"/v1/agents/{quote(agent_id, safe='')}/messages"
+        return self._sent("POST", path, body)
+
+    def _library(self) -> Letta:
+        if self._client is None:
+            try:
+                from letta_client import Letta
+            except ImportError as error:
+                raise LettaError(
+                    "letta-client is not installed: pip install 'letta-client>=1.12,<2'"
+                ) from error
+            self._client = Letta(
+                base_url=self.base_url,
+                api_key=self._api_key,
+                timeout=self._timeout,
+                max_retries=0,
+            )
+        return self._client
+
+    def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
+        # A server that has just failed drops the connection: a read is tried twice.
+        client = self._library().with_options(max_retries=1)
+        options: Any = {"params": dict(params or {})}
+        return self._asked(
+            lambda: client.get(path, cast_to=object, options=options),
+            f"GET {path}",
+            changes=False,
+        )
+
+    def _sent(
+        self, method: str, path: str, body: Any, *, changes: bool = True
+    ) -> dict[str, Any]:
+        client = self._library()
+        ask: dict[str, Callable[[], Any]] = {
+            "POST": lambda: client.post(path, cast_to=object, body=body),
+            "PATCH": lambda: client.patch(path, cast_to=object, body=body),
+            "DELETE": lambda: client.delete(path, cast_to=object),
+        }
+        found = self._asked(ask[method], f"{method} {path}", changes=changes)
+        return found if isinstance(found, dict) else {}
+
+    def _asked(self, ask: Callable[[], Any], what: str, *, changes: bool) -> Any:
+        from letta_client import APIConnectionError, APIError, APIStatusError
+
+        try:
+            return ask()
+        except APIStatusError as error:
+            status = error.status_code
+            said = f"{what}: HTTP {status}{self._detail(error.body)}"
+            unsure = changes and status >= 500
+            raise (Unsure if unsure else LettaError)(said, status) from None
+        except APIConnectionError as error:
+            reason = self.hidden(str(error.__cause__ or error))
+            said = f"{what}: no answer from {self.base_url} ({reason})"
+            raise (Unsure if changes else LettaError)(said) from None
+        except APIError as error:
+            raise (Unsure if changes else LettaError)(
+                f"{what}: {self.hidden(str(error))}"
+            ) from None
+
+    def _detail(self, body: Any) -> str:
+        """What an answer says went wrong, on one line, cut, without secrets."""
+        said = body
+        for key in ("detail", "error", "message"):
+            if isinstance(said, dict) and key in said:
+                said = said[key]
+        if said is None:
+            return ""
+        if isinstance(said, dict):
+            said = said.get("detail") or said.get("message") or said
+        text = re.sub(r"\s+", " ", self.hidden(str(said))).strip()
+        short = text[:_LONGEST_DETAIL] + ("..." if len(text) > _LONGEST_DETAIL else "")
+        return f": {short}"
+
+    def hidden(self, text: str) -> str:
+        """A text without the secrets."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text

@@ -1,0 +1,189 @@
+"""Reads what is in Letta now, once and complete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..plan.current_state import (
+    SETTINGS,
+    AgentState,
+    CurrentState,
+    OfferedTool,
+    RegisteredTool,
+    ServerEntry,
+)
+from ..plan.desired_state import DesiredState
+from ..plan.schema_health import schema_problems
+from ..plan.stored_schemas import shown_digest, stored_parameters, without_injected
+from .api import LettaApi, LettaError
+
+__all__ = [
+    "raw_entry",
+    "read_agent",
+    "read_offered",
+    "read_registry",
+    "read_current",
+    "server_config",
+]
+
+
+def server_config(
+    desired: DesiredState, headers: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The configuration of the entry, the token as a header that can be changed later.
+
+    A token of Letta's own kind could never be rotated: a new one is accepted and ignored.
+    """
+    shown = {
+        key: value
+        for key, value in (headers or {}).items()
+        if desired.token is None or key.lower() != "authorization"
+    }
+    if desired.token is not None:
+        shown["Authorization"] = f"Bearer {desired.token}"
+    return {
+        "mcp_server_type": "streamable_http",
+        "server_url": desired.server_url,
+        "custom_headers": shown or None,
+    }
+
+
+def raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
+    """The entry as the API shows it, secrets in clear; None when there is none."""
+    named = (e for e in api.servers() if e.get("server_name") == desired.server_name)
+    return next(named, None)
+
+
+def read_current(api: LettaApi, desired: DesiredState) -> CurrentState:
+    """Reads health, access, entry, live tools, registry and agents.
+
+    Raises:
+        LettaError: a request failed, or an agent is not there.
+    """
+    version = api.health()
+    api.count_tools()
+    raw = raw_entry(api, desired)
+    entry = None if raw is None else _entry(raw, desired)
+    offered, unreachable = _offered(api, desired, raw)
+    registry = read_registry(api)
+    agents = {agent.name: read_agent(api, agent.id) for agent in desired.agents}
+    current = CurrentState("v1", version, entry, offered, unreachable, registry, agents)
+    leaving = [name for name in current.own_names if name not in desired.tools]
+    leaving = [name for name in leaving if name not in offered]
+    if leaving and not unreachable:
+        own = {agent.id for agent in desired.agents}
+        current = replace(current, holders=_holders(api, leaving, own))
+    return current
+
+
+def _entry(raw: Mapping[str, Any], desired: DesiredState) -> ServerEntry:
+    headers = {
+        key.lower(): value for key, value in (raw.get("custom_headers") or {}).items()
+    }
+    given = headers.pop("authorization", None)
+    wanted = None if desired.token is None else f"Bearer {desired.token}"
+    return ServerEntry(
+        raw["id"],
+        raw["server_name"],
+        raw.get("server_url") or "",
+        raw.get("mcp_server_type") == "streamable_http",
+        wanted is None or given == wanted,
+        bool(headers),
+    )
+
+
+def _offered(
+    api: LettaApi, desired: DesiredState, raw: Mapping[str, Any] | None
+) -> tuple[dict[str, OfferedTool], str]:
+    """What the server will offer Letta once the entry is as it should be."""
+    try:
+        wanted = server_config(desired, raw.get("custom_headers") if raw else None)
+        is_as_wanted = raw is not None and all(
+            (raw.get(key) or None) == value for key, value in wanted.items()
+        )
+        if raw is not None and is_as_wanted:
+            return read_offered(api, desired), ""
+        offered = api.offered_at(desired.server_name, wanted)
+    except LettaError as error:
+        if error.status in (401, 403):
+            raise
+        return {}, str(error)
+    return {tool["name"]: _offered_tool(tool) for tool in offered}, ""
+
+
+def read_offered(api: LettaApi, desired: DesiredState) -> dict[str, OfferedTool]:
+    """What the entry's server offers now, by name."""
+    offered = api.live_tools(desired.server_name)
+    return {tool["name"]: _offered_tool(tool) for tool in offered}
+
+
+def _offered_tool(tool: Mapping[str, Any]) -> OfferedTool:
+    schema = tool.get("inputSchema") or {}
+    health = tool.get("health") or {}
+    problem = "; ".join(schema_problems(schema))
+    if health.get("status") == "INVALID":
+        problem = "; ".join(health.get("reasons") or ()) or "its schema is not valid"
+    parameters = stored_parameters(schema)
+    return OfferedTool(
+        tool["name"], shown_digest(tool.get("description"), parameters), problem
+    )
+
+
+def read_registry(api: LettaApi) -> dict[str, RegisteredTool]:
+    """Every tool of the organisation, by name."""
+    return {tool["name"]: _registered(tool) for tool in api.tools()}
+
+
+def _registered(tool: Mapping[str, Any]) -> RegisteredTool:
+    schema = tool.get("json_schema") or {}
+    owner = (tool.get("metadata_") or tool.get("metadata") or {}).get("mcp") or {}
+    parameters = without_injected(schema.get("parameters") or {})
+    return RegisteredTool(
+        tool["id"],
+        tool["name"],
+        tool["tool_type"],
+        owner.get("server_id"),
+        shown_digest(schema.get("description") or tool.get("description"), parameters),
+        {key: tool.get(key) for key in SETTINGS},
+    )
+
+
+def read_agent(api: LettaApi, agent_id: str) -> AgentState:
+    """One agent, with all of its tools.
+
+    Raises:
+        LettaError: there is no such agent, or its tools were left out.
+    """
+    try:
+        raw = api.agent(agent_id)
+    except LettaError as error:
+        if error.status == 404:
+            raise LettaError(f"Letta has no agent {agent_id}", 404) from None
+        raise
+    if not isinstance(raw.get("tools"), list):
+        raise LettaError(f"the answer for agent {agent_id} holds no list of tools")
+    return AgentState(
+        raw["id"],
+        raw["name"],
+        raw["agent_type"],
+        {tool["name"]: tool["id"] for tool in raw["tools"]},
+        tuple(raw.get("tool_rules") or ()),
+        tuple(raw.get("tags") or ()),
+        raw.get("last_stop_reason"),
+    )
+
+
+def _holders(
+    api: LettaApi, names: list[str], own: set[str]
+) -> dict[str, tuple[str, ...]]:
+    """The agents besides our own that have one of the tools, by the tool's name."""
+    found: dict[str, list[str]] = {}
+    for agent in api.agents():
+        if agent["id"] in own:
+            continue
+        attached = {tool["name"] for tool in agent.get("tools") or ()}
+        for name in attached.intersection(names):
+            found.setdefault(name, []).append(f"{agent['name']} ({agent['id']})")
+    return {name: tuple(sorted(agents)) for name, agents in found.items()}

@@ -1,0 +1,188 @@
+"""A Letta server: what is there is read, and a plan is carried out.
+
+First the entry, then the registry, each agent in one request, then what goes. The order is
+chosen so that an agent never loses a tool before it has what replaces it, and so that a run
+which ends anywhere can be started again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from ..plan.applying import applied, refuse_if_changed
+from ..plan.backend import AgentCount, Applied, Calls, Refused, Report, Trial
+from ..plan.changes_since import agent_changes_since
+from ..plan.current_state import AgentState, CurrentState
+from ..plan.desired_state import DesiredState
+from ..plan.plan import AgentPlan, Plan
+from ..plan.tool_rules import same_rules
+from .api import LettaApi
+from .baseline import AgentBaseline, Baseline, Baselines
+from .reading import read_agent, read_current, read_registry
+from .registering import delete_leaving, ensure_entry, register
+from .trials import trials_of
+
+__all__ = ["ServerBackend"]
+
+
+@dataclass(frozen=True)
+class ServerBackend:
+    """A Letta server, 0.13 to 0.16.
+
+    Attributes:
+        api: the server.
+        baselines: where the baseline and the lock are.
+    """
+
+    api: LettaApi
+    baselines: Baselines
+
+    @property
+    def place(self) -> str:
+        """The URL of the server."""
+        return self.api.base_url
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing is changed there."""
+        if not self.api.is_cloud:
+            return ""
+        return (
+            "this is Letta's cloud, where names and rules behave otherwise: nothing is"
+            " changed there"
+        )
+
+    def read(self, desired: DesiredState) -> CurrentState:
+        """Everything that a plan looks at."""
+        return read_current(self.api, desired)
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Holds the lock of the baselines' folder."""
+        return self.baselines.exclusive()
+
+    def nothing_to_do(self, desired: DesiredState) -> None:
+        """Closes what a run left open that ended just before it could say so."""
+        self.baselines.close(desired.toolset, self.place)
+
+    def carry_out(
+        self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
+    ) -> Applied:
+        """Saves what is there, and changes it."""
+        api = self.api
+        baseline = self.baselines.begin(_baseline_of(desired, self.place, current))
+        file = self.baselines.path(baseline)
+        report(f"baseline saved: {file}")
+        current = ensure_entry(api, desired, current, report)
+        register(api, desired, plan, current, baseline.settings, report)
+        current = replace(current, registry=read_registry(api))
+        _stop_if_unregistered(desired, current)
+        for agent in plan.agents:
+            _change_agent(api, agent, current, report)
+        delete_leaving(api, plan, current, report)
+        missed = [
+            line
+            for agent in plan.agents
+            for line in _differences(agent, read_agent(api, agent.id), current)
+        ]
+        if not missed:
+            self.baselines.finish(baseline)
+        return applied(plan, changed=True, baseline=str(file), missed=tuple(missed))
+
+    def counts(
+        self, desired: DesiredState, current: CurrentState
+    ) -> Iterator[AgentCount]:
+        """The number of each agent's tools, and of those in the newest baseline."""
+        kept = self.baselines.all(desired.toolset, self.place)
+        for agent in desired.agents:
+            before = kept[-1].agent(agent.id) if kept else None
+            yield AgentCount(
+                agent.name,
+                len(current.agents[agent.name].tools),
+                None if before is None else len(before.tools),
+            )
+
+    def trials(
+        self, desired: DesiredState, current: CurrentState, calls: Calls
+    ) -> Iterator[Trial]:
+        """Calls what is to be called, agent by agent."""
+        for agent in desired.agents:
+            yield from trials_of(self.api, desired, agent, current, calls)
+
+
+def _baseline_of(
+    desired: DesiredState, base_url: str, current: CurrentState
+) -> Baseline:
+    return Baseline(
+        desired.toolset,
+        base_url,
+        current.version,
+        desired.server_name,
+        tuple(AgentBaseline.of(name, state) for name, state in current.agents.items()),
+        {name: dict(current.registry[name].settings) for name in current.own_names},
+        {name: current.registry[name].digest for name in current.own_names},
+        current.entry.id if current.entry else None,
+    )
+
+
+def _stop_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
+    """Letta skips in silence; nobody is attached to what is not there."""
+    lines = []
+    for name in desired.canonical:
+        tool = current.registry.get(name)
+        if tool is None:
+            lines.append(f"`{name}` is not in Letta's registry, although it was sent")
+        elif not current.is_ours(name):
+            lines.append(f"`{name}` belongs to another owner in Letta's registry")
+        elif tool.digest != desired.tools[name].digest:
+            lines.append(f"`{name}` is in the registry with another text or schema")
+    for agent in desired.agents:
+        lines += [
+            f"`{name}`, which {agent.name} must have, is not in the registry"
+            for name in sorted(agent.expects)
+            if name not in current.registry
+        ]
+    if lines:
+        raise Refused(
+            "\n".join(["no agent was touched:", *lines, "look into Letta's log"])
+        )
+
+
+def _change_agent(
+    api: LettaApi, plan: AgentPlan, current: CurrentState, report: Report
+) -> None:
+    """Both fields in one request, behind a last look at what is there."""
+    state = read_agent(api, plan.id)
+    refuse_if_changed(list(agent_changes_since(plan, state, current)))
+    unknown = [name for name in plan.tools_after if name not in current.registry]
+    if unknown:
+        refuse_if_changed(
+            [f"`{name}` is not in the registry any more" for name in unknown]
+        )
+    if not _differences(plan, state, current):
+        return
+    ids = [current.registry[name].id for name in plan.tools_after]
+    api.set_tools_and_rules(plan.id, ids, plan.rules_after)
+    report(
+        f"{plan.name}: {len(plan.tools_after)} tools and {len(plan.rules_after)} rules"
+        " in one request"
+    )
+
+
+def _differences(
+    plan: AgentPlan, state: AgentState, current: CurrentState
+) -> list[str]:
+    """How an agent differs from what the plan leaves."""
+    lines = []
+    wanted = {name: current.registry[name].id for name in plan.tools_after}
+    for name in sorted({*wanted, *state.tools}):
+        if name not in state.tools:
+            lines.append(f"{plan.name} does not have `{name}`")
+        elif name not in wanted:
+            lines.append(f"{plan.name} has `{name}`, which somebody else attached")
+        elif state.tools[name] != wanted[name]:
+            lines.append(f"{plan.name} has `{name}` by an id that is not its own")
+    if not same_rules(state.rules, plan.rules_after):
+        lines.append(f"{plan.name} has other rules than those that were sent")
+    return lines

@@ -1,0 +1,105 @@
+"""Calls attached tools through Letta, without a model and in a real turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..plan.backend import Calls, Trial
+from ..plan.current_state import CurrentState
+from ..plan.desired_state import DesiredAgent, DesiredState, DesiredTool
+from .api import LettaApi, LettaError
+
+__all__ = ["trials_of"]
+
+
+def trials_of(
+    api: LettaApi,
+    desired: DesiredState,
+    agent: DesiredAgent,
+    current: CurrentState,
+    calls: Calls,
+) -> Iterator[Trial]:
+    """Calls the examples of an agent's tools, and one tool in a real turn."""
+    attached = current.agents[agent.name].tools
+    for name in desired.canonical:
+        tool = desired.tools[name]
+        if calls.tools and name not in calls.tools:
+            continue
+        if not calls.examples or not tool.examples:
+            continue
+        if name not in attached:
+            yield Trial(agent.name, name, "run", False, "it is not attached")
+        elif _is_serious(tool) and not calls.changing:
+            detail = "it changes data, or needs approval"
+            yield Trial(agent.name, name, "run", None, detail)
+        else:
+            yield _run(api, agent, tool)
+    if calls.turn:
+        yield _turn(api, agent, desired.tools[calls.turn], calls)
+
+
+def _is_serious(tool: DesiredTool) -> bool:
+    return tool.changes_data or tool.requires_approval
+
+
+def _run(api: LettaApi, agent: DesiredAgent, tool: DesiredTool) -> Trial:
+    for example in tool.examples:
+        try:
+            answer = api.run_attached(agent.id, tool.name, example["arguments"])
+        except LettaError as error:
+            return Trial(agent.name, tool.name, "run", False, str(error))
+        wanted = "error" if "error" in example else "success"
+        if answer.get("status") != wanted:
+            said = answer.get("func_return") or answer.get("stderr") or "no reason"
+            detail = f"status {answer.get('status')}: {api.hidden(str(said))[:200]}"
+            return Trial(agent.name, tool.name, "run", False, detail)
+    number = len(tool.examples)
+    detail = f"{number} example{'' if number == 1 else 's'}"
+    return Trial(agent.name, tool.name, "run", True, detail)
+
+
+def _turn(api: LettaApi, agent: DesiredAgent, tool: DesiredTool, calls: Calls) -> Trial:
+    """The only proof that an agent can call a tool: that it does."""
+
+    def result(passed: bool | None, detail: str) -> Trial:
+        return Trial(agent.name, tool.name, "turn", passed, detail)
+
+    if tool.requires_approval:
+        return result(None, "a person would have to approve it in the middle")
+    if tool.changes_data and not calls.changing:
+        return result(None, "it changes data")
+    arguments = tool.examples[0]["arguments"] if tool.examples else {}
+    text = (
+        f"Please call your tool `{tool.name}` once, with exactly these arguments:"
+        f" {json.dumps(arguments, ensure_ascii=False)}. Then say in one sentence what it"
+        " gave."
+    )
+    try:
+        answer = api.turn(agent.id, text)
+    except LettaError as error:
+        return result(False, str(error))
+    messages: Sequence[Mapping[str, Any]] = answer.get("messages") or ()
+    called = [
+        message
+        for message in messages
+        if message.get("message_type") == "tool_return_message"
+        and message.get("name") == tool.name
+    ]
+    steps = (answer.get("usage") or {}).get("step_count") or 0
+    if not called:
+        asked = [
+            (m.get("tool_call") or {}).get("name")
+            for m in messages
+            if m.get("message_type") == "tool_call_message"
+        ]
+        return result(
+            False, f"it was not called; the agent called {asked or 'nothing'}"
+        )
+    if called[-1].get("status") != "success":
+        said = str(called[-1].get("tool_return"))
+        return result(False, f"it failed: {api.hidden(said)[:200]}")
+    if steps < 2 and not tool.ends_turn:
+        return result(False, "the turn ended after one step: its rule is missing")
+    return result(True, f"{steps} step{'' if steps == 1 else 's'}")
