@@ -63,7 +63,13 @@ def test_python_that_nobody_predicted(text: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["import os, sys", "import os", "from os import *, x", "from os import a as b", "x()"],
+    [
+        "import os, sys",
+        "import os",
+        "from os import *, x",
+        "from os import a as b",
+        "x()",
+    ],
 )
 def test_a_block_imports_one_name_and_calls_what_is_known(body: str) -> None:
     text = f"if A:\n    {body}\n"
@@ -116,7 +122,9 @@ def test_json_that_nobody_predicted(text: str, problem: str) -> None:
         verify_shape("t", text.encode(), JsonShape(("a",)))
 
 
-@pytest.mark.parametrize("text", ["", "a\n", "a\nb\nc\n", "a\nb", "a\x0bb\n", "a\u2028b\n"])
+@pytest.mark.parametrize(
+    "text", ["", "a\n", "a\nb\nc\n", "a\nb", "a\x0bb\n", "a\u2028b\n"]
+)
 def test_plain_text_that_nobody_predicted(text: str) -> None:
     with pytest.raises(ShapeViolation):
         verify_shape("t", text.encode(), TextShape(2))
