@@ -405,6 +405,6 @@ def _routed(tool: Tool) -> RoutedTool:
         tool.name,
         tool.summary,
         tool.description,
-        "\n".join(tool.prompt_usage),
+        tool.when_to_use,
         tool.parameters,
     )
