@@ -156,3 +156,16 @@ def test_what_is_no_shape_is_none(shape: object) -> None:
 )
 def test_a_file_has_a_shape_of_its_kind(path: str, kind: type[Shape]) -> None:
     assert shape_of_path(path) is kind
+
+
+def test_a_projects_own_template_may_hold_what_stands_in_it() -> None:
+    """It replaces one of ours, so that the view's shape does not know it."""
+    known = frozenset(["of", "our", "house", "os", "getcwd", "import", "from"])
+    markdown = MarkdownShape(("## A",))
+    verify_shape("t", b"# A of our house\n", markdown, known)
+    with pytest.raises(ShapeViolation, match="Other"):
+        verify_shape("t", b"# A of our house\n\n## Other tool\n", markdown, known)
+    python = PythonShape(("docstring",))
+    verify_shape("t", b"from os import getcwd\ngetcwd()\n", python, known)
+    with pytest.raises(ShapeViolation, match="system"):
+        verify_shape("t", b"from os import getcwd\nos.system()\n", python, known)

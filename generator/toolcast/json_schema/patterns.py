@@ -1,4 +1,4 @@
-"""The regular expressions of schemas: whether they are any, and what a match may cost."""
+"""Analyses the regular expressions of schemas: validity, and the cost of a match."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ECMA = (
 
 
 class Pattern(NamedTuple):
-    """What is known of one regular expression.
+    """The analysis of one regular expression.
 
     Attributes:
         error: why neither Python nor ECMA-262 takes it; empty when one does.
@@ -47,7 +47,7 @@ class Pattern(NamedTuple):
     repeats: int = 0
 
     def is_quick(self, length: int) -> bool:
-        """Whether matching a text of that length is sure to end soon."""
+        """Whether matching a text of that length surely takes little time."""
         if self.error or self.is_ecma_only:
             return False
         if self.depth > 1:
@@ -57,7 +57,7 @@ class Pattern(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def pattern(text: str) -> Pattern:
-    """The facts of a regular expression; it is parsed, never run."""
+    """Analyses a regular expression, which is parsed and never run."""
     error = _error(text)
     if error:
         translated = text
