@@ -44,13 +44,13 @@ def test_one_validator_is_compiled_for_many_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compiled: list[Any] = []
-    compile_one = validation._validator
+    compile_one = validation.compiled
 
     def counted(schema: Mapping[str, Any]) -> Any:
         compiled.append(schema)
         return compile_one(schema)
 
-    monkeypatch.setattr(validation, "_validator", counted)
+    monkeypatch.setattr(validation, "compiled", counted)
     validators = validation.Validators()
     tool = SERVER.registry.get_tool("memory", "internal")
     for _ in range(5):
