@@ -14,9 +14,26 @@ import sys
 from typing import Any
 
 WATCHED = (
-    *("socket.", "subprocess.", "os.", "shutil.", "tempfile.", "ctypes.", "pty."),
-    *("urllib.", "http.", "ftplib.", "smtplib.", "sqlite3.", "fcntl.", "signal."),
-    *("open", "import", "exec", "compile", "pickle.", "winreg."),
+    "socket.",
+    "subprocess.",
+    "os.",
+    "shutil.",
+    "tempfile.",
+    "ctypes.",
+    "pty.",
+    "urllib.",
+    "http.",
+    "ftplib.",
+    "smtplib.",
+    "sqlite3.",
+    "fcntl.",
+    "signal.",
+    "open",
+    "import",
+    "exec",
+    "compile",
+    "pickle.",
+    "winreg.",
 )
 seen: list[list[Any]] = []
 project = ""
