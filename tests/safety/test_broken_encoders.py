@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -117,9 +117,7 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     ),
     "json_text.pretty": (json_text, "pretty", sorted_json, "gate"),
     "json_text._scalar": (json_text, "_scalar", bools_as_numbers, "round trip"),
-    "json_text._number": (
-        *(json_text, "_number", lambda n: f"{n:.0f}", "round trip"),
-    ),
+    "json_text._number": (*(json_text, "_number", lambda n: f"{n:.0f}", "round trip"),),
     "json_text._string": (json_text, "_string", naive, "gate"),
     "markdown.inline": (
         *(markdown, "inline", lambda t: code(t.replace(" ", "\n## ")), "gate"),
@@ -194,9 +192,7 @@ def test_the_benign_twin_sees_it_too(
     for key, user in list(sys.modules.items()):
         if key.startswith("toolcast.") and getattr(user, name, None) is real:
             monkeypatch.setattr(user, name, broken)
-    monkeypatch.setattr(
-        "toolcast.rendering.renderer.verify_shape", lambda *_: None
-    )
+    monkeypatch.setattr("toolcast.rendering.renderer.verify_shape", lambda *_: None)
     with pytest.raises((AssertionError, SyntaxError)):
         for toolset in hostile_toolsets:
             twin_of(toolset)

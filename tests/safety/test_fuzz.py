@@ -70,7 +70,7 @@ TOOLSET = {
     "clients": {"one": {"allow": "*"}, "two": {"allow": ["memory"]}},
     "targets": {
         # Every target of the table, extensions' too.
-        **{name: None for name in target_names(EXTENSIONS)},
+        **dict.fromkeys(target_names(EXTENSIONS)),
         "mcp": {"client": "one"},
         "cli": {"client": "one", "heading": "CLI", "closing": ["Bye."]},
     },
