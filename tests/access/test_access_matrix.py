@@ -14,13 +14,13 @@ from generated.kirishima import cli, langchain_tools, prompts, registry
 from generated.kirishima.mcp_server import SERVER
 from tests.access.matrix import (
     CLIENTS,
-    MATRIX,
     LOCAL,
+    MATRIX,
     TOOLS,
     cells,
     listed,
-    may,
     local_cells,
+    may,
 )
 from tests.http.serving import ROOT
 from toolcast_runtime.access.clients import UnknownClientError

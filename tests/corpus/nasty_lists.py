@@ -171,25 +171,10 @@ def _keys() -> list[dict[str, Any]]:
     ]
 
 
-_NAMES = [
-    "class",
-    "from",
-    "None",
-    "1st",
-    "-",
-    "..a",
-    "__init__",
-    "con",
-    "test_x",
-    "conftest",
-    "print",
-    "TOOL",
-    "a.b-c_D",
-    "yes",
-    "012",
-    "1.0",
-    "1e5",
-]
+_NAMES = (
+    "class from None 1st - ..a __init__ con test_x conftest print TOOL a.b-c_D "
+    "yes 012 1.0 1e5"
+).split()
 
 NASTY_LISTS = {
     "nasty_keys": json.dumps(_keys()),
