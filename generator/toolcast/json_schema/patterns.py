@@ -10,7 +10,9 @@ from re import _constants as constants  # type: ignore[attr-defined]  # private:
 from re import _parser as parser  # type: ignore[attr-defined]  # likewise
 from typing import Any, NamedTuple
 
-__all__ = ["Pattern", "pattern"]
+from toolcast_runtime.validation.validators import compiled
+
+__all__ = ["Pattern", "can_be_applied", "pattern"]
 
 _MANY = 16
 """Repeating this often is as bad as repeating without end."""
@@ -67,6 +69,16 @@ def pattern(text: str) -> Pattern:
             return Pattern(error)
         return Pattern(is_ecma_only=True, is_slow=_facts(translated).is_slow)
     return _facts(text)
+
+
+@lru_cache(maxsize=4096)
+def can_be_applied(text: str) -> bool:
+    """Whether the validator of calls takes a regular expression."""
+    try:
+        compiled({"pattern": text})
+    except ValueError:
+        return False
+    return True
 
 
 def _error(text: str) -> str:
