@@ -18,8 +18,8 @@ from .tool_response import ToolResponse
 from .tracing import is_traced, span
 
 if TYPE_CHECKING:
+    from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
-    from ..ledger.settings import LedgerSettings
 
 __all__ = ["ToolCalls"]
 
