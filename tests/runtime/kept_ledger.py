@@ -41,7 +41,8 @@ class Kept:
         schema = more.pop("schema", {"type": "object"})
         tool = Tool(
             name,
-            *("", ""),
+            "",
+            "",
             {"name": name, "inputSchema": schema},
             handler=f"{HANDLERS}:{name}",
             persistent=True,

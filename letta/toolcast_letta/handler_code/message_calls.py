@@ -12,10 +12,10 @@ __all__ = ["hands_on_messages", "is_message_address", "is_posting", "sends_messa
 
 _OWNERS = frozenset(["agents", "conversations", "groups", "environments"])
 _SENDING = frozenset(
-    [
-        *("create", "stream", "create_async", "create_stream", "create_batch"),
-        *("send", "send_stream", "send_async"),
-    ]
+    (
+        "create stream create_async create_stream create_batch send send_stream "
+        "send_async"
+    ).split()
 )
 # Between the resource and the method; they change what comes back only.
 _WRAPPERS = frozenset(["with_raw_response", "with_streaming_response"])
@@ -31,29 +31,11 @@ _ADDRESS = re.compile(
     r"(?:/(?:async|stream|batch))?/?(?![\w/-])"
 )
 _READS_BY = frozenset(
-    [
-        *(
-            "get",
-            "head",
-            "options",
-            "delete",
-            "patch",
-            "startswith",
-            "endswith",
-            "match",
-        ),
-        *(
-            "search",
-            "fullmatch",
-            "compile",
-            "append",
-            "debug",
-            "info",
-            "warning",
-            "error",
-        ),
-        *("exception", "print", "ToolError", "ValueError", "RuntimeError", "aget"),
-    ]
+    (
+        "get head options delete patch startswith endswith match search fullmatch "
+        "compile append debug info warning error exception print ToolError "
+        "ValueError RuntimeError aget"
+    ).split()
 )
 _READING_VERBS = frozenset(["GET", "HEAD", "OPTIONS", "DELETE", "PATCH"])
 
