@@ -143,3 +143,11 @@ def test_client_that_does_not_exist_is_not_served() -> None:
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 2
     assert "no client `x`" in run.stderr
+
+
+def test_a_server_without_input_says_what_it_needs(unkind: Path) -> None:
+    command = ["sh", "-c", f"exec {sys.executable} -m {PACKAGE}.mcp_server <&-"]
+    run = subprocess.run(command, cwd=unkind, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert run.stderr.endswith("stdin and stdout are needed: Bad file descriptor\n")
+    assert "Traceback" not in run.stderr

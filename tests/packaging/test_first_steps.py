@@ -46,7 +46,9 @@ def test_the_next_steps_work_at_the_first_try(
         line = re.sub(r" TOOLCAST=.*", "", step).replace("NAME", "get_weather")
         variables = f"PYTHON='{PYTHONS[version]}' TOOLCAST='{source}'"
         out = shell(f"{line} {variables}" if line.startswith("make") else line, folder)
-        assert not re.search(r"(?i)\b(warning|failed|skipped|error)\b", out), out
+        # pip warns of the machine's own settings.
+        own = [line for line in out.splitlines() if not line.startswith("WARNING: ")]
+        assert not re.search(r"(?i)warning|failed|skipped|error", "\n".join(own)), out
     shell(f"{sys.executable} -m ruff check --isolated .", folder)
     shell("make generate check test types", folder)
 

@@ -11,7 +11,7 @@ import pytest
 
 from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.access.clients import Access
-from toolcast_runtime.mcp.gc_freeze import lasting
+from toolcast_runtime.mcp.gc_freeze import gc_freeze
 from toolcast_runtime.validation import validators as validation
 
 
@@ -60,12 +60,12 @@ def test_one_validator_is_compiled_for_many_calls(
 
 def test_what_stays_is_not_looked_through_as_garbage() -> None:
     gc.unfreeze()
-    with lasting():
+    with gc_freeze():
         assert not gc.isenabled()
         kept = [[number] for number in range(1000)]
     assert gc.isenabled()
     assert gc.get_freeze_count() >= len(kept)
-    with pytest.raises(ValueError, match="it failed"), lasting():
+    with pytest.raises(ValueError, match="it failed"), gc_freeze():
         raise ValueError("it failed")
     assert gc.isenabled()
     gc.unfreeze()

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import sys
+from collections.abc import Sequence
 
 __all__ = ["main", "same_command"]
 
@@ -15,18 +16,21 @@ __all__ = ["main", "same_command"]
 _OBJECTS = 50_000
 
 
-def main() -> None:
-    """The program `toolcast`.
+def main(words: Sequence[str] | None = None) -> None:
+    """The program `toolcast`; ends with SystemExit, but for a repeated `generate`.
 
     A `generate` that has nothing to do says so before the libraries are imported that it
     would need for its work.
+
+    Args:
+        words: what is typed after the program's name; default: the process's own.
     """
-    if sys.argv[1:2] == ["generate"] and _is_repeated():
+    if words is None and sys.argv[1:2] == ["generate"] and _is_repeated():
         return
     gc.set_threshold(_OBJECTS, *gc.get_threshold()[1:])
     from .entry import main as program
 
-    program(prog_name="toolcast")
+    program(args=words, prog_name="toolcast")
 
 
 def same_command() -> str:

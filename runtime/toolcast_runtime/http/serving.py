@@ -11,7 +11,7 @@ import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..mcp.gc_freeze import lasting
+from ..mcp.gc_freeze import gc_freeze
 from .logs import LogFormat, log_config
 from .settings import Listening, SettingsError
 
@@ -61,7 +61,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         AccessError: who may have which tool cannot be found out.
     """
     config = log_config(options.log_format)
-    with lasting():
+    with gc_freeze():
         import uvicorn
 
         # Built here as well, so that what is wrong is said once and not by each worker.
@@ -86,7 +86,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
 def worker_app() -> Router:
     """The application of one of several processes, which uvicorn starts by name."""
     given = json.loads(os.environ[_VARIABLE])
-    with lasting():
+    with gc_freeze():
         server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
         return _app(server, HttpOptions(**given))
 

@@ -1,4 +1,4 @@
-"""What a server makes while it starts, which stays as long as the process."""
+"""Keeps the garbage collector away from what a server makes while it starts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["lasting"]
+__all__ = ["gc_freeze"]
 
 
 @contextmanager
-def lasting() -> Iterator[None]:
-    """Objects that are made meanwhile stay, and are not looked through as garbage.
+def gc_freeze() -> Iterator[None]:
+    """Collects nothing meanwhile, and afterwards nothing of what is there by then.
 
-    Hundreds of classes are made when the SDK is imported. To look for garbage among them over
-    and over is a tenth of the start, and later the longest pause of a call.
+    Importing the SDK makes hundreds of classes, which stay: to look for garbage among them
+    over and over is a tenth of the start, and later the longest pause of a call.
     """
     was_enabled = gc.isenabled()
     gc.disable()

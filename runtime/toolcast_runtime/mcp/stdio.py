@@ -10,8 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from .framing import Incoming, Outgoing
-from .sdk_server import build_server
+from .gc_freeze import gc_freeze
 
 if TYPE_CHECKING:
     from .toolset_server import ToolsetServer
@@ -25,9 +24,15 @@ def serve_over_stdio(served: ToolsetServer, client: str | None) -> None:
     Meanwhile and afterwards whatever prints, prints to stderr, and stdin is empty for it.
 
     Raises:
-        OSError: standard input or output is closed.
+        UnknownClientError: the toolset has clients and this is none of them.
+        AccessError: who may have which tool cannot be found out.
+        SystemExit: standard input or output is closed; or a person has ended it.
     """
-    server = build_server(served, client, takes_raw_json=True)
+    with gc_freeze():
+        from .framing import Incoming, Outgoing
+        from .sdk_server import build_server
+
+        server = build_server(served, client, takes_raw_json=True)
 
     async def serve(source: int, sink: int) -> None:
         outgoing = Outgoing(sink)
@@ -41,7 +46,12 @@ def serve_over_stdio(served: ToolsetServer, client: str | None) -> None:
             await served.registry.close()
 
     try:
-        asyncio.run(serve(*_claimed()))
+        source, sink = _claimed()
+    except OSError as error:
+        print(f"stdin and stdout are needed: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
+    try:
+        asyncio.run(serve(source, sink))
     except KeyboardInterrupt:
         # Ctrl-C is how a person ends it; a traceback would look like a failure.
         sys.exit(130)
