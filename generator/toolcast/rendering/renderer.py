@@ -19,18 +19,21 @@ class Renderer:
     Attributes:
         templates: the folders of a project and of a third-party target, absolute paths.
         own_templates: the project's folder among them.
+        formats: whether black lays out the Python of the target's templates.
         step: is called after each file.
     """
 
     templates: tuple[str, ...] = ()
     own_templates: tuple[str, ...] = ()
+    formats: bool = True
     step: Callable[[], object] = bool
     _made: dict[int, tuple[bytes, type[Shape]]] = field(default_factory=dict)
 
     def render(self, template: str, view: object) -> bytes:
         """What a template draws of a view, whose `shape` says what it may hold.
 
-        Python of a template that is not ours is laid out by black. A template with which a
+        Python of a template that is not ours is laid out by black, unless its target says
+        that this changes nothing. A template with which a
         project replaces one may also hold what stands in it itself: it is the project's.
 
         Raises:
@@ -40,11 +43,12 @@ class Renderer:
         data = render(template, view, self.templates)
         known: frozenset[str] = frozenset()
         if not is_built_in(template, self.templates):
-            if ".py" in template:
+            is_projects = not is_built_in(template, self.own_templates)
+            if ".py" in template and (self.formats or is_projects):
                 from .formatting import formatted
 
                 data = formatted(template, data)
-            if not is_built_in(template, self.own_templates):
+            if is_projects:
                 known = own_words(template, self.templates)
         return self._checked(template, data, getattr(view, "shape", None), known)
 

@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from . import agent_routes, entry_routes, memory_routes, registry_routes
 from .asked_model import Script
 from .faults import Fault, FaultPlan
 from .refused import Refused
+from .routes import agent_routes, entry_routes, memory_routes, registry_routes
 from .world import World
 
 __all__ = ["FakeLetta", "Request"]
