@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -q </dev/null
 CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta examples
 # What says most in the shortest time; each case in it is a matter of milliseconds.
-FAST := tests/rules tests/docs tests/text tests/reading tests/rendering tests/test_structure.py generated
+FAST := tests/rules tests/docs tests/encoders tests/detectors tests/reading tests/rendering tests/test_structure.py generated
 
 .DEFAULT_GOAL := help
 .PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-node test-servers test-letta letta-server test-postgres test-kill fuzz bench load build clean

@@ -60,7 +60,7 @@ def keep(name: str, part: Part) -> None:
     """Puts a part in the place of what was kept of it before."""
     parts = {**kept(KEPT), name: part}
     written = {key: _rounded(asdict(value)) for key, value in parts.items()}
-    KEPT.write_text(json.dumps(written, indent=1, sort_keys=True) + "\n", "utf-8")
+    KEPT.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
 
 
 def _rounded(value: Any) -> Any:

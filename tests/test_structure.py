@@ -219,6 +219,12 @@ def test_no_splat_of_a_literal() -> None:
     )
 
 
+def test_the_makefile_names_tests_that_are_there() -> None:
+    named = re.findall(r"tests/[\w./]+", (ROOT / "Makefile").read_text("utf-8"))
+    assert named
+    none({path for path in named if not (ROOT / path).exists()})
+
+
 def test_nothing_names_a_path_of_this_machine() -> None:
     done = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True

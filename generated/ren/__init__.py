@@ -5,6 +5,8 @@ try:
     from toolcast_runtime import require_level
 except ImportError as error:
     needed = "toolcast-runtime>=0.2,<0.3"
-    raise ImportError(__name__ + " needs: pip install '" + needed + "'") from error
+    raise ImportError(
+        __name__ + " needs toolcast-runtime: pip install '" + needed + "'"
+    ) from error
 
 require_level(1, __name__)

@@ -1,4 +1,4 @@
-"""One problem is one finding: a value that every stage gives and only reports print."""
+"""Findings: the problems that every stage returns and only reports print."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 MOST_SHOWN = 100
-"""How many findings of one file are told; the number of the others is told, too."""
+"""How many findings of one file are printed; of the others, how many there are."""
 _LONGEST = 600
 
 
@@ -83,10 +83,10 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def to_show(findings: Iterable[Finding]) -> list[Finding]:
-    """What a person or a machine can take in of findings in order.
+    """The findings that are printed, of findings in order.
 
-    A file with endless problems has its first ones, and one that counts the others; texts
-    of specs within a message have a reader's length.
+    A file with many problems has its first ones, and one that counts the others; long texts
+    of specs within a message are shortened.
     """
     return [
         finding

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .model.loading import load_workspace
@@ -16,7 +16,7 @@ from .model.model import Workspace
 from .project import WORKSPACE_FILE
 from .rules.running import check_workspace, without_suppressed
 
-__all__ = ["Generated", "generate"]
+__all__ = ["Generated", "Progress", "generate"]
 
 
 class Generated(NamedTuple):
@@ -33,8 +33,8 @@ class Generated(NamedTuple):
     findings: list[Finding]
 
 
-class Watcher(Protocol):
-    """Who is told how far a long run has come."""
+class Progress:
+    """Hears how far a long run has come. This one takes no notice."""
 
     def stage(self, words: str) -> None:
         """Another kind of work begins."""
@@ -43,47 +43,42 @@ class Watcher(Protocol):
         """One file more is done."""
 
 
+_UNHEARD = Progress()
+
+
 def generate(
-    root: str,
-    today: datetime.date | None = None,
-    watcher: Watcher | None = None,
+    root: str, today: datetime.date | None = None, progress: Progress = _UNHEARD
 ) -> Generated:
     """Reads, checks and renders the workspace at `root`.
 
     Args:
         root: the folder of toolcast.yaml.
         today: the day that decides whether a suppression is over; default: the clock's.
-        watcher: is told how far the run has come.
+        progress: hears how far the run has come.
     """
-    tell = watcher.stage if watcher else _tell_nobody
-    step = watcher.step if watcher else _tell_nobody
-    tell("reading")
-    loaded = load_workspace(root, step)
-    workspace, findings = loaded.workspace, loaded.findings
+    progress.stage("reading")
+    workspace, findings = load_workspace(root, progress.step)
     if workspace is None or has_errors(findings):
         return Generated(workspace, {}, in_order(findings))
-    tell("checking")
+
+    progress.stage("checking")
     findings += check_workspace(workspace)
     day = today or datetime.date.today()
     findings = in_order(without_suppressed(workspace, findings, day))
     if has_errors(findings):
         return Generated(workspace, {}, findings)
+
     # Templates are needed only from here on, so that a check that fails stays quick.
     from .rendering.environment import TemplateFailure
     from .rendering.output_shape import ShapeViolation
     from .targets.render_workspace import render_workspace
 
-    tell("rendering")
+    progress.stage("rendering")
     try:
-        files = render_workspace(workspace, step)
+        files = render_workspace(workspace, progress.step)
     except (TemplateFailure, ShapeViolation) as failure:
         rule = "template" if isinstance(failure, TemplateFailure) else "shape"
-        problem = Finding(
-            f"target/{rule}", Severity.ERROR, Place(WORKSPACE_FILE), str(failure)
-        )
+        place = Place(WORKSPACE_FILE)
+        problem = Finding(f"target/{rule}", Severity.ERROR, place, str(failure))
         return Generated(workspace, {}, in_order([*findings, problem]))
     return Generated(workspace, files, findings)
-
-
-def _tell_nobody(*_: str) -> None:
-    """Nobody watches."""

@@ -16,7 +16,9 @@ _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
 def printable(text: str) -> str:
-    """Text that cannot steer a terminal: everything unseen becomes an escape."""
+    """Text that cannot steer a terminal: what is not seen becomes an escape."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(
         c if c == " " or is_plain(c) else c.encode("unicode_escape").decode()
         for c in text

@@ -1,10 +1,9 @@
 """What earlier runs left, in the user's own cache folder: nothing of it lies in a project.
 
-Two files a project. `last-run` says how the last `toolcast generate` ended and how all that
-it depended on looked: while nothing looks different, the same command prints the same again.
-`digests` has the bytes that runs left or found right, by digest: they can be had back, so that
-a run may overwrite them. Both are for convenience only: without them a run does all its work,
-and overwrites what git has. `check` reads neither.
+Two files a project. `last-run` says how the last `toolcast generate` ended, and the stat
+values of all files that it depended on: while none has changed, the same command prints the
+same again. `digests` knows the bytes that runs left or found right, which may be overwritten.
+Without them a run does all its work, and overwrites what git has. `check` reads neither.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from typing import NamedTuple
 
 __all__ = ["Ended", "known_digests", "note_digests", "remember", "repeated"]
 
-_FORMAT = "1"
 _EACH = 20
 _MOST_PATHS = 100_000
 _PASSED_BY = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
-# Times of files come from a clock that may be this much behind, or count in whole seconds.
+_PART = "\0\0\n"
+# The clock of a file system may be this much behind ours, or count whole seconds.
 _TICK = 50_000_000
 _COARSE = 2_000_000_000
 
@@ -38,30 +37,32 @@ class Ended(NamedTuple):
 
 
 def repeated(root: str, command: str) -> Ended | None:
-    """How a run of the command would end, known without running: nothing has changed.
+    """How a run of the command would end, known without running; None if anything changed.
 
     Args:
         root: the folder of toolcast.yaml.
-        command: all that says which command it is: its words, its place, its terminal.
+        command: all that makes it this command: its words, its place, its terminal.
+
+    Raises:
+        OSError: a file went away meanwhile.
     """
-    text = _read(root, "last-run")
-    # One part more, so that a file that was cut off is none.
-    parts = text.split("\0\0\n")
-    if len(parts) != 8 or parts[0] != _identity(command):
+    parts = _read(root, "last-run").split(_PART)
+    # The last part is empty, so that a file that was cut off is seen to be.
+    if len(parts) != 8 or parts[0] != _identity(command) or not parts[3].isdecimal():
         return None
-    places, recent, code, out, err, looks, _ = parts[1:]
-    trees = places.split("\0") if places else []
-    if _looks(trees)[0] != looks or not code.isdecimal():
+    places, recent, code, out, err, snapshot, _ = parts[1:]
+    if "\n".join(_snapshot(place)[0] for place in places.split("\0")) != snapshot:
         return None
     for line in recent.split("\0") if recent else []:
         digest, _, path = line.partition(" ")
-        if _digest_of(path) != digest:
-            return None
-    ended = Ended(int(code), out, err)
+        with open(path, "rb") as stream:
+            if hashlib.sha256(stream.read()).hexdigest() != digest:
+                return None
     if recent:
-        # By now these files are old enough to be told by how they look.
-        _remember(root, command, trees, ended, {})
-    return ended
+        # By now these files are old enough for their stat values to tell.
+        parts[2] = ""
+        _write(root, "last-run", _PART.join(parts))
+    return Ended(int(code), out, err)
 
 
 def remember(
@@ -82,39 +83,30 @@ def remember(
             look at it.
         files: what it holds.
     """
-    inputs = [os.path.abspath(path) for path in dict.fromkeys(inputs)]
-    newest = _looks(inputs)[1]
+    places = [os.path.abspath(path) for path in dict.fromkeys(inputs)]
+    snapshots = [_snapshot(place) for place in places]
+    newest = max(changed for _, changed in snapshots)
     if newest >= began - (_TICK if newest % 1_000_000_000 else _COARSE):
         return
-    if output is None:
-        _remember(root, command, inputs, ended, {})
-    else:
-        digests = {f"{output}/{path}": data for path, data in files.items()}
-        _remember(root, command, [*inputs, output], ended, digests)
-
-
-def _remember(
-    root: str,
-    command: str,
-    trees: list[str],
-    ended: Ended,
-    files: Mapping[str, bytes],
-) -> None:
-    now = time.time_ns()
-    looks, newest = _looks(trees)
     recent = []
-    if newest >= now - _COARSE:
-        for path, data in files.items():
+    if output is not None:
+        places.append(output)
+        now = time.time_ns()
+        snapshots.append(_snapshot(output))
+        # A later change of a file as new as this may leave its stat values as they are.
+        for path, data in files.items() if snapshots[-1][1] >= now - _COARSE else ():
             with contextlib.suppress(OSError):
-                if _changed(os.lstat(path)) >= now - _COARSE:
-                    recent.append(f"{hashlib.sha256(data).hexdigest()} {path}")
-    parts = [_identity(command), "\0".join(trees), "\0".join(recent), str(ended.code)]
-    _write(root, "last-run", "\0\0\n".join([*parts, ended.out, ended.err, looks, ""]))
+                if _changed(os.lstat(f"{output}/{path}")) >= now - _COARSE:
+                    digest = hashlib.sha256(data).hexdigest()
+                    recent.append(f"{digest} {output}/{path}")
+    snapshot = "\n".join(text for text, _ in snapshots)
+    parts = [_identity(command), "\0".join(places), "\0".join(recent), str(ended.code)]
+    parts += [ended.out, ended.err, snapshot, ""]
+    _write(root, "last-run", _PART.join(parts))
 
 
 def _identity(command: str) -> str:
-    """What else decides: the day, for suppressions end, Python, and what is installed."""
-    day = time.strftime("%Y-%m-%d")
+    """What else decides: the day (suppressions end), Python, and what is installed."""
     installed = []
     for place in sys.path:
         # A folder changes when something is installed into it; the one we are called in
@@ -122,51 +114,51 @@ def _identity(command: str) -> str:
         if place and place != os.getcwd():
             with contextlib.suppress(OSError):
                 installed.append(f"{place} {os.stat(place).st_mtime_ns}")
-    return "\n".join([_FORMAT, day, sys.version, __file__, *installed, command])
+    day = time.strftime("%Y-%m-%d")
+    return "\n".join(["1", day, sys.version, __file__, *installed, command])
 
 
-def _looks(places: Iterable[str]) -> tuple[str, int]:
-    """How files and folders look, without opening a file, and when the last one changed."""
-    lines: list[str] = []
+def _snapshot(place: str) -> tuple[str, int]:
+    """The stat values of a file, or of all below a folder, and when the last one changed."""
+    lines = [place]
     newest = 0
-    waiting = list(places)
+    waiting = [place]
+    if not os.path.isdir(place):
+        return _values(place)
     while waiting:
-        place = waiting.pop()
         try:
-            status = os.lstat(place)
-            newest = max(newest, _note(place, status, lines))
-            if stat.S_ISDIR(status.st_mode):
-                with os.scandir(place) as entries:
-                    for entry in sorted(entries, key=_name):
-                        if entry.name in _PASSED_BY:
-                            continue
-                        if entry.is_dir(follow_symlinks=False):
-                            waiting.append(entry.path)
-                        else:
-                            status = entry.stat(follow_symlinks=False)
-                            newest = max(newest, _note(entry.path, status, lines))
+            with os.scandir(waiting.pop()) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
-            lines.append(f"{place} {error.errno}")
+            lines.append(str(error.errno))
+            continue
+        for entry in entries:
+            if entry.name in _PASSED_BY:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                # Its times change with what is passed by; what counts in it has values.
+                waiting.append(entry.path)
+                lines.append(entry.path)
+            else:
+                values, changed = _values(entry.path)
+                lines.append(values)
+                newest = max(newest, changed)
     return "\n".join(lines), newest
 
 
-def _name(entry: os.DirEntry[str]) -> str:
-    return entry.name
-
-
-def _note(path: str, status: os.stat_result, lines: list[str]) -> int:
-    """Adds how a file looks; gives when it changed."""
-    mode = status.st_mode
-    if stat.S_ISDIR(mode):
-        # Its own times change with what is passed by; what is in it has lines of its own.
-        lines.append(f"{path} {mode}")
-        return 0
-    if stat.S_ISLNK(mode):
-        lines.append(f"{path} {mode} {status.st_mtime_ns}")
-        status = os.stat(path)
+def _values(path: str) -> tuple[str, int]:
+    try:
+        status = os.lstat(path)
+        link = ""
+        if stat.S_ISLNK(status.st_mode):
+            link, status = f"link {status.st_ctime_ns} ", os.stat(path)
+    except OSError as error:
+        return f"{path} {error.errno}", 0
     changed = _changed(status)
-    lines.append(f"{path} {mode} {status.st_size} {status.st_ino} {changed}")
-    return changed
+    return (
+        f"{path} {link}{status.st_mode} {status.st_size} {status.st_ino} {changed}",
+        changed,
+    )
 
 
 def _changed(status: os.stat_result) -> int:
@@ -175,17 +167,14 @@ def _changed(status: os.stat_result) -> int:
 
 
 def known_digests(root: str) -> dict[str, list[str]]:
-    """By path below the output folder: the digests of what runs left there or found right."""
-    known: dict[str, list[str]] = {}
-    for line in _read(root, "digests").split("\0\n"):
-        path, _, digests = line.partition("\0")
-        if digests:
-            known[path] = digests.split(" ")
-    return known
+    """By path below the output folder: the digests of what runs left or found right."""
+    lines = _read(root, "digests").split("\0\n")
+    pairs = (line.partition("\0")[::2] for line in lines)
+    return {path: digests.split(" ") for path, digests in pairs if digests}
 
 
 def note_digests(root: str, digests: Mapping[str, str]) -> None:
-    """Adds what a run finds right or is about to write, before it writes.
+    """Adds what a run finds right and is about to write, before it writes.
 
     Args:
         digests: by path below the output folder.
@@ -201,14 +190,6 @@ def note_digests(root: str, digests: Mapping[str, str]) -> None:
     _write(root, "digests", text)
 
 
-def _digest_of(path: str) -> str | None:
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.sha256(stream.read()).hexdigest()
-    except OSError:
-        return None
-
-
 def _folder(root: str) -> str | None:
     """The project's folder in the user's cache; None when there is no place for one."""
     real = os.path.realpath(root)
@@ -219,23 +200,19 @@ def _folder(root: str) -> str | None:
     else:
         base = os.environ.get("XDG_CACHE_HOME", "")
         base = base if os.path.isabs(base) else os.path.expanduser("~/.cache")
-    place = os.path.join(os.path.realpath(base), "toolcast")
     # A cache in the project itself might have come with it.
+    place = os.path.join(os.path.realpath(base), "toolcast")
     if not os.path.isabs(base) or place.startswith(os.path.join(real, "")):
         return None
     return os.path.join(place, hashlib.sha256(os.fsencode(real)).hexdigest()[:32])
 
 
 def _read(root: str, name: str) -> str:
-    folder = _folder(root)
-    if folder is not None:
-        with contextlib.suppress(OSError, ValueError):
-            path = os.path.join(folder, name)
-            if stat.S_ISREG(os.lstat(path).st_mode):
-                with open(
-                    path, encoding="utf-8", errors="surrogateescape", newline=""
-                ) as f:
-                    return f.read()
+    path = os.path.join(_folder(root) or os.devnull, name)
+    with contextlib.suppress(OSError):
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            with open(path, "rb") as stream:
+                return stream.read().decode("utf-8", "surrogateescape")
     return ""
 
 
@@ -245,12 +222,12 @@ def _write(root: str, name: str, text: str) -> None:
     if folder is None:
         return
     temporary = os.path.join(folder, f"{name}.{os.urandom(8).hex()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with contextlib.suppress(OSError):
         os.makedirs(folder, mode=0o700, exist_ok=True)
         try:
-            descriptor = os.open(temporary, flags, 0o600)
-            with open(descriptor, "wb") as stream:
+            with open(os.open(temporary, flags, 0o600), "wb") as stream:
                 stream.write(text.encode("utf-8", "surrogateescape"))
             os.replace(temporary, os.path.join(folder, name))
         except OSError:

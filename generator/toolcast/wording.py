@@ -104,7 +104,7 @@ class Suggestions:
         self._left = _MOST_SUGGESTIONS
 
     def near(self, word: str) -> str:
-        """What `did_you_mean` says, as long as there are suggestions left."""
+        """As `did_you_mean`; empty when there are no suggestions left."""
         self._left -= 1
         return did_you_mean(word, self._known) if self._left >= 0 else ""
 

@@ -21,12 +21,12 @@ MATRIX = {
     for c, cell in zip(CLIENTS, row[1:], strict=True)
 }
 TOOLS = [row[0] for row in ROWS[1:]]
-OWN = list(registry.MODULES)
+LOCAL = [tool.name for tool in registry.REGISTRY.local_tools]
 
 
 cells = pytest.mark.parametrize(("client", "tool"), MATRIX)
-own_cells = pytest.mark.parametrize(
-    ("client", "tool"), [c for c in MATRIX if c[1] in OWN]
+local_cells = pytest.mark.parametrize(
+    ("client", "tool"), [c for c in MATRIX if c[1] in LOCAL]
 )
 
 

@@ -1,6 +1,6 @@
 """Every path to a tool, for every client, against one table.
 
-The own tools are kirishima's, the others those of a real MCP server that its toolset names.
+The local tools are kirishima's, the others those of a real MCP server that its toolset names.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from generated.kirishima import cli, langchain_tools, prompts, registry
 from generated.kirishima.mcp_server import SERVER
 from tests.access.matrix import (
     CLIENTS,
+    LOCAL,
     MATRIX,
-    OWN,
     TOOLS,
     cells,
     listed,
+    local_cells,
     may,
-    own_cells,
 )
 from tests.http.serving import ROOT
 from toolcast_runtime.access.clients import UnknownClientError
@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("personal")]
 
 def test_the_table_has_every_tool_and_client() -> None:
     assert list(registry.CLIENTS) == CLIENTS
-    assert set(OWN) <= set(TOOLS)
+    assert set(LOCAL) <= set(TOOLS)
 
 
 @cells
@@ -55,8 +55,8 @@ def test_catalogue(client: str, tool: str) -> None:
     assert (tool in names) == (MATRIX[client, tool] == "routed")
 
 
-@own_cells
-def test_lists_of_own_tools(client: str, tool: str) -> None:
+@local_cells
+def test_lists_of_local_tools(client: str, tool: str) -> None:
     for names in (
         registry.REGISTRY.names(client),
         {one.name for one in registry.REGISTRY.tools(client)},
@@ -77,11 +77,10 @@ def test_look_up_by_names(client: str, tool: str) -> None:
             registry.get_openai_tools_by_names_sync([tool], client)
 
 
-@own_cells
-def test_look_up_of_own_tools(client: str, tool: str) -> None:
+@local_cells
+def test_look_up_of_local_tools(client: str, tool: str) -> None:
     for find in (
         registry.get_tool,
-        registry.REGISTRY.listed_tool,
         langchain_tools.get_langchain_tool,
     ):
         if may(client, tool):
@@ -98,22 +97,25 @@ def test_call(client: str, tool: str) -> None:
     assert (response.error == f"unknown tool `{tool}`") == (not may(client, tool))
 
 
-@own_cells
+@local_cells
 def test_command_line(client: str, tool: str) -> None:
     from click.testing import CliRunner
 
     shown = CliRunner().invoke(cli.main, ["--client", client, "--help"])
-    keyword = cli.KEYWORDS[tool] or "no keyword"
+    decision = registry.get_tool(tool, "internal").cli or {}
+    keyword = decision["command"] or "no keyword"
     found = re.search(rf"^  {keyword}  ", shown.output, re.MULTILINE)
     assert (found is not None) == may(client, tool)
     ran = CliRunner().invoke(cli.main, ["--client", client, keyword, "--nonsense"])
     assert (f"No such command '{keyword}'" in ran.output) == (not may(client, tool))
 
 
-@own_cells
+@local_cells
 def test_prompt(client: str, tool: str) -> None:
     summary = registry.get_tool(tool, "internal").summary
-    sections = "".join(prompts.section(name, client) for name in prompts.SECTIONS)
+    sections = "".join(
+        prompts.section(name, client) for name in prompts.PROMPTS.sections
+    )
     bullet = f"- **{tool}**: {summary}\n"
     assert (bullet in prompts.preamble(client)) == may(client, tool)
     assert (bullet in sections) == may(client, tool)
@@ -125,10 +127,22 @@ def test_prompt(client: str, tool: str) -> None:
 
 
 def test_prompts_of_a_client_with_every_tool_are_the_files() -> None:
-    folder = ROOT / "generated/kirishima/prompts"
-    for name, file in prompts.SECTIONS.items():
-        assert prompts.section(name, "internal") == (folder / file).read_text()
-    assert prompts.preamble("internal") == (folder / "preamble.md").read_text()
+    def text(file: str) -> str:
+        path = ROOT / "generated/kirishima/prompts" / file
+        return path.read_text().partition("\n")[2]
+
+    for name in prompts.PROMPTS.sections:
+        assert prompts.section(name, "internal") == text(f"section_{name}.md")
+    assert prompts.preamble("internal") == text("preamble.md")
+    assert prompts.cli_block() == prompts.cli_block("internal") == text("cli.md")
+
+
+@local_cells
+def test_cli_block(client: str, tool: str) -> None:
+    decision = registry.get_tool(tool, "internal").cli or {}
+    block = prompts.cli_block(client)
+    for line in decision["lines"]:
+        assert (f".cli {line['line']}" in block) == may(client, tool)
 
 
 def test_prompts_of_others_are_like_the_files_without_what_they_may_not_have() -> None:
@@ -165,14 +179,13 @@ def test_nobody_gets_anything(client: Any, tool: str) -> None:
             ask(client)
     for find in (
         registry.get_tool,
-        registry.REGISTRY.listed_tool,
         langchain_tools.get_langchain_tool,
     ):
         with pytest.raises(LookupError):
             find(tool, client)
     with pytest.raises(UnknownClientError):
         registry.get_openai_tools_by_names_sync([tool], client)
-    for name in prompts.SECTIONS:
+    for name in prompts.PROMPTS.sections:
         with pytest.raises(UnknownClientError):
             prompts.section(name, client)
     response = registry.call_tool_sync(tool, {}, client)

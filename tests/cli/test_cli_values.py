@@ -178,8 +178,14 @@ def test_json_alone_and_with_words(give: Run) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        *(["--count", "x"], ["--count", "1.5"], ["--ratio", "NaN"], ["--ratio", "1e"]),
-        *(["--numbers", "1,2"], ["--options", "{"], ["--step", "3"], ["--later", "x"]),
+        ["--count", "x"],
+        ["--count", "1.5"],
+        ["--ratio", "NaN"],
+        ["--ratio", "1e"],
+        ["--numbers", "1,2"],
+        ["--options", "{"],
+        ["--step", "3"],
+        ["--later", "x"],
         ["--arguments", "[" * 100_000],
     ],
 )

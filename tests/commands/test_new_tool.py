@@ -117,7 +117,13 @@ def test_several_toolsets_and_sections_ask_for_a_name(project: Path) -> None:
     assert "`--section` with one of `more` and `text`" in asked.stderr
     asked = run(
         project,
-        *("toolcast", "new", "x", "--toolset", "other", "--section", "txt"),
+        "toolcast",
+        "new",
+        "x",
+        "--toolset",
+        "other",
+        "--section",
+        "txt",
         expect=2,
     )
     assert "did you mean `text`?" in asked.stderr

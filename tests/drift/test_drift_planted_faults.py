@@ -1,24 +1,40 @@
-"""Each way in which outputs drifted from their specs is planted, and found twice.
+"""Each way in which outputs drifted from their specs is planted, and found or impossible.
 
-Once by `toolcast check`, at the file; once by the generated tests alone, which name the
-tool and the fault. Where a block and its snapshot are edited together, as somebody does
-who updates snapshots without looking, the other checks still find it.
+Once `toolcast check` names the file; once the generated tests alone fail, in plain pytest. They
+run `check` themselves, and besides that hold each live consumer to the definitions, so that
+most faults are found without the generator, too.
+
+Of the drifts that real projects had, these cannot be written any more:
+
+* server-lacks-a-tool, server-has-a-tool-of-its-own, wrapper-dropped, keyword-dropped,
+  keyword-of-no-tool, command-dropped: no module lists the tools. The server, the wrappers and
+  the commands are made from the registry, whose list is the folder `tools/`; to drop a tool or
+  to add one is to delete or to add files, which is planted below.
+* registered-tool-without-dispatch: there is no table of handlers. A definition names its own.
+* lists-show-another-schema, lists-are-torn: what is listed, what calls are checked by and what
+  is committed is one file. Torn, it does not load, which is planted below.
+* fixture-changed: there is no fixture besides the definition.
+* server-lists-in-another-order: the order comes from the definitions. What a client may have
+  is said in `registry.py` alone; edited there, `check` finds it, as below.
+
+The others are found: description-changed, argument-renamed, schema-loosened, enum-shortened,
+the four deleted lines of the CLI block, old-name-in-a-block, paragraph-removed, bullet-removed,
+bullet-missing-in-the-preamble and block-edited.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from toolcast.output.plan import make_plan
-
 K = "generated/kirishima"
 M = "generated/molecule"
-QUICK = "not tools_list and not langchain"
+QUICK = "not tools_list and not langchain and not check"
+CHECK = "check_is_content"
 
 
 @dataclass(frozen=True)
@@ -26,176 +42,190 @@ class Fault:
     """An edit, and what the generated tests say of it."""
 
     id: str
-    files: tuple[str, ...]
+    file: str
     old: str
     new: str
     says: tuple[str, ...]
     tests: str = QUICK
 
 
+def edited(id: str, file: str, old: str, new: str) -> Fault:
+    """A fault in what only the spec says otherwise: `check`, run by the tests, finds it."""
+    return Fault(id, file, old, new, (file, "output/"), CHECK)
+
+
 FAULTS = [
-    # -- one list of tools is not the other
-    Fault(
-        "server-lacks-a-tool",
-        (f"{K}/mcp_server.py",),
-        '    "memory",\n',
+    # -- a tool is not what its spec says
+    edited(
+        "description-changed",
+        f"{K}/tools/smarthome.json",
+        '"description": "Ask the house for something in plain words: switch',
+        '"description": "Ask the home for something in plain words: switch',
+    ),
+    edited(
+        "argument-renamed", f"{K}/tools/smarthome.json", '"device": {', '"gadget": {'
+    ),
+    edited(
+        "schema-loosened",
+        f"{K}/tools/smarthome.json",
+        '      "required": ["user_request"],\n',
         "",
-        ("missing in the MCP server's TOOLS: memory",),
+    ),
+    edited(
+        "enum-shortened",
+        f"{M}/tools/recall_memory.json",
+        '["LOCAL", "TEAM", "GLOBAL", ""]',
+        '["LOCAL", "TEAM", ""]',
     ),
     Fault(
-        "server-has-a-tool-of-its-own",
-        (f"{K}/mcp_server.py",),
-        '    "memory",\n',
-        '    "memory",\n    "ghost",\n',
-        ("without a spec in the MCP server's TOOLS: ghost",),
+        "example-that-does-not-fit",
+        f"{K}/tools/smarthome.json",
+        '      "required": ["user_request"],\n',
+        '      "required": ["user_request", "device", "room"],\n',
+        ("smarthome: example 1: `device` is required",),
+    ),
+    edited(
+        "client-may-have-less",
+        f"{K}/registry.py",
+        'allow=("github_issue", "get_personality")',
+        'allow=("get_personality",)',
+    ),
+    edited(
+        "handler-of-another-tool",
+        f"{K}/tools/smarthome.json",
+        "examples.kirishima.smarthome:smarthome",
+        "examples.kirishima.memory:memory",
+    ),
+    # -- what does not load
+    Fault(
+        "handler-from-anywhere",
+        f"{K}/tools/smarthome.json",
+        "examples.kirishima.smarthome:smarthome",
+        "os:system",
+        ("the handler `os:system` of `smarthome` is refused",),
     ),
     Fault(
-        "server-lists-in-another-order",
-        (f"{K}/registry.py",),
-        '"copilot": Client(allow=("github_issue", "get_personality"))',
-        '"copilot": Client(allow=("get_personality",))',
-        ("tools/list for copilot: names differs", '-  "github_issue"'),
-        "tools_list and copilot and 2026",
+        "definition-is-torn",
+        f"{K}/tools/smarthome.json",
+        '  "summary": "Ask the house',
+        '<<<<<<< HEAD\n  "summary": "Ask the house',
+        ("smarthome.json has the marks of a merge conflict",),
     ),
     Fault(
-        "registered-tool-without-dispatch",
-        (f"{K}/registry.py",),
-        '    "memory": "memory",\n',
-        "",
-        ("memory: the registry lacks it",),
+        "definition-of-another-name",
+        f"{K}/tools/smarthome.json",
+        '    "name": "smarthome",',
+        '    "name": "memory",',
+        ("signed for `smarthome` and defines `memory`",),
     ),
     Fault(
-        "wrapper-dropped",
-        (f"{K}/langchain_tools.py",),
-        '    "stickynotes",\n',
-        "",
-        ("missing in the LangChain wrappers' TOOLS: stickynotes",),
+        "runtime-of-another-level",
+        f"{K}/__init__.py",
+        "require_level(1, ",
+        "require_level(99, ",
+        ("is generated for runtime level 99",),
+    ),
+    # -- a consumer shows something else than the definitions
+    Fault(
+        "server-shows-less",
+        f"{K}/mcp_server.py",
+        "\nif __name__",
+        '\nREGISTRY.local_tools[0].exclusions["mcp"] = "x"\n\nif __name__',
+        ("MCP for internal differs", '-  "get_personality"'),
+    ),
+    Fault(
+        "wrappers-show-less",
+        f"{K}/langchain_tools.py",
+        "\nget_langchain_tools = ",
+        "\nLANGCHAIN_TOOLS.all = lambda client: []\nget_langchain_tools = ",
+        ("LangChain for internal differs", '-  "memory"'),
         "langchain_wraps",
     ),
-    # -- one tool is not what its spec says
     Fault(
-        "description-changed",
-        (f"{K}/tools/smarthome.py",),
-        '            "Ask the house for something in plain words: switch',
-        '            "Ask the home for something in plain words: switch',
-        ("smarthome: the MCP description differs", '+"Ask the home'),
+        "wire-shows-something-else",
+        f"{K}/mcp_server.py",
+        "if __name__ ==",
+        'REGISTRY.get_tool("memory", "internal").definition["title"] = "x"\n'
+        'object.__setattr__(REGISTRY.get_tool("memory", "internal"), "source", None)\n'
+        "if __name__ ==",
+        ("tools/list for internal: memory differs", '+  "title": "x"'),
+        "tools_list and internal and 2026",
     ),
     Fault(
-        "argument-renamed",
-        (f"{K}/tools/smarthome.py",),
-        '                "device": {',
-        '                "gadget": {',
-        ("smarthome: the MCP inputSchema differs", '-    "device": {'),
+        "commands-show-less",
+        f"{M}/cli.py",
+        "\nif __name__",
+        '\nmain._commands = [c for c in main._commands if c.keyword != "peers"]\n\nif __name__',
+        ("the commands for None differs", '-  "peers"', "peers: "),
     ),
-    Fault(
-        "schema-loosened",
-        (f"{K}/tools/smarthome.py",),
-        '            "required": ["user_request"],\n',
-        "",
-        ("smarthome: the MCP inputSchema differs", '-    "user_request"'),
-    ),
-    Fault(
-        "lists-show-another-schema",
-        (f"{K}/definitions.jsonl",),
-        '"required":["user_request"],',
-        "",
-        ("smarthome: generated.kirishima/definitions.jsonl is not the file",),
-        "mcp_definition and smarthome",
-    ),
-    Fault(
-        "lists-are-torn",
-        (f"{K}/definitions.jsonl",),
-        '"openWorldHint":false}}}\n{"name":"stickynotes"',
-        '"openWorldHint":false}}}\n{"name":"sticky',
-        ("is not the file that the registry was generated with",),
-        "langchain_wrapper and smarthome",
-    ),
-    Fault(
-        "enum-shortened",
-        (f"{M}/tools/recall_memory.py",),
-        '"enum": ["LOCAL", "TEAM", "GLOBAL", ""]',
-        '"enum": ["LOCAL", "TEAM", ""]',
-        ("recall_memory: the MCP inputSchema differs", '-        "GLOBAL"'),
-    ),
-    Fault(
-        "fixture-changed",
-        (f"{K}/snapshots/mcp/smarthome.json",),
-        '"destructiveHint": true',
-        '"destructiveHint": false',
-        ("smarthome: mcp differs from its snapshot", '+    "destructiveHint": true'),
-    ),
-    # -- the command line
-    Fault(
-        "keyword-dropped",
-        (f"{M}/cli.py",),
-        '    "list_peers": "peers",\n',
-        "",
-        ("list_peers: the CLI keyword map lacks it",),
-    ),
-    Fault(
-        "keyword-of-no-tool",
-        (f"{M}/cli.py",),
-        '    "list_peers": "peers",\n',
-        '    "list_peers": "peers",\n    "ghost": "boo",\n',
-        ("without a spec in the CLI keyword map: ghost",),
-    ),
-    Fault(
-        "command-dropped",
-        (f"{M}/cli.py",),
-        '    Command("list_peers", "peers"),\n',
-        "",
-        ("list_peers: its CLI commands differs", '-  "peers"'),
-    ),
+    # -- the command line's block
     *(
         Fault(
             f"line-of-{keyword.replace(' ', '')}-deleted",
-            (f"{M}/prompts/cli.md", f"{M}/snapshots/blocks/cli.md"),
+            f"{M}/prompts/cli.md",
             f"  python -m generated.molecule.cli {keyword}{after}",
             f"  (gone: delegate status peers info){after}",
-            (f"{tool}: the CLI block has no line", f"generated.molecule.cli {keyword}"),
+            (
+                f"-  python -m generated.molecule.cli {keyword}",
+                "prompts/cli.md differs",
+            ),
         )
-        for tool, keyword, after in (
-            ("list_peers", "peers", "   "),
-            ("delegate_task", "delegate", " <workspace_id> <task...> "),
-            ("delegate_task_async", "delegate --async", " <"),
-            ("check_task_status", "status", " <"),
+        for keyword, after in (
+            ("peers", "   "),
+            ("delegate", " <workspace_id> <task...>"),
+            ("delegate --async", " <"),
+            ("status", " <"),
         )
     ),
     # -- the prompt
     Fault(
         "old-name-in-a-block",
-        (f"{M}/prompts/section_a2a.md", f"{M}/snapshots/blocks/section_a2a.md"),
+        f"{M}/prompts/section_a2a.md",
         "Access control:",
         "Never call delegate_to_workspace. Access control:",
-        ("section_a2a.md:", "still says `delegate_to_workspace`"),
+        ("prompts/section_a2a.md differs", "+Never call delegate_to_workspace."),
     ),
     Fault(
         "paragraph-removed",
-        (f"{K}/prompts/section_home.md", f"{K}/snapshots/blocks/section_home.md"),
+        f"{K}/prompts/section_home.md",
         "Send one request at a time, short and complete",
         "Send requests",
-        ("smarthome: its paragraphs in section `home` are missing",),
+        ("prompts/section_home.md differs", "-Send one request at a time"),
     ),
     Fault(
         "bullet-removed",
-        (f"{K}/prompts/section_home.md", f"{K}/snapshots/blocks/section_home.md"),
+        f"{K}/prompts/section_home.md",
         "- **smarthome**: Ask the house for something, in plain words.\n",
         "",
-        ("smarthome: its bullet in section `home` are missing",),
+        ("prompts/section_home.md differs", "-- **smarthome**: Ask the house"),
     ),
     Fault(
         "bullet-missing-in-the-preamble",
-        (f"{K}/prompts/preamble.md", f"{K}/snapshots/blocks/preamble.md"),
+        f"{K}/prompts/preamble.md",
         "- **smarthome**: Ask the house for something, in plain words.\n",
         "",
-        ("smarthome: the preamble lacks its bullet",),
+        ("prompts/preamble.md differs", "-- **smarthome**: Ask the house"),
     ),
     Fault(
         "block-edited",
-        (f"{K}/prompts/section_home.md",),
+        f"{K}/prompts/section_home.md",
         "The house that the user lives in.",
         "The house.",
         ("prompts/section_home.md differs", "+The house."),
+    ),
+    Fault(
+        "module-says-something-else",
+        f"{K}/prompts/__init__.py",
+        "The house that the user lives in.",
+        "The house.",
+        ("prompts/section_home.md differs", "+The house that the user lives in."),
+    ),
+    Fault(
+        "definition-says-something-else",
+        f"{K}/tools/smarthome.json",
+        '"Send one request at a time, short and complete',
+        '"Send requests',
+        ("prompts/section_home.md differs", "+Send one request at a time"),
     ),
 ]
 
@@ -207,48 +237,85 @@ def generated_tests(project: Any, folder: str, tests: str) -> Any:
     return project.run(*words, "-p", "no:cacheprovider", env=plain)
 
 
+def differing(project: Any) -> list[str]:
+    """The files that `check` names."""
+    checked = project.toolcast("check", "--format", "json")
+    return [finding["file"] for finding in json.loads(checked.stdout)["findings"]]
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
-def test_a_planted_fault_is_found(
-    project_copy: Any, expected_files: Mapping[str, bytes], fault: Fault
-) -> None:
-    for file in fault.files:
-        project_copy.edit(file, fault.old, fault.new)
+def test_a_planted_fault_is_found(project_copy: Any, fault: Fault) -> None:
+    project_copy.edit(fault.file, fault.old, fault.new)
+    assert differing(project_copy) == [fault.file]
 
-    plan = make_plan(str(project_copy.root / "generated"), expected_files)
-    found = {f.place.file: f.rule for f in plan.findings("generated")}
-    assert found == dict.fromkeys(fault.files, "output/hand-edited")
-
-    folder = "/".join(fault.files[0].split("/")[:2])
+    folder = "/".join(fault.file.split("/")[:2])
     tested = generated_tests(project_copy, folder, fault.tests)
-    assert tested.returncode == 1, tested.stdout + tested.stderr
+    assert tested.returncode in (1, 2), tested.stdout + tested.stderr
     for text in fault.says:
         assert text in tested.stdout, tested.stdout
+
+
+def types_deleted(project: Any) -> str:
+    (project.root / K / "tools/memory.py").unlink()
+    return "memory.json has no memory.py beside it"
+
+
+def definition_deleted(project: Any) -> str:
+    (project.root / K / "tools/memory.json").unlink()
+    return "memory.py has no memory.json beside it"
+
+
+def tool_deleted(project: Any) -> str:
+    types_deleted(project), definition_deleted(project)
+    return "prompts/section_memory.md differs"
+
+
+def foreign_tool_added(project: Any) -> str:
+    (project.root / K / "tools/ghost.py").touch()
+    project.write(f"{K}/tools/ghost.json", '{"name": "ghost"}\n')
+    return "ghost.json does not have Toolcast's signature"
+
+
+def every_tool_deleted(project: Any) -> str:
+    for path in (project.root / K / "tools").iterdir():
+        if path.name != "__init__.py":
+            path.unlink()
+    return "there is no tool"
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        types_deleted,
+        definition_deleted,
+        tool_deleted,
+        foreign_tool_added,
+        every_tool_deleted,
+    ],
+)
+def test_a_tool_that_is_not_whole_is_found(
+    project_copy: Any, plant: Callable[[Any], str]
+) -> None:
+    says = plant(project_copy)
+    assert differing(project_copy)
+    tested = generated_tests(project_copy, K, QUICK)
+    assert tested.returncode in (1, 2), tested.stdout + tested.stderr
+    assert says in tested.stdout
 
 
 def test_without_a_fault_both_are_content(project_copy: Any) -> None:
     checked = project_copy.toolcast("check")
     assert checked.returncode == 0, checked.stderr
     for folder in (K, M):
-        tested = generated_tests(project_copy, folder, QUICK)
+        tested = generated_tests(project_copy, folder, f"({QUICK}) or {CHECK}")
         assert tested.returncode == 0, tested.stdout
 
 
 def test_check_names_the_file_and_the_way_out(project_copy: Any) -> None:
-    project_copy.edit(f"{K}/mcp_server.py", '    "memory",\n', "")
+    project_copy.edit(f"{K}/mcp_server.py", 'name="kirishima"', 'name="k"')
     checked = project_copy.toolcast("check", "--format", "json")
     assert checked.returncode == 1
     [finding] = json.loads(checked.stdout)["findings"]
     assert finding["file"] == f"{K}/mcp_server.py"
-    assert finding["rule"] == "output/hand-edited"
-    assert "toolcast generate --force" in finding["help"]
-
-
-def test_a_reserved_name_counts_in_its_own_toolset_only(project_copy: Any) -> None:
-    """A name that one toolset has given up may be a live tool's in another."""
-    project_copy.edit(
-        "specs/kirishima/smarthome.yaml",
-        "Report what the house answered",
-        "It is not delegate_to_workspace. Report what the house answered",
-    )
-    project_copy.generate()
-    assert generated_tests(project_copy, K, "gone_name or section").returncode == 0
+    assert finding["rule"].startswith("output/")
+    assert "toolcast generate" in finding["help"]

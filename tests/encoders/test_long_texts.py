@@ -20,6 +20,7 @@ WORDS = st.lists(
 )
 TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join))
 
+
 @settings(max_examples=600)
 @given(TEXTS, st.integers(10, WIDTH))
 @example("a " * 60 + "\n", 40)

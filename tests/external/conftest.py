@@ -43,7 +43,8 @@ async def opened() -> AsyncIterator[Open]:
     made: list[ExternalTools] = []
 
     def make(*servers: ExternalServer, taken: tuple[str, ...] = ()) -> ExternalTools:
-        made.append(ExternalTools(servers, taken))
+        made.append(ExternalTools(servers))
+        made[-1].reserve_names(taken)
         return made[-1]
 
     yield make

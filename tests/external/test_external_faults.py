@@ -27,7 +27,10 @@ async def test_a_server_that_dies_in_mid_call_comes_back(
     caplog.set_level(logging.INFO, "toolcast")
     tools = opened(odd("well"))
     assert [tool.name for tool in await tools.list_tools()] == [
-        *("echo", "die", "hang", "secret")
+        "echo",
+        "die",
+        "hang",
+        "secret",
     ]
     assert (await call(tools, "die")).error == LOST
     await until(lambda: caplog.text.count("it offers 4 tools") == 2)

@@ -147,8 +147,8 @@ async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
         odd("well", prefix="odd.", allow=("echo", "hang"), restrict=("hang",))
     )
     assert [tool.name for tool in await tools.list_tools()] == ["odd.echo"]
-    assert tools.may_own("odd.echo")
-    assert not any(map(tools.may_own, ("echo", "odd.hang", "odd.die", "odd.")))
+    assert tools.may_have("odd.echo")
+    assert not any(map(tools.may_have, ("echo", "odd.hang", "odd.die", "odd.")))
 
 
 async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:

@@ -14,11 +14,11 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-AWKWARD = [
-    *("config", "run_manager", "runtime", "self", "callbacks", "args", "kwargs"),
-    *("from", "a-b", "class", "type", "input", "name", "tool_input", "state", "store"),
-    *("tool_call_id", "arguments", "cls", "client", "registry", "_private", "schema"),
-]
+AWKWARD = (
+    "config run_manager runtime self callbacks args kwargs from a-b class type "
+    "input name tool_input state store tool_call_id arguments cls client "
+    "registry _private schema"
+).split()
 
 HANDLERS = """
 import contextvars

@@ -10,6 +10,12 @@ from click.testing import CliRunner
 
 from toolcast.commands.entry import main
 
+# Only the toolset's own modules; reading whole libraries takes long.
+STRICT = """
+    --strict --explicit-package-bases --no-site-packages --ignore-missing-imports
+    --follow-imports=silent --allow-untyped-decorators
+""".split()
+
 
 def test_a_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
     (tmp_path / "specs" / "bare").mkdir(parents=True)
@@ -25,11 +31,13 @@ def test_a_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
     checked = subprocess.run(
         [
-            *(sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"),
-            # Only the toolset's own modules; reading whole libraries takes long.
-            *("--no-site-packages", "--ignore-missing-imports"),
-            *("--follow-imports=silent", "--allow-untyped-decorators"),
-            *("--cache-dir", str(tmp_path / "cache"), "generated/bare"),
+            sys.executable,
+            "-m",
+            "mypy",
+            *STRICT,
+            "--cache-dir",
+            "cache",
+            "generated/bare",
         ],
         cwd=tmp_path,
         capture_output=True,

@@ -139,6 +139,27 @@ def test_a_change_is_seen_at_once(small: Any) -> None:
         wait()
 
 
+def test_what_cannot_be_read_hides_no_change_behind_it(small: Any) -> None:
+    (small.root / "specs/toy/a").symlink_to("nowhere")
+    (small.root / "handlers/a").symlink_to("nowhere")
+    wait()
+    assert generate(str(small.root)).code == 0
+    assert repeated(small) is not None
+    handler(small)
+    assert repeated(small) is None
+
+
+def test_the_target_of_a_link_counts(small: Any) -> None:
+    module = small.root / "handlers/toy.py"
+    module.rename(small.root / "toy.py")
+    module.symlink_to(small.root / "toy.py")
+    wait()
+    assert generate(str(small.root)).code == 0
+    assert repeated(small) is not None
+    small.edit("toy.py", "Hello", "Hullo")
+    assert repeated(small) is None
+
+
 def test_an_input_that_is_changed_meanwhile_is_not_taken_for_read(
     small: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.handler_code.functions import Unit, read_unit
-from toolcast.handler_code.package_names import HandlerPackage, Known
+from toolcast.handler_code.functions import Node, read_node
+from toolcast.handler_code.package_names import Definition, HandlerPackage
 from toolcast.handler_code.pools import Pools
 
 ACCESSORS = {f"handlers.work:pool{n}": f"p{n}" for n in range(3)}
@@ -27,11 +27,11 @@ class Looked:
         (root / "handlers/work.py").write_text("\n".join(body) + "\n")
         self.package = HandlerPackage(str(root), (".",), "handlers")
         self.times: Counter[str] = Counter()
-        self.pools = Pools(ACCESSORS, self.unit)
+        self.pools = Pools(ACCESSORS, self.node)
 
-    def unit(self, known: Known) -> Unit:
+    def node(self, known: Definition) -> Node:
         self.times[known.name] += 1
-        return read_unit(self.package, known)
+        return read_node(self.package, known)
 
     def of(self, name: str) -> set[str]:
         scope = self.package.scope("handlers.work")

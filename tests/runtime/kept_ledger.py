@@ -14,7 +14,7 @@ import pytest
 
 from toolcast_runtime import CallContext, ToolResponse
 from toolcast_runtime.calls.tool_calls import ToolCalls
-from toolcast_runtime.ledger.ledger_settings import LedgerSettings
+from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.tools import Tool
 
 HANDLERS = "tests.runtime.ledger_handlers"
@@ -41,7 +41,8 @@ class Kept:
         schema = more.pop("schema", {"type": "object"})
         tool = Tool(
             name,
-            *("", ""),
+            "",
+            "",
             {"name": name, "inputSchema": schema},
             handler=f"{HANDLERS}:{name}",
             persistent=True,

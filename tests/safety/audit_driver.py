@@ -13,11 +13,10 @@ import resource
 import sys
 from typing import Any
 
-WATCHED = (
-    *("socket.", "subprocess.", "os.", "shutil.", "tempfile.", "ctypes.", "pty."),
-    *("urllib.", "http.", "ftplib.", "smtplib.", "sqlite3.", "fcntl.", "signal."),
-    *("open", "import", "exec", "compile", "pickle.", "winreg."),
-)
+WATCHED = tuple("""
+    socket. subprocess. os. shutil. tempfile. ctypes. pty. urllib. http. ftplib. smtplib.
+    sqlite3. fcntl. signal. open import exec compile pickle. winreg.
+    """.split())
 seen: list[list[Any]] = []
 project = ""
 is_counting = False

@@ -80,9 +80,12 @@ def test_lists_of_real_servers_hold(path: Path, twin_of: Callable[[Any], None]) 
     for tool in json.loads(path.read_text("utf-8"))["tools"]:
         spec = {"name": tool["name"], "summary": "x"}
         for theirs, ours in (
-            *(("title", "title"), ("description", "description")),
-            *(("inputSchema", "parameters"), ("outputSchema", "returns")),
-            *(("annotations", "annotations"), ("_meta", "meta")),
+            ("title", "title"),
+            ("description", "description"),
+            ("inputSchema", "parameters"),
+            ("outputSchema", "returns"),
+            ("annotations", "annotations"),
+            ("_meta", "meta"),
         ):
             if tool.get(theirs) is not None:
                 spec[ours] = tool[theirs]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,46 +95,70 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     "python_strings.string": (python_strings, "string", naive, "gate"),
     "python.encode, text": (python, "encode", encode_raw, "gate"),
     "python.literal": (
-        *(python, "literal", lambda value, *_: code(f"{value!r}; x()")),
+        python,
+        "literal",
+        lambda value, *_: code(f"{value!r}; x()"),
         "gate",
     ),
     "python.words": (python, "words", lambda text: code(f"{text}\nimport os"), "gate"),
     "python.identifier": (
-        *(python, "identifier", lambda name: code(f"{name}, os")),
+        python,
+        "identifier",
+        lambda name: code(f"{name}, os"),
         "gate",
     ),
     "python.imported": (
-        *(python, "imported", lambda *_, **__: code("from os import system")),
+        python,
+        "imported",
+        lambda *_, **__: code("from os import system"),
         "gate",
     ),
     "python_types.annotation": (
-        *(python_types, "annotation", lambda *_: code("x()")),
+        python_types,
+        "annotation",
+        lambda *_: code("x()"),
         "gate",
     ),
     "python_types.parameters": (
-        *(python_types, "parameters", lambda *_: code("(self, x=y())")),
+        python_types,
+        "parameters",
+        lambda *_: code("(self, x=y())"),
         "gate",
     ),
     "json_text.pretty": (json_text, "pretty", sorted_json, "gate"),
     "json_text._scalar": (json_text, "_scalar", bools_as_numbers, "round trip"),
     "json_text._number": (
-        *(json_text, "_number", lambda n: f"{n:.0f}", "round trip"),
+        json_text,
+        "_number",
+        lambda n: f"{n:.0f}",
+        "round trip",
     ),
     "json_text._string": (json_text, "_string", naive, "gate"),
     "markdown.inline": (
-        *(markdown, "inline", lambda t: code(t.replace(" ", "\n## ")), "gate"),
+        markdown,
+        "inline",
+        lambda t: code(t.replace(" ", "\n## ")),
+        "gate",
     ),
     "markdown.inline, softly": (
-        *(markdown, "inline", lambda t: code(t.replace(".", "")), "round trip"),
+        markdown,
+        "inline",
+        lambda t: code(t.replace(".", "")),
+        "round trip",
     ),
     "markdown.block": (markdown, "block", code, "gate"),
     "markdown.row": (markdown, "row", lambda t: code(f"## {t}"), "gate"),
     "names.module_name": (
-        *(names, "module_name", lambda n: re.sub(r"\W|\d", "_", n), "round trip"),
+        names,
+        "module_name",
+        lambda n: re.sub(r"\W|\d", "_", n),
+        "round trip",
     ),
     "names.class_name": (names, "class_name", lambda n: n, "gate"),
     "target.header": (
-        *(toolcast.targets.target, "header", lambda s: code(s.replace("/", "\n"))),
+        toolcast.targets.target,
+        "header",
+        lambda s: code(s.replace("/", "\n")),
         "gate",
     ),
 }
@@ -194,9 +218,7 @@ def test_the_benign_twin_sees_it_too(
     for key, user in list(sys.modules.items()):
         if key.startswith("toolcast.") and getattr(user, name, None) is real:
             monkeypatch.setattr(user, name, broken)
-    monkeypatch.setattr(
-        "toolcast.rendering.renderer.verify_shape", lambda *_: None
-    )
+    monkeypatch.setattr("toolcast.rendering.renderer.verify_shape", lambda *_: None)
     with pytest.raises((AssertionError, SyntaxError)):
         for toolset in hostile_toolsets:
             twin_of(toolset)

@@ -69,8 +69,7 @@ PLANTED: dict[str, tuple[Draw, str]] = {
     ),
     "bytes that it changed afterwards": (
         lambda text, context: {
-            "x.json": context.write("x.json", pretty({}), JsonShape(()))
-            + text.encode()
+            "x.json": context.write("x.json", pretty({}), JsonShape(())) + text.encode()
         },
         "were not rendered",
     ),
@@ -136,7 +135,9 @@ PLANTED: dict[str, tuple[Draw, str]] = {
         "declares no `shape`",
     ),
     "something else for a shape": (
-        one("x.py", "module.py.jinja", text=lambda _: inline("x"), shape=("docstring",)),
+        one(
+            "x.py", "module.py.jinja", text=lambda _: inline("x"), shape=("docstring",)
+        ),
         "declares no `shape`",
     ),
     "a shape of another kind": (
@@ -190,9 +191,13 @@ def test_a_target_around_the_gate_writes_nothing(
     draw, reason = PLANTED[kind]
     given = planted(draw, EVIL)
     assert given.files == {}
-    problems = [f for f in given.findings if f.rule in ("target/shape", "target/template")]
+    problems = [
+        f for f in given.findings if f.rule in ("target/shape", "target/template")
+    ]
     assert len(problems) == 1, given.findings
-    assert "target `planted`" in problems[0].message or "planted/" in problems[0].message
+    assert (
+        "target `planted`" in problems[0].message or "planted/" in problems[0].message
+    )
     assert re.search(reason, problems[0].message), problems[0].message
 
 

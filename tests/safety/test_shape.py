@@ -63,7 +63,13 @@ def test_python_that_nobody_predicted(text: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["import os, sys", "import os", "from os import *, x", "from os import a as b", "x()"],
+    [
+        "import os, sys",
+        "import os",
+        "from os import *, x",
+        "from os import a as b",
+        "x()",
+    ],
 )
 def test_a_block_imports_one_name_and_calls_what_is_known(body: str) -> None:
     text = f"if A:\n    {body}\n"
@@ -116,7 +122,9 @@ def test_json_that_nobody_predicted(text: str, problem: str) -> None:
         verify_shape("t", text.encode(), JsonShape(("a",)))
 
 
-@pytest.mark.parametrize("text", ["", "a\n", "a\nb\nc\n", "a\nb", "a\x0bb\n", "a\u2028b\n"])
+@pytest.mark.parametrize(
+    "text", ["", "a\n", "a\nb\nc\n", "a\nb", "a\x0bb\n", "a\u2028b\n"]
+)
 def test_plain_text_that_nobody_predicted(text: str) -> None:
     with pytest.raises(ShapeViolation):
         verify_shape("t", text.encode(), TextShape(2))
@@ -148,3 +156,16 @@ def test_what_is_no_shape_is_none(shape: object) -> None:
 )
 def test_a_file_has_a_shape_of_its_kind(path: str, kind: type[Shape]) -> None:
     assert shape_of_path(path) is kind
+
+
+def test_a_projects_own_template_may_hold_what_stands_in_it() -> None:
+    """It replaces one of ours, so that the view's shape does not know it."""
+    known = frozenset(["of", "our", "house", "os", "getcwd", "import", "from"])
+    markdown = MarkdownShape(("## A",))
+    verify_shape("t", b"# A of our house\n", markdown, known)
+    with pytest.raises(ShapeViolation, match="Other"):
+        verify_shape("t", b"# A of our house\n\n## Other tool\n", markdown, known)
+    python = PythonShape(("docstring",))
+    verify_shape("t", b"from os import getcwd\ngetcwd()\n", python, known)
+    with pytest.raises(ShapeViolation, match="system"):
+        verify_shape("t", b"from os import getcwd\nos.system()\n", python, known)

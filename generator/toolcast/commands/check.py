@@ -10,7 +10,6 @@ import click
 from ..findings import Severity
 from .exit_codes import USAGE, counted, fail, print_findings, project_root
 from .options import format_option, project_option
-from .progress import progress
 
 __all__ = ["command"]
 
@@ -34,10 +33,11 @@ def command(project: str | None, fail_on: str, format_: str) -> None:
     from ..output.comparison import look
     from ..output.diagnosis import diagnose
     from ..pipeline import generate
+    from .progress import progress
 
     root = project_root(project)
-    with progress() as watcher:
-        generated = generate(root, watcher=watcher)
+    with progress() as shown:
+        generated = generate(root, progress=shown)
     findings = generated.findings
     workspace = generated.workspace
     if workspace is not None and not has_errors(findings):

@@ -26,7 +26,6 @@ from .exit_codes import (
 )
 from .main import same_command
 from .options import format_option, project_option
-from .progress import progress
 
 if TYPE_CHECKING:
     from ..findings import Finding
@@ -72,10 +71,11 @@ def run(root: str, *, force: bool = False, format_: str = "text") -> Ended:
     from ..output.writer import write
     from ..pipeline import generate
     from ..stamp import known_digests, note_digests, remember
+    from .progress import progress
 
     began = time.time_ns()
-    with progress() as watcher:
-        generated = generate(root, watcher=watcher)
+    with progress() as shown:
+        generated = generate(root, progress=shown)
     workspace, findings = generated.workspace, generated.findings
     if workspace is None:
         return _ended(USAGE, findings, format_)
@@ -85,9 +85,8 @@ def run(root: str, *, force: bool = False, format_: str = "text") -> Ended:
         return ended
     output, files = workspace.output, generated.files
     try:
-        with progress() as watcher:
-            if watcher is not None:
-                watcher.stage("writing")
+        with progress() as shown:
+            shown.stage("writing")
             written = write(
                 root,
                 output,
@@ -95,7 +94,7 @@ def run(root: str, *, force: bool = False, format_: str = "text") -> Ended:
                 Recoverable(root, output, known_digests(root)),
                 force=force,
                 before=partial(note_digests, root, _digests(files)),
-                step=watcher.step if watcher is not None else bool,
+                step=shown.step,
             )
     except AnotherRun as error:
         fail(str(error))

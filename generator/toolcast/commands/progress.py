@@ -8,17 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["Progress", "progress"]
+from ..pipeline import Progress
+
+__all__ = ["progress"]
 
 _PATIENCE = 0.5
 _BETWEEN = 0.1
 
 
-class Progress:
-    """Tells what a run is at, from half a second on, ten times a second at most.
-
-    It satisfies `Watcher` of the pipeline.
-    """
+class ProgressLine(Progress):
+    """Prints what a run is at, from half a second on, ten times a second at most."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -57,17 +56,17 @@ class Progress:
 
 
 @contextmanager
-def progress(stream: TextIO | None = None) -> Iterator[Progress | None]:
-    """The progress of the work within; None when nobody watches.
+def progress(stream: TextIO | None = None) -> Iterator[Progress]:
+    """Prints the progress of the work within, if a person watches.
 
     Args:
-        stream: where it is told; default: standard error.
+        stream: where it is printed; default: standard error.
     """
     stream = stream or sys.stderr
     if not stream.isatty():
-        yield None
+        yield Progress()
         return
-    shown = Progress(stream)
+    shown = ProgressLine(stream)
     try:
         yield shown
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -94,6 +95,8 @@ def _routed_tools(toolset: Toolset, client: str | None) -> list[RoutedTool]:
     """What a client's catalogue has of the toolset's own tools."""
     from toolcast_runtime.router import RoutedTool
 
+    from ..facts.prompt_docs import usage_lines
+
     who = None if client is None else toolset.client(client)
     if who is None and (toolset.clients or client is not None):
         names = ", ".join(one.name for one in toolset.clients) or "none"
@@ -104,7 +107,8 @@ def _routed_tools(toolset: Toolset, client: str | None) -> list[RoutedTool]:
             tool.name,
             tool.summary,
             tool.model_description,
-            tool.when_to_use or "",
+            # The first paragraph of the docs, as the running router reads them.
+            "\n".join(takewhile(bool, map(str, usage_lines(tool)))),
             tool.parameters,
         )
         for tool in toolset.tools_in("registry")

@@ -1,1 +1,1 @@
-"""What in a text may be an attack on the model that reads it."""
+"""Finds texts that may attack the model that reads them."""

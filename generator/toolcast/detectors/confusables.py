@@ -1,4 +1,4 @@
-"""Letters of other scripts that are confused with Latin ones.
+"""Finds letters of other scripts that look like Latin ones.
 
 Source: Unicode's confusables, those of Latin letters that are common. Greek letters of
 formulas (`Δt`, `µs`, `λ-term`) are confused with no Latin letter and left alone.

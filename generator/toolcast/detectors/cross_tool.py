@@ -1,4 +1,4 @@
-"""Phrases that order the use of a named tool."""
+"""Finds phrases that order the use of another tool by its name."""
 
 from __future__ import annotations
 

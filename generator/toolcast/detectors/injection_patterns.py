@@ -1,4 +1,4 @@
-"""Word lists of attacks on models: what reviewers should look at twice.
+"""Phrases of attacks on models, which reviewers should look at twice.
 
 These are heuristics. They find the wording of published attacks and of their imitators, and
 whoever knows them can write around them. Every pattern has an example that it finds; gaps

@@ -1,4 +1,4 @@
-"""One phrase of an attack that texts are searched for."""
+"""A phrase of attacks, and the search for it."""
 
 from __future__ import annotations
 

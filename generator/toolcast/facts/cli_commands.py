@@ -1,4 +1,4 @@
-"""What the command line has: a command a keyword, a flag or an action."""
+"""The commands of a toolset's command line: one for each keyword, flag and action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts of a tool that reach models, each with its place in the spec."""
+"""The texts of a tool that models read, each with its place in the spec."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def definition_texts(tool: ToolSpec) -> Iterator[ModelText]:
 
 
 def all_texts(tool: ToolSpec) -> Iterator[ModelText]:
-    """Every string that any model reads: the definition's and the prompt docs'."""
+    """Every string that a model reads: of the definition and of the prompt docs."""
     for path, value in chain(_definition(tool), _prose(tool)):
         yield from texts_in(value, path)
 
@@ -48,7 +48,7 @@ def all_texts(tool: ToolSpec) -> Iterator[ModelText]:
 def together(tool: ToolSpec) -> str:
     """All strings that any model reads, a line or more each.
 
-    What is not in it is in none of them, so that few tools are gone through one by one.
+    A search of it tells whether the texts need to be searched one by one.
     """
     found: list[str] = []
     for _, value in chain(_definition(tool), _prose(tool)):

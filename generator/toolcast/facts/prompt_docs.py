@@ -28,8 +28,8 @@ def usage_lines(tool: ToolSpec) -> Sequence[Code]:
     parts = [block(text) for text in (tool.when_to_use, tool.guidance) if text]
     if tool.actions:
         parts.append(_actions(tool.actions))
-    told = [part for part in parts if part]
-    return phrase("\n\n").join(told).split("\n") if told else []
+    given = [part for part in parts if part]
+    return phrase("\n\n").join(given).split("\n") if given else []
 
 
 def _actions(actions: Actions) -> Code:

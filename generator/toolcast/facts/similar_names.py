@@ -1,4 +1,4 @@
-"""Names that a reader or a model takes for each other."""
+"""Finds names that are easily confused."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _pairs(group: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _folded(name: str) -> str:
-    """What is left when case, separators and look-alike digits do not count."""
+    """The name without case, separators and digits that look like letters."""
     folded = re.sub(r"[^a-z0-9]", "", name.lower())
     # `v1` and `v10` differ in their number; `mai1` and `mail` in a look-alike.
     return re.sub(r"(?<=[a-z])[015]+(?=[a-z]|$)", _letters, folded)

@@ -1,4 +1,4 @@
-"""What the handler of a tool does, by itself and through functions of its package."""
+"""The call graph of handlers: what a handler reaches through functions of its package."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
-from .functions import Context, Unit, Watcher, read_unit
-from .package_names import HandlerPackage, Known
+from .functions import Context, Node, Visitor, read_node
+from .package_names import Definition, HandlerPackage
 from .pools import Pools
 
-__all__ = ["Noted", "Reach", "Step", "Touched", "reach_of"]
+__all__ = ["Noted", "Reached", "Step", "Touched", "reached_from"]
 
 # Functions that one handler reaches; no handler that people can read has as many.
 MOST = 5000
 
 
 class Step(NamedTuple):
-    """A function on the way, and where the one before it calls it."""
+    """A function on the way from a handler, and where its caller calls it."""
 
     name: str
     file: str
@@ -27,7 +27,7 @@ class Step(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """A place that the watcher noted, and the way to it."""
+    """A place that the visitor noted, and the way to it."""
 
     text: str
     file: str
@@ -36,11 +36,11 @@ class Noted(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """A table that is named.
+    """A table that is named in the code.
 
     Attributes:
         kind: `reads`, `writes` or `destroys`.
-        pools: the pools by whose accessors it is reached; empty when the text does not tell.
+        pools: the pools by whose accessors it is reached; empty when the code does not show it.
         is_certain: it is a table, though no pool has it.
     """
 
@@ -53,11 +53,11 @@ class Touched(NamedTuple):
     way: tuple[Step, ...]
 
 
-class Reach(NamedTuple):
-    """What a handler does.
+class Reached(NamedTuple):
+    """What is reached from a handler.
 
     Attributes:
-        noted: what the watcher found, nearest functions first.
+        noted: what the visitor found, nearest functions first.
         touched: the tables that it names.
         unread: what could not be followed, each with the reason.
     """
@@ -67,87 +67,87 @@ class Reach(NamedTuple):
     unread: tuple[str, ...] = ()
 
 
-def reach_of(
+def reached_from(
     workspace: Workspace,
     toolset: Toolset,
     tool: ToolSpec,
-    watch: Callable[[], Watcher] | None = None,
-) -> Reach | None:
+    visitor_class: Callable[[], Visitor] | None = None,
+) -> Reached | None:
     """What a tool's handler reaches; None when it has none, or none that may be read.
 
-    `watch` makes what looks at each function, for a rule that is about more than tables.
+    `visitor_class` is for rules about more than tables: an instance visits each function.
     """
     if tool.handler is None or toolset.handlers is None:
         return None
-    walked = _walked(workspace, toolset, watch)
-    if tool.handler not in walked.reached:
-        walked.reached[tool.handler] = _Walk(walked).from_(tool)
-    return walked.reached[tool.handler]
+    code = _code_of(workspace, toolset, visitor_class)
+    if tool.handler not in code.reached:
+        code.reached[tool.handler] = _Traversal(code).from_(tool)
+    return code.reached[tool.handler]
 
 
 @dataclass
-class _Walked:
-    """What the tools of a toolset have in common: each function is read once."""
+class _ToolsetCode:
+    """The code of a toolset's handlers; each function is read once."""
 
     package: HandlerPackage
     accessors: Mapping[str, str]
-    watch: Callable[[], Watcher] | None
-    units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
-    reached: dict[HandlerReference, Reach | None] = field(default_factory=dict)
+    visitor_class: Callable[[], Visitor] | None
+    nodes: dict[tuple[str, str, str], Node] = field(default_factory=dict)
+    reached: dict[HandlerReference, Reached | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.pools = Pools(self.accessors, self.unit)
+        self.pools = Pools(self.accessors, self.node)
 
-    def unit(self, known: Known) -> Unit:
+    def node(self, known: Definition) -> Node:
         """A function, read once."""
-        unit = self.units.get(known.key)
-        if unit is None:
-            watcher = self.watch() if self.watch is not None else None
-            unit = self.units[known.key] = read_unit(self.package, known, watcher)
-        return unit
+        node = self.nodes.get(known.key)
+        if node is None:
+            visitor = self.visitor_class() if self.visitor_class is not None else None
+            node = self.nodes[known.key] = read_node(self.package, known, visitor)
+        return node
 
 
 @lru_cache(maxsize=8)
-def _walked(
-    workspace: Workspace, toolset: Toolset, watch: Callable[[], Watcher] | None
-) -> _Walked:
+def _code_of(
+    workspace: Workspace, toolset: Toolset, visitor_class: Callable[[], Visitor] | None
+) -> _ToolsetCode:
     package = HandlerPackage(workspace.root, workspace.sources, toolset.handlers or "")
     accessors = {
         accessor: pool
         for pool, named in toolset.pool_accessors.items()
         for accessor in named
     }
-    return _Walked(package, accessors, watch)
+    return _ToolsetCode(package, accessors, visitor_class)
 
 
-class _Walk:
-    def __init__(self, walked: _Walked) -> None:
-        self.walked = walked
-        self.package = walked.package
+class _Traversal:
+    def __init__(self, code: _ToolsetCode) -> None:
+        self.code = code
+        self.package = code.package
         self.noted: list[Noted] = []
         self.touched: list[Touched] = []
         self.unread: dict[str, None] = {}
 
-    def from_(self, tool: ToolSpec) -> Reach | None:
+    def from_(self, tool: ToolSpec) -> Reached | None:
         reference = tool.handler
         scope = reference and self.package.scope(reference.module)
         start = reference and scope and self.package.named(scope, reference.function)
         if not start or start.kind not in ("function", "class", "value"):
             return None
         waiting = [(start, frozenset[str](), ())]
-        todo: list[tuple[Known, frozenset[str], tuple[Step, ...]]] = [*waiting]
+        todo: list[tuple[Definition, frozenset[str], tuple[Step, ...]]] = [*waiting]
         seen = {(start.key, frozenset[str]())}
         while todo and len(seen) <= MOST:
-            # Breadth first, so that the way that is told is a shortest one.
+            # Breadth first, so that the way in the finding is a shortest one.
             known, inherited, way = todo.pop(0)
             step = Step(known.name, known.scope.file, 0)
-            unit = self.walked.unit(known)
-            if unit.is_too_deep:
+            node = self.code.node(known)
+            if node.is_too_deep:
                 self.unread[f"`{known.name}` of {known.scope.file} is too deep"] = None
-            self._note(unit, inherited, (*way, step))
-            own = self._own(unit)
-            for one in unit.references:
-                if one.target.reference in self.walked.accessors:
+            self._note(node, inherited, (*way, step))
+            own = self._own(node)
+            for one in node.references:
+                if one.target.reference in self.code.accessors:
                     continue
                 pools = self._around(one.context) or own or inherited
                 if (one.target.key, pools) not in seen:
@@ -158,20 +158,20 @@ class _Walk:
             self.unread[f"it reaches more than {MOST:,} functions"] = None
         for file, problem in self.package.unread.items():
             self.unread[f"{file} cannot be read: {problem}"] = None
-        return Reach(tuple(self.noted), tuple(self.touched), tuple(self.unread))
+        return Reached(tuple(self.noted), tuple(self.touched), tuple(self.unread))
 
     def _note(
-        self, unit: Unit, inherited: frozenset[str], way: tuple[Step, ...]
+        self, node: Node, inherited: frozenset[str], way: tuple[Step, ...]
     ) -> None:
-        file = unit.known.scope.file
-        for seen in unit.seen:
+        file = node.definition.scope.file
+        for seen in node.seen:
             self.noted.append(Noted(seen.text, file, seen.line, way))
-        for mention in unit.mentions:
+        for mention in node.mentions:
             pools = (
                 self._around(mention.context)
-                or self._own(unit)
+                or self._own(node)
                 or inherited
-                or self.walked.pools.of(unit.known)
+                or self.code.pools.of(node.definition)
             )
             self.touched.append(
                 Touched(
@@ -186,16 +186,16 @@ class _Walk:
             )
 
     def _around(self, context: Context) -> frozenset[str]:
-        """The pools of the innermost thing around a place that has any."""
+        """The pools of the innermost construct around a place that has any."""
         for group in context:
             found = frozenset[str]().union(
-                *(self.walked.pools.of(known) for known in group)
+                *(self.code.pools.of(known) for known in group)
             )
             if found:
                 return found
         return frozenset()
 
-    def _own(self, unit: Unit) -> frozenset[str]:
-        named = (one.target.reference for one in unit.references)
-        accessors = self.walked.accessors
+    def _own(self, node: Node) -> frozenset[str]:
+        named = (one.target.reference for one in node.references)
+        accessors = self.code.accessors
         return frozenset(accessors[name] for name in named if name in accessors)

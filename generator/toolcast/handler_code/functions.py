@@ -1,4 +1,4 @@
-"""One function of a package of handlers: what it refers to, queries and sends."""
+"""Reads one function of a package of handlers: what it calls, which tables it queries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from .local_names import NESTED, Locals, arguments_of, last_name
-from .package_names import HandlerPackage, Known
+from .package_names import Definition, HandlerPackage
 from .python_module import FunctionDefinition
 from .sql_tables import is_surely_sql, looks_like_sql, tables_in_sql
 
@@ -16,12 +16,12 @@ __all__ = [
     "Mention",
     "Reference",
     "Seen",
-    "Unit",
-    "Watcher",
-    "read_unit",
+    "Node",
+    "Visitor",
+    "read_node",
 ]
 
-Context = tuple[tuple[Known, ...], ...]
+Context = tuple[tuple[Definition, ...], ...]
 """What stands around a place, from within to without: what a connection was made with, what
 a call calls, what a `with` enters."""
 
@@ -31,7 +31,7 @@ _KINDS = {"insert": "writes", "update": "writes", "delete": "destroys"}
 class Reference(NamedTuple):
     """A place that names something of the package."""
 
-    target: Known
+    target: Definition
     line: int
     context: Context
 
@@ -41,7 +41,7 @@ class Mention(NamedTuple):
 
     Attributes:
         kind: `reads`, `writes` or `destroys`.
-        is_certain: it is one, though no pool has it: SQL that no prose looks like.
+        is_certain: it is a table even if no pool has it: the SQL cannot be prose.
     """
 
     table: str
@@ -52,13 +52,13 @@ class Mention(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A place that a watcher noted."""
+    """A place that a visitor noted."""
 
     line: int
     text: str
 
 
-class Watcher(Protocol):
+class Visitor(Protocol):
     """Looks at each expression of a function while it is read, in the order of the text.
 
     An extension's rules bring one to find what they are about; `found` is what it noted.
@@ -88,39 +88,39 @@ class Watcher(Protocol):
 
 
 @dataclass
-class Unit:
-    """What one function, or one assigned value, does itself."""
+class Node:
+    """A node of the call graph: one function, class or assigned value, read by itself."""
 
-    known: Known
+    definition: Definition
     references: list[Reference] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
     is_too_deep: bool = False
 
 
-def read_unit(
-    package: HandlerPackage, known: Known, watcher: Watcher | None = None
-) -> Unit:
+def read_node(
+    package: HandlerPackage, known: Definition, visitor: Visitor | None = None
+) -> Node:
     """Reads a function, a class or an assigned value."""
-    reading = _Reading(package, Unit(known), watcher)
+    reading = _Reading(package, Node(known), visitor)
     try:
         reading.read()
     except RecursionError:
-        reading.unit.is_too_deep = True
-    return reading.unit
+        reading.node.is_too_deep = True
+    return reading.node
 
 
 class _Reading:
     def __init__(
-        self, package: HandlerPackage, unit: Unit, watcher: Watcher | None
+        self, package: HandlerPackage, node: Node, visitor: Visitor | None
     ) -> None:
-        self.unit = unit
-        self.local = Locals(package, unit.known)
-        self.watcher = watcher
+        self.node = node
+        self.local = Locals(package, node.definition)
+        self.visitor = visitor
         self.is_prose = False
 
     def read(self) -> None:
-        known = self.unit.known
+        known = self.node.definition
         if known.function is not None:
             self._function(known.function, known)
         elif known.kind == "class" and known.class_ is not None:
@@ -128,18 +128,18 @@ class _Reading:
             for name, function in known.class_.functions.items():
                 if name.startswith("__") and name.endswith("__"):
                     full = f"{known.class_.name}.{name}"
-                    target = Known(
+                    target = Definition(
                         "function", known.scope, full, function, known.class_
                     )
-                    self.unit.references.append(Reference(target, function.lineno, ()))
+                    self.node.references.append(Reference(target, function.lineno, ()))
             for base in known.class_.bases:
                 self._visit(base, ())
         elif known.value is not None:
             self._visit(known.value, ())
-        if self.watcher is not None:
-            self.unit.seen += self.watcher.found
+        if self.visitor is not None:
+            self.node.seen += self.visitor.found
 
-    def _function(self, function: FunctionDefinition, known: Known) -> None:
+    def _function(self, function: FunctionDefinition, known: Definition) -> None:
         self.local.take_parameters(function, known)
         given = function.args
         for default in [*given.defaults, *given.kw_defaults, *function.decorator_list]:
@@ -158,8 +158,8 @@ class _Reading:
         elif isinstance(node, ast.Call):
             self._call(node, context)
         elif isinstance(node, (ast.Name, ast.Attribute)):
-            if self.watcher is not None:
-                self.watcher.name(node, self.local)
+            if self.visitor is not None:
+                self.visitor.name(node, self.local)
             self._refer(node, context)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # A docstring.
@@ -180,13 +180,13 @@ class _Reading:
             for inner in ast.walk(node.target):
                 if isinstance(inner, ast.Name):
                     self.local.assign(inner.id)
-        elif isinstance(node, ast.Return) and node.value and self.watcher:
-            self.watcher.returned(node.value, self.local)
+        elif isinstance(node, ast.Return) and node.value and self.visitor:
+            self.visitor.returned(node.value, self.local)
         for child in ast.iter_child_nodes(node):
             self._visit(child, context)
 
     def _nested(self, node: ast.AST, context: Context) -> None:
-        """A function within the function: it is taken to be called where it stands."""
+        """A nested function, which is treated as called where it is defined."""
         outer, self.local = self.local, self.local.copy()
         self.local.take_parameters(node)
         for child in ast.iter_child_nodes(node):
@@ -216,8 +216,8 @@ class _Reading:
         self._visit(node.value, context)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Name):
-                if self.watcher is not None:
-                    self.watcher.assigned(target.id, node.value, self.local)
+                if self.visitor is not None:
+                    self.visitor.assigned(target.id, node.value, self.local)
                 makers = tuple(self.local.all_followed(node.value))
                 self.local.assign(target.id, node.value)
                 self.local.made_with[target.id] = makers
@@ -228,8 +228,8 @@ class _Reading:
         around = self._around(node)
         context = (*around, *context)
         self._visit(node.func, context)
-        if self.watcher is not None:
-            self.watcher.call(node, self.local)
+        if self.visitor is not None:
+            self.visitor.call(node, self.local)
         self._text(node, context)
         name = last_name(node.func)
         if name == "Table" and node.args:
@@ -240,14 +240,14 @@ class _Reading:
                 self._mention(table, place, context, _KINDS[name])
             else:
                 self._visit(place, context)
-        if self.watcher is not None:
-            self.watcher.end_of_call()
+        if self.visitor is not None:
+            self.visitor.end_of_call()
 
     def _around(self, node: ast.Call) -> Context:
         """What the connections in a call were made with, then what it calls or is given."""
         called = self.local.of(node.func)
         makers = [called] if called and called.kind == "function" else []
-        connections: list[Known] = []
+        connections: list[Definition] = []
         for place in [*arguments_of(node), node.func]:
             root = place
             while isinstance(root, (ast.Attribute, ast.Call, ast.Await)):
@@ -267,7 +267,7 @@ class _Reading:
             return
         known = self.local.followed(node)
         if known is not None:
-            self.unit.references.append(Reference(known, node.lineno, context))
+            self.node.references.append(Reference(known, node.lineno, context))
         if isinstance(node, ast.Attribute):
             table = self.local.table(node.value)
             if table and node.attr in _KINDS:
@@ -281,14 +281,14 @@ class _Reading:
         self, name: str | None, node: ast.expr, context: Context, kind: str = "reads"
     ) -> None:
         if name:
-            self.unit.mentions.append(Mention(name, kind, node.lineno, context))
+            self.node.mentions.append(Mention(name, kind, node.lineno, context))
 
     def _text(self, node: ast.expr, context: Context) -> None:
         text = None if self.is_prose else self.local.text(node)
         if not text:
             return
-        if self.watcher is not None:
-            self.watcher.text(node, text)
+        if self.visitor is not None:
+            self.visitor.text(node, text)
         if looks_like_sql(text):
             for table in tables_in_sql(text):
                 line = node.lineno + text.count("\n", 0, table.start)
@@ -296,4 +296,4 @@ class _Reading:
                 mention = Mention(
                     table.name, table.kind, line, context, is_surely_sql(text)
                 )
-                self.unit.mentions.append(mention)
+                self.node.mentions.append(mention)

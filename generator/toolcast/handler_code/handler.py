@@ -1,4 +1,4 @@
-"""A tool's handler as its source text says it is, found without importing anything."""
+"""A tool's handler, found in the source text without importing anything."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class HandlerCode(NamedTuple):
         module: the module.
         is_found: the module has the name.
         line: the line of the function; 0 when it is not the module's own.
-        signature: what it takes; None when only running it could tell: it is decorated,
+        signature: what it takes; None when it is known at run time only: the function is decorated,
             imported, assigned, or a class.
     """
 
@@ -57,7 +57,7 @@ class HandlerCode(NamedTuple):
     def takes_mapping(self, tool: ToolSpec) -> bool:
         """Whether it is handed all arguments as one mapping.
 
-        The same decision as `BoundHandler` of the runtime makes of the live function.
+        The runtime decides the same of the live function.
         """
         if self.signature is None:
             return False
@@ -74,7 +74,7 @@ def is_below(module: str, package: str) -> bool:
 
 
 def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
-    """The module of a dotted name as it is in this run; None when no source has it."""
+    """The module of a dotted name, read once a run; None when no source has it."""
     return _read(workspace).module(name)
 
 
@@ -91,7 +91,7 @@ def handler_code(
 
 
 class _Read:
-    """What was read of the handlers of one workspace, each file and function once."""
+    """The handlers of one workspace; each module and function is read once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.module = cache(partial(read_module, workspace.root, workspace.sources))

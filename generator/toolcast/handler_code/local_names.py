@@ -1,4 +1,4 @@
-"""The names within one function of a package of handlers, as far as its text tells."""
+"""The names within one function of a package of handlers, as far as the text shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from .module_scope import imports_of
-from .package_names import HandlerPackage, Known
+from .package_names import Definition, HandlerPackage
 from .string_values import Chain, chain_of, text_of
 
 __all__ = ["NESTED", "Locals", "arguments_of", "last_name"]
@@ -23,12 +23,12 @@ class Locals:
             `with`: a connection, with what it was made.
     """
 
-    def __init__(self, package: HandlerPackage, known: Known) -> None:
+    def __init__(self, package: HandlerPackage, known: Definition) -> None:
         self.package = package
         self.scope = known.scope
-        self.names: dict[str, Known] = {}
+        self.names: dict[str, Definition] = {}
         self.aliases: dict[str, ast.expr] = {}
-        self.made_with: dict[str, tuple[Known, ...]] = {}
+        self.made_with: dict[str, tuple[Definition, ...]] = {}
 
     def assign(self, name: str, value: ast.expr | None = None) -> None:
         """A name is assigned; without a value, something unknown."""
@@ -38,11 +38,11 @@ class Locals:
         if value is not None:
             self.aliases[name] = value
 
-    def _set(self, name: str, known: Known | None) -> None:
+    def _set(self, name: str, known: Definition | None) -> None:
         # A local name hides the module's, also when nothing is known of it.
-        self.names[name] = known or Known("unknown", self.scope, name)
+        self.names[name] = known or Definition("unknown", self.scope, name)
 
-    def take_parameters(self, node: ast.AST, known: Known | None = None) -> None:
+    def take_parameters(self, node: ast.AST, known: Definition | None = None) -> None:
         """The parameters of a function, of their annotated types; the first of a method."""
         if not isinstance(node, NESTED):
             return
@@ -56,7 +56,7 @@ class Locals:
                     self._set(argument.arg, found)
         if known is not None and known.class_ is not None and placed:
             name, class_ = known.class_.name, known.class_
-            self.names[placed[0].arg] = Known(
+            self.names[placed[0].arg] = Definition(
                 "instance", self.scope, name, class_=class_
             )
 
@@ -68,21 +68,21 @@ class Locals:
 
     def copy(self) -> Locals:
         """The names for a function within: what it assigns stays there."""
-        made = Locals(self.package, Known("unknown", self.scope, ""))
+        made = Locals(self.package, Definition("unknown", self.scope, ""))
         made.names, made.aliases = dict(self.names), dict(self.aliases)
         made.made_with = dict(self.made_with)
         return made
 
-    def of(self, node: ast.expr) -> Known | None:
+    def of(self, node: ast.expr) -> Definition | None:
         """What an expression stands for."""
         return self.package.of(node, self.scope, self.names)
 
-    def followed(self, node: ast.expr) -> Known | None:
+    def followed(self, node: ast.expr) -> Definition | None:
         """A function, class or assigned value of the package that an expression names."""
         found = self.of(node)
         return found if found and found.kind in _FOLLOWED else None
 
-    def all_followed(self, node: ast.expr) -> Iterator[Known]:
+    def all_followed(self, node: ast.expr) -> Iterator[Definition]:
         """Those that are named anywhere in an expression."""
         for inner in ast.walk(node):
             if isinstance(inner, (ast.Name, ast.Attribute)):

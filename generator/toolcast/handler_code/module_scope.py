@@ -1,4 +1,4 @@
-"""The names of a module's own scope, and what each of them stands for in its text."""
+"""The names in the scope of a module, and what each of them is in its text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Imported(NamedTuple):
 
 
 class ClassText(NamedTuple):
-    """A class as its text has it.
+    """A class in the source text.
 
     Attributes:
         functions: its methods by name.
@@ -116,8 +116,8 @@ def _absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
         return node.module or ""
     parts = module.split(".")
     up = node.level - 1 if is_package else node.level
-    kept = parts[: len(parts) - up] if up else parts
-    return ".".join([*kept, *([node.module] if node.module else [])])
+    base = parts[: len(parts) - up] if up else parts
+    return ".".join([*base, *([node.module] if node.module else [])])
 
 
 def _values(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:

@@ -1,4 +1,4 @@
-"""What the names in the text of a package of handlers stand for; nothing is imported."""
+"""Resolves names in the source text of a package of handlers; nothing is imported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from .module_scope import ClassText, Imported, ModuleScope, scope_of
 from .python_module import FunctionDefinition, read_module
 
-__all__ = ["HandlerPackage", "Known", "Names"]
+__all__ = ["HandlerPackage", "Definition", "Names"]
 
 # Assignments and imports that lead to one another, one after the other.
 _STEPS = 20
@@ -24,8 +24,8 @@ _HOLDERS = frozenset(
 
 
 @dataclass(frozen=True)
-class Known:
-    """What a name stands for.
+class Definition:
+    """What a name refers to.
 
     Attributes:
         kind: `function`, `class`, `instance` of a class, `value` that is assigned, `module`,
@@ -47,7 +47,7 @@ class Known:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from others."""
+        """The key in sets and mappings."""
         return self.kind, self.scope.name, self.name
 
     @property
@@ -56,7 +56,7 @@ class Known:
         return f"{self.scope.name}:{self.name}"
 
 
-Names = Mapping[str, Known]
+Names = Mapping[str, Definition]
 """The names of a function's own scope."""
 
 
@@ -74,7 +74,7 @@ class HandlerPackage:
         self._sources = sources
         self._package = package
         self._scopes: dict[str, ModuleScope | None] = {}
-        self._named: dict[tuple[str, str], Known | None] = {}
+        self._named: dict[tuple[str, str], Definition | None] = {}
         self.unread: dict[str, str] = {}
         """The files that cannot be read, each with the reason."""
 
@@ -89,8 +89,10 @@ class HandlerPackage:
             self._scopes[module] = None if found is None else scope_of(module, found)
         return self._scopes[module]
 
-    def named(self, scope: ModuleScope, name: str, steps: int = _STEPS) -> Known | None:
-        """What a name of a module's scope stands for; None when the module lacks it."""
+    def named(
+        self, scope: ModuleScope, name: str, steps: int = _STEPS
+    ) -> Definition | None:
+        """What a name in a module's scope refers to; None when the module lacks it."""
         key = (scope.name, name)
         if key not in self._named:
             found = self._found(scope, name, steps)
@@ -99,15 +101,15 @@ class HandlerPackage:
             self._named[key] = found
         return self._named[key]
 
-    def _found(self, scope: ModuleScope, name: str, steps: int) -> Known | None:
+    def _found(self, scope: ModuleScope, name: str, steps: int) -> Definition | None:
         if steps <= 0:
             return None
         if name in scope.functions:
-            return Known("function", scope, name, scope.functions[name])
+            return Definition("function", scope, name, scope.functions[name])
         if name in scope.classes:
-            return Known("class", scope, name, class_=scope.classes[name])
+            return Definition("class", scope, name, class_=scope.classes[name])
         if name in scope.values:
-            return Known("value", scope, name, value=scope.values[name])
+            return Definition("value", scope, name, value=scope.values[name])
         if name in scope.imports:
             return self.imported(scope, scope.imports[name], steps - 1)
         for module in scope.stars:
@@ -119,7 +121,7 @@ class HandlerPackage:
 
     def imported(
         self, scope: ModuleScope, source: Imported, steps: int = _STEPS
-    ) -> Known:
+    ) -> Definition:
         """What an import brings."""
         dotted = (
             source.module if source.name is None else f"{source.module}.{source.name}"
@@ -131,8 +133,8 @@ class HandlerPackage:
                 return found
         module = self.scope(dotted)
         if module is not None:
-            return Known("module", module, dotted)
-        return Known("external", scope, dotted)
+            return Definition("module", module, dotted)
+        return Definition("external", scope, dotted)
 
     def of(
         self,
@@ -140,8 +142,8 @@ class HandlerPackage:
         scope: ModuleScope,
         names: Names,
         steps: int = _STEPS,
-    ) -> Known | None:
-        """What an expression stands for, as far as the text tells."""
+    ) -> Definition | None:
+        """What an expression refers to, as far as the text shows."""
         if steps <= 0:
             return None
         if isinstance(expression, ast.Name):
@@ -158,8 +160,10 @@ class HandlerPackage:
             return called and self.result(called, steps - 1)
         return None
 
-    def attribute(self, owner: Known, name: str, steps: int = _STEPS) -> Known | None:
-        """What an attribute of something stands for."""
+    def attribute(
+        self, owner: Definition, name: str, steps: int = _STEPS
+    ) -> Definition | None:
+        """What an attribute refers to."""
         if steps <= 0:
             return None
         if owner.kind == "module":
@@ -171,8 +175,8 @@ class HandlerPackage:
             # `import a.b` binds `a`, and `a.b` may be the package's own.
             inner = self.scope(f"{owner.name}.{name}")
             if inner is not None:
-                return Known("module", inner, f"{owner.name}.{name}")
-            return Known("external", owner.scope, f"{owner.name}.{name}")
+                return Definition("module", inner, f"{owner.name}.{name}")
+            return Definition("external", owner.scope, f"{owner.name}.{name}")
         if owner.kind == "value" and owner.value is not None:
             held = self.of(owner.value, owner.scope, {}, steps - 1)
             return held and self.attribute(held, name, steps - 1)
@@ -182,12 +186,14 @@ class HandlerPackage:
 
     def _member(
         self, scope: ModuleScope, class_: ClassText, name: str, steps: int
-    ) -> Known | None:
+    ) -> Definition | None:
         full = f"{class_.name}.{name}"
         if name in class_.functions:
-            return Known("function", scope, full, class_.functions[name], class_)
+            return Definition("function", scope, full, class_.functions[name], class_)
         if name in class_.values:
-            return Known("value", scope, full, class_=class_, value=class_.values[name])
+            return Definition(
+                "value", scope, full, class_=class_, value=class_.values[name]
+            )
         for expression in class_.bases:
             parent = self.of(expression, scope, {}, steps)
             if parent is not None and parent.class_ is not None and steps > 0:
@@ -196,21 +202,23 @@ class HandlerPackage:
                     return found
         return None
 
-    def result(self, called: Known, steps: int = _STEPS) -> Known | None:
-        """What calling something gives: an instance, or what its annotation says."""
+    def result(self, called: Definition, steps: int = _STEPS) -> Definition | None:
+        """What a call returns: an instance, or what is annotated."""
         if steps <= 0:
             return None
         if called.kind == "class":
-            return Known("instance", called.scope, called.name, class_=called.class_)
+            return Definition(
+                "instance", called.scope, called.name, class_=called.class_
+            )
         if called.kind == "external":
-            return Known("external", called.scope, called.name)
+            return Definition("external", called.scope, called.name)
         if called.function is not None and called.function.returns is not None:
             return self.annotated(called.function.returns, called.scope, steps - 1)
         return None
 
     def annotated(
         self, annotation: ast.expr, scope: ModuleScope, steps: int = _STEPS
-    ) -> Known | None:
+    ) -> Definition | None:
         """An instance of what an annotation names."""
         if steps <= 0:
             return None

@@ -1,12 +1,12 @@
-"""The pools whose accessors a function reaches, by itself and through what it calls."""
+"""The pools whose accessors a function reaches, directly or through what it calls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .functions import Unit
-from .package_names import Known
+from .functions import Node
+from .package_names import Definition
 
 __all__ = ["Pools"]
 
@@ -15,7 +15,7 @@ _Key = tuple[str, str, str]
 
 @dataclass
 class _Entered:
-    """A function on the way, whose calls are being followed.
+    """A function whose calls are being followed.
 
     Attributes:
         first: the number of the function that was entered first, of those on the way that
@@ -29,21 +29,21 @@ class _Entered:
 
 
 class Pools:
-    """The pools of functions; each function is looked at once, whoever asks.
+    """The pools of functions; each function is read once.
 
     Args:
         accessors: the pool of each accessor, by `module:name`.
-        unit_of: reads a function.
+        node_of: reads a function.
     """
 
     def __init__(
-        self, accessors: Mapping[str, str], unit_of: Callable[[Known], Unit]
+        self, accessors: Mapping[str, str], node_of: Callable[[Definition], Node]
     ) -> None:
         self._accessors = accessors
-        self._unit_of = unit_of
+        self._node_of = node_of
         self._found: dict[_Key, frozenset[str]] = {}
 
-    def of(self, known: Known) -> frozenset[str]:
+    def of(self, known: Definition) -> frozenset[str]:
         """The pools that something reaches, whoever calls it."""
         if known.reference in self._accessors:
             return frozenset([self._accessors[known.reference]])
@@ -51,14 +51,14 @@ class Pools:
             self._follow(known)
         return self._found[known.key]
 
-    def _follow(self, start: Known) -> None:
+    def _follow(self, start: Definition) -> None:
         # Functions that call each other in a circle reach the same pools: Tarjan's walk finds
         # the circles. By hand, as calls may be nested deeper than Python's own may.
         entered: dict[_Key, _Entered] = {}
         unsettled: list[_Entered] = []
-        path: list[tuple[_Entered, Iterator[Known]]] = []
+        path: list[tuple[_Entered, Iterator[Definition]]] = []
 
-        def enter(known: Known) -> None:
+        def enter(known: Definition) -> None:
             number = len(entered)
             one = _Entered(known.key, number, number)
             entered[known.key] = one
@@ -86,7 +86,7 @@ class Pools:
                     self._settle(one, unsettled)
 
     def _settle(self, first: _Entered, unsettled: list[_Entered]) -> None:
-        """Nothing since `first` leads back before it: all of them reach what it does."""
+        """Closes a strongly connected component: all of it reaches the same pools."""
         pools = frozenset(first.pools)
         while True:
             one = unsettled.pop()
@@ -94,9 +94,9 @@ class Pools:
             if one is first:
                 return
 
-    def _called(self, known: Known, pools: set[str]) -> Iterator[Known]:
+    def _called(self, known: Definition, pools: set[str]) -> Iterator[Definition]:
         """What a function refers to; the pools of accessors among it are put into `pools`."""
-        for reference in self._unit_of(known).references:
+        for reference in self._node_of(known).references:
             pool = self._accessors.get(reference.target.reference)
             if pool is None:
                 yield reference.target

@@ -64,7 +64,7 @@ def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule 
 
 @lru_cache(maxsize=1024)
 def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
-    """The module of a file as it is since `changed`, which is there for the cache alone."""
+    """Parses a file; `changed` and `size` are part of the cache's key."""
     if size > MAX_BYTES:
         return PythonModule(file, problem=f"the file has {size:,} bytes")
     try:

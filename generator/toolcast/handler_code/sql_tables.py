@@ -1,4 +1,4 @@
-"""The tables that SQL text names, read from fragments as code has them.
+"""Finds the tables that SQL names, in fragments as they stand in code.
 
 No SQL parser reads half a statement, and code is full of halves: clauses that are joined,
 f-strings with holes. So this looks for the words behind which a table's name stands.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 __all__ = ["HOLE", "SqlTable", "is_surely_sql", "looks_like_sql", "tables_in_sql"]
 
 HOLE = "\x00"
-"""Stands for what a text does not say: the holes of an f-string."""
+"""A part of a text that is known at run time only: the holes of an f-string."""
 
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?(?:\*/|$)|'(?:[^']|'')*(?:'|$)|\$\w*\$.*?(?:\$\w*\$|$)
@@ -67,13 +67,13 @@ def looks_like_sql(text: str) -> bool:
 
 
 def is_surely_sql(text: str) -> bool:
-    """Whether it is SQL that no prose looks like: a statement or clause in capitals."""
+    """Whether it is SQL and surely no prose: a statement or clause in capitals."""
     first = text.split(maxsplit=1)[0].lstrip("(") if text.strip() else ""
     return len(first) > 1 and first.isupper() and looks_like_sql(text)
 
 
 def tables_in_sql(text: str) -> Iterator[SqlTable]:
-    """The tables of a text that is SQL, in their order; none of `WITH` are among them."""
+    """The tables that SQL names, in order, without those that `WITH` defines."""
     tokens = [_Token.of(match) for match in _TOKEN.finditer(text)]
     tokens = [token for token in tokens if token.text]
     own = {

@@ -1,4 +1,4 @@
-"""Texts and chains of names in source text, with what stands elsewhere put in its place."""
+"""The values of string expressions and chains of names in source text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from .module_scope import ModuleScope
-from .package_names import HandlerPackage, Known, Names
+from .package_names import Definition, HandlerPackage, Names
 from .sql_tables import HOLE
 
 __all__ = ["Chain", "chain_of", "text_of"]
@@ -26,7 +26,7 @@ class Chain(NamedTuple):
     """
 
     names: tuple[str, ...]
-    root: Known | None
+    root: Definition | None
 
 
 def text_of(
@@ -38,7 +38,7 @@ def text_of(
 ) -> str | None:
     """The text of an expression, with `HOLE` for what is known when it runs only.
 
-    None when the expression is no text, or only its running could tell.
+    None when the expression is no text, or its value is known at run time only.
     """
     if steps <= 0:
         return None

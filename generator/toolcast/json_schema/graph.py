@@ -1,4 +1,4 @@
-"""One JSON Schema of a spec as a graph: its subschemas, its references, its loops.
+"""A JSON Schema as a graph: subschemas, references, and loops among them.
 
 Nothing here follows a reference out of the schema, and nothing recurses: any value that a
 YAML file can hold is walked in time linear in its size.
@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from toolcast_runtime.validation.schema_visits import multiplies
 
 from ..reading.tree import Path
 
@@ -49,7 +51,7 @@ class Reference(NamedTuple):
 
     Attributes:
         path: the way to the reference's text.
-        text: what it says.
+        text: the reference itself.
         target: the way to what it names; None when that is not in this schema.
     """
 
@@ -74,6 +76,20 @@ def dialect_of(schema: Any) -> str | None:
     return DIALECTS.get(address) if scheme in ("http", "https") else None
 
 
+class _Parts(NamedTuple):
+    """What one walk through a schema finds.
+
+    Attributes:
+        subschemas: as of `JsonSchema`.
+        anchors: the subschema that each anchor names.
+        pointers: the references, those by an anchor without their targets.
+    """
+
+    subschemas: dict[Path, dict[str, Any]]
+    anchors: dict[str, Path]
+    pointers: list[Reference]
+
+
 class JsonSchema:
     """A schema, valid or not, with what the rules and the validation ask of it."""
 
@@ -85,15 +101,19 @@ class JsonSchema:
         """The dialect; None when `$schema` names one that is not known."""
         return dialect_of(self.value)
 
-    @cached_property
+    @property
     def subschemas(self) -> Mapping[Path, dict[str, Any]]:
         """Every subschema that is a mapping, the schema itself first, by its path.
 
         What a local reference names counts as one, wherever it stands.
         """
+        return self._parts.subschemas
+
+    @cached_property
+    def _parts(self) -> _Parts:
         found: dict[Path, dict[str, Any]] = {}
         anchors: dict[str, Path] = {}
-        named: list[Reference] = []
+        pointers: list[Reference] = []
         waiting: deque[tuple[Path, Any]] = deque([((), self.value)])
         while waiting:
             path, schema = waiting.pop()
@@ -106,31 +126,25 @@ class JsonSchema:
                 text = schema.get(keyword)
                 if isinstance(text, str):
                     target = self._pointed(text)
-                    named.append(Reference((*path, keyword), text, target))
+                    pointers.append(Reference((*path, keyword), text, target))
                     if target is not None:
                         waiting.appendleft((target, self.at(target)))
-        self.__dict__["_anchors"] = anchors
-        self.__dict__["_named"] = named
-        return found
+        return _Parts(found, anchors, pointers)
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
         """Every reference, in the order of the schema."""
-        subschemas = self.subschemas
-        anchors: dict[str, Path] = self.__dict__["_anchors"]
-        named: list[Reference] = self.__dict__["_named"]
-        if not named:
+        subschemas, anchors, pointers = self._parts
+        if not pointers:
             return ()
         order = {path: index for index, path in enumerate(subschemas)}
         resolved = (
             (
-                Reference(
-                    r.path, r.text, anchors.get(r.text[1:]) if r.is_local else None
-                )
-                if r.target is None
+                r._replace(target=anchors.get(r.text[1:]))
+                if r.target is None and r.is_local
                 else r
             )
-            for r in named
+            for r in pointers
         )
         return tuple(sorted(resolved, key=lambda r: order[r.path[:-1]]))
 
@@ -175,6 +189,12 @@ class JsonSchema:
             value = value[key]
             path.append(key)
         return tuple(path)
+
+    @cached_property
+    def multiplies(self) -> bool:
+        """Whether its references multiply beyond what a validator can follow."""
+        # Without references there are no more ways than places in the file.
+        return bool(self.references) and multiplies(self.value)
 
     @cached_property
     def loops(self) -> tuple[Reference, ...]:

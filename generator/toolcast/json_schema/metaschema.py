@@ -28,7 +28,7 @@ _METASCHEMAS = {
 
 
 def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
-    """What its dialect's own schema says against a schema; none for an unknown dialect."""
+    """The problems of a schema by the metaschema of its dialect; none for an unknown one."""
     if schema.dialect is None:
         return
     validator = _metaschema(schema.dialect)
@@ -36,7 +36,7 @@ def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
         return
     seen: set[Path] = set()
     for refusal in map(_nearest, refusals(validator, schema.value)):
-        # Each vocabulary of a dialect says it again.
+        # Each vocabulary of a dialect repeats the problem.
         if refusal.path not in seen:
             seen.add(refusal.path)
             yield (refusal.path, *_worded(refusal))
@@ -52,7 +52,7 @@ def _metaschema(dialect: str) -> Any:
 
 
 def _nearest(refusal: Refusal) -> Refusal:
-    """The refusal inside of an `anyOf` that lies deepest, where that says more."""
+    """The deepest refusal inside of an `anyOf`, where that is more precise."""
     while refusal.within:
         deepest = max(refusal.within, key=lambda inner: len(inner.path))
         if len(deepest.path) == len(refusal.path):

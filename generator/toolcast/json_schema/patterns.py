@@ -1,4 +1,4 @@
-"""The regular expressions of schemas: whether they are any, and what a match may cost."""
+"""Analyses the regular expressions of schemas: validity, and the cost of a match."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from re import _constants as constants  # type: ignore[attr-defined]  # private:
 from re import _parser as parser  # type: ignore[attr-defined]  # likewise
 from typing import Any, NamedTuple
 
-__all__ = ["Pattern", "pattern"]
+from toolcast_runtime.validation.validators import compiled
+
+__all__ = ["Pattern", "can_be_applied", "pattern"]
 
 _MANY = 16
 """Repeating this often is as bad as repeating without end."""
@@ -29,7 +31,7 @@ _ECMA = (
 
 
 class Pattern(NamedTuple):
-    """What is known of one regular expression.
+    """The analysis of one regular expression.
 
     Attributes:
         error: why neither Python nor ECMA-262 takes it; empty when one does.
@@ -47,7 +49,7 @@ class Pattern(NamedTuple):
     repeats: int = 0
 
     def is_quick(self, length: int) -> bool:
-        """Whether matching a text of that length is sure to end soon."""
+        """Whether matching a text of that length surely takes little time."""
         if self.error or self.is_ecma_only:
             return False
         if self.depth > 1:
@@ -57,7 +59,7 @@ class Pattern(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def pattern(text: str) -> Pattern:
-    """The facts of a regular expression; it is parsed, never run."""
+    """Analyses a regular expression, which is parsed and never run."""
     error = _error(text)
     if error:
         translated = text
@@ -67,6 +69,16 @@ def pattern(text: str) -> Pattern:
             return Pattern(error)
         return Pattern(is_ecma_only=True, is_slow=_facts(translated).is_slow)
     return _facts(text)
+
+
+@lru_cache(maxsize=4096)
+def can_be_applied(text: str) -> bool:
+    """Whether the validator of calls takes a regular expression."""
+    try:
+        compiled({"pattern": text})
+    except ValueError:
+        return False
+    return True
 
 
 def _error(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the validator, jsonschema-rs, says against a value, in a form that can be worded."""
+"""The errors of the validator, jsonschema-rs, in a form that can be worded."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Refusal(NamedTuple):
         path: the way to the part of the value that is refused.
         value: that part.
         keyword: the keyword that refuses it; `false` for the schema that allows nothing.
-        expected: what the keyword asks for; None where that is not told.
+        expected: what the keyword asks for; None where the validator gives no value.
         names: the keys that are missing or not allowed.
         schema_path: the way to the keyword in its own schema.
-        within: of alternatives, what each one says.
+        within: the refusals of each alternative of `anyOf` or `oneOf`.
     """
 
     path: Path
@@ -38,8 +38,8 @@ class Refusal(NamedTuple):
 def refusals(validator: Any, value: Any) -> Iterator[Refusal]:
     """All that a validator refuses in a value.
 
-    The validator finds everything before it gives the first. What it gives up on, a pattern
-    that takes too long, is nobody's fault and left out.
+    The validator finds everything before it gives the first. A pattern whose match takes too
+    long is no fault of the value and left out.
     """
     for error in validator.iter_errors(value):
         refusal = _refusal(error)

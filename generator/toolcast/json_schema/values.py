@@ -1,7 +1,7 @@
-"""Values of a spec (defaults, examples) against its schemas, within bounded time.
+"""Checks values of a spec (defaults, examples) by its schemas, within bounded time.
 
-They are decided on by the validator that decides on calls when the tool is served. A schema
-that is not sound checks nothing here: what is wrong with it has a rule of its own.
+The same validator checks the arguments of calls when the tool is served. A schema that is
+not valid itself checks nothing here: that has rules of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toolcast_runtime.validation.json_bounds import measure
-from toolcast_runtime.validation.schema_visits import most_visits, multiplies
+from toolcast_runtime.validation.schema_visits import most_visits
 from toolcast_runtime.validation.validators import compiled
 
 from ..reading.tree import Path
@@ -37,7 +37,7 @@ class ValueChecker:
 
     @cached_property
     def _registry(self) -> Any:
-        """The schema as one that others may refer to; None when it is not sound."""
+        """A registry of the schema alone, by `_ADDRESS`; None when the schema is not sound."""
         if not _is_sound(self._schema):
             return None
         import jsonschema_rs
@@ -75,7 +75,7 @@ def _is_sound(schema: JsonSchema) -> bool:
         and all(reference.target is not None for reference in schema.references)
         and not schema.loops
         and next(problems_with_schema(schema), None) is None
-        and not multiplies(schema.value)
+        and not schema.multiplies
     )
 
 

@@ -1,4 +1,4 @@
-"""Documents of the right shape to the model."""
+"""Makes the model from documents that the spec language's schema allows."""
 
 from __future__ import annotations
 
@@ -23,40 +23,15 @@ from .model import (
 )
 
 __all__ = [
-    "BINDINGS",
-    "ORDERED_BY",
     "bind_tool",
     "bind_toolset",
-    "in_declared_order",
 ]
 
-ORDERED_BY = frozenset(["section", "order"])
-"""The fields that decide, beside its name, where among the others a tool stands."""
-
 _VERBATIM = (
-    "name",
-    "summary",
-    "parameters",
-    "title",
-    "description",
-    "when_to_use",
-    "guidance",
-    "section",
-    "order",
-    "returns",
-    "annotations",
-    "meta",
-    "execution",
-    "always",
-    "persistent",
-    "service",
-    "permission",
-    "timeout",
-    "data",
-    "skill",
-    "deprecated",
-    "since",
-)
+    "name summary parameters title description when_to_use guidance section"
+    " order returns annotations meta execution always persistent service"
+    " permission timeout data skill deprecated since"
+).split()
 
 
 _TOOLSET_VERBATIM = (
@@ -65,13 +40,13 @@ _TOOLSET_VERBATIM = (
 
 
 def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
-    """The tool of a document that has the shape of a tool spec.
+    """The tool of a document that is valid as a tool spec.
 
     `extension_fields` names the fields that extensions add to the spec language.
     """
     value: Mapping[str, Any] = document.value
     bound: dict[str, Any] = {key: value[key] for key in _VERBATIM if key in value}
-    for key, bind in BINDINGS.items():
+    for key, bind in _CONVERTED.items():
         if key in value:
             bound[key] = bind(value[key])
     mcp = value.get("mcp", {})
@@ -115,7 +90,7 @@ def _suppressions(value: Mapping[str, Any]) -> tuple[Suppression, ...]:
     return tuple(Suppression(**entry) for entry in value.get("suppress", ()))
 
 
-BINDINGS: Mapping[str, Callable[[Any], Any]] = {
+_CONVERTED: Mapping[str, Callable[[Any], Any]] = {
     "actions": _actions,
     "icons": lambda icons: None if icons is None else tuple(icons),
     "handler": HandlerReference.parse,
@@ -125,7 +100,7 @@ BINDINGS: Mapping[str, Callable[[Any], Any]] = {
     "examples": lambda examples: tuple(_example(example) for example in examples),
     "suppress": lambda entries: tuple(Suppression(**entry) for entry in entries),
 }
-"""What a field of a tool spec becomes in the model, where it is not kept as it is."""
+"""How fields of a tool spec are converted, where the model does not have them as they are."""
 
 
 def bind_toolset(
@@ -134,7 +109,7 @@ def bind_toolset(
     default_targets: tuple[str, ...],
     extension_fields: Collection[str] = (),
 ) -> Toolset:
-    """The toolset of a document that has the shape of a toolset file, with its tools.
+    """The toolset of a document that is valid as a toolset file, with its tools.
 
     `extension_fields` names the fields that extensions add to the spec language.
     """
@@ -158,7 +133,7 @@ def bind_toolset(
         name=value["name"],
         title=value["title"],
         folder=posixpath.dirname(document.source.file),
-        tools=in_declared_order(tools, sections),
+        tools=_in_declared_order(tools, sections),
         fields=tuple(value),
         timeout=float(value.get("timeout", 60.0)),
         preamble_heading=preamble.get("heading", "Platform Capabilities"),
@@ -199,7 +174,7 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
     )
 
 
-def in_declared_order(
+def _in_declared_order(
     tools: tuple[ToolSpec, ...], sections: tuple[Section, ...]
 ) -> tuple[ToolSpec, ...]:
     """Tools by section, then `order`, then name; undeclared ones last.

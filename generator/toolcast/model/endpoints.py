@@ -20,7 +20,7 @@ class EndpointPlan(NamedTuple):
 
 
 def endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
-    """The endpoint of each client, as it says or by default."""
+    """The endpoint of each client, declared or by default."""
     if not toolset.clients:
         yield EndpointPlan(None, "/mcp/", variable(toolset, "TOKEN"))
     for client in toolset.clients:

@@ -37,7 +37,7 @@ def load_workspace(
     root: str,
     step: Callable[[], object] = bool,
 ) -> LoadedWorkspace:
-    """Everything that the specs of a project say.
+    """Loads the workspace at `root` with its toolsets and tools.
 
     All problems of reading are found before it gives up; with an error among them the
     toolsets are those that could be bound. `step` is called after each tool.
@@ -60,7 +60,7 @@ def load_workspace(
 
 
 def read_workspace(root: str) -> LoadedWorkspace:
-    """What toolcast.yaml says, without its toolsets."""
+    """Loads toolcast.yaml alone, without its toolsets."""
     document, findings = _read(root, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
         return LoadedWorkspace(None, findings)
@@ -92,7 +92,7 @@ def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Fi
 
 
 def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
-    """Paths of the workspace file that lead out of the project."""
+    """Findings about paths of toolcast.yaml that lead out of the project."""
     entries: list[tuple[Path, str]] = [
         (("toolsets", i), f) for i, f in enumerate(workspace.toolset_folders)
     ]
@@ -136,7 +136,7 @@ class _NotASpec(Exception):
 
 
 def _bytes(root: str, file: str) -> bytes:
-    """The bytes of a regular file of the project, with one more than can be read at most."""
+    """The first bytes of a regular file of the project: one more than the reader takes."""
     path = os.path.join(root, file)
     mode = os.lstat(path).st_mode
     if stat.S_ISLNK(mode):
@@ -239,7 +239,7 @@ def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
 def _handlers_in_output(
     workspace: Workspace, toolsets: list[Toolset]
 ) -> Iterator[Finding]:
-    """Packages of handlers within the folder that the generator owns."""
+    """Findings about packages of handlers inside of the output folder."""
     owned = f"{workspace.output}/".casefold()
     for toolset in toolsets:
         if toolset.handlers is None:

@@ -1,4 +1,4 @@
-"""What a toolset takes from outside: MCP servers, and the model that routes."""
+"""The external MCP servers of a toolset, and the model that chooses tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
 @dataclass(frozen=True)
 class McpServer:
-    """An external MCP server: a command or a URL, and what is taken from it.
+    """An external MCP server: a command or a URL, and which of its tools are offered.
 
     `fields` holds the keys that the toolset gives, in their order.
     """
@@ -92,12 +92,12 @@ def reference_problem(text: str) -> str | None:
 
 
 def without_references(text: str) -> str:
-    """The text that stands there literally, defaults included."""
+    """The literal text, with the references replaced by their defaults."""
     return _REFERENCE.sub(lambda found: found[0].partition(":-")[2].rstrip("}"), text)
 
 
 def bind_mcp_servers(value: Mapping[str, Any]) -> tuple[McpServer, ...]:
-    """The servers of a toolset file of the right shape, in their order."""
+    """The servers of a valid toolset file, in their order."""
     timeout = float(value.get("timeout", 60.0))
     return tuple(
         _server(name, body, timeout)
@@ -117,7 +117,7 @@ def _server(name: str, body: Mapping[str, Any], timeout: float) -> McpServer:
 
 
 def bind_router(value: Mapping[str, Any]) -> ToolRouter | None:
-    """The router of a toolset file of the right shape; None without one."""
+    """The router of a valid toolset file; None without one."""
     body = value.get("router")
     if body is None:
         return None

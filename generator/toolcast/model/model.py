@@ -1,4 +1,4 @@
-"""The model: what specs say, frozen, without I/O, YAML or templates.
+"""The model of a workspace: frozen values without I/O, YAML or templates.
 
 JSON values (schemas, annotations, examples) are plain dicts and lists in the order in which
 the spec has them. Nobody changes them. A tool, a toolset and a workspace are equal to
@@ -35,7 +35,7 @@ JsonObject = Mapping[str, Any]
 
 
 class Action(NamedTuple):
-    """What one value of an action parameter requires."""
+    """One value of an action parameter, and what it requires."""
 
     name: str
     summary: str = ""
@@ -58,7 +58,7 @@ class Actions(NamedTuple):
 
 
 class CliDecision(NamedTuple):
-    """In the CLI under a keyword, or not and why."""
+    """The keyword of a tool in the CLI, or the reason why it has none."""
 
     keyword: str | None
     usage: str | None = None
@@ -67,7 +67,7 @@ class CliDecision(NamedTuple):
 
 
 class Example(NamedTuple):
-    """Arguments with what they give."""
+    """An example call: arguments, and the expected result or error."""
 
     arguments: JsonObject
     title: str = ""
@@ -102,7 +102,7 @@ class HandlerReference(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ToolSpec:
-    """One tool as its spec says it.
+    """One tool.
 
     `fields` holds the spec's keys in their order: MCP's list shows the tool's keys in it.
     `extensions` holds the values of the fields that extensions bring, by their names.
@@ -257,7 +257,7 @@ class Toolset:
         return frozenset(e.tool for e in self.exclusions if e.target == target)
 
     def tools_in(self, target: str) -> tuple[ToolSpec, ...]:
-        """The tools that a target has, in order."""
+        """The tools that are in a target, in order."""
         excluded = self.excluded(target)
         if not excluded:
             return self.tools

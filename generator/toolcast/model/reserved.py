@@ -1,4 +1,4 @@
-"""Names of the right grammar that Python, Windows or the project itself has taken."""
+"""Refuses well-formed names that Python, Windows or the project itself reserves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HELP = "Python or Windows reads that name as something else; choose another"
 
 
 def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
-    """The findings of a `tool`, `toolset` or `workspace` file of the right shape."""
+    """The findings of a valid `tool`, `toolset` or `workspace` file."""
     value = document.value
     if kind == "tool" and "handler" in value:
         parts = value["handler"].replace(":", ".").split(".")
@@ -48,7 +48,7 @@ def _taken(document: Document, path: Path, name: str) -> Finding:
 
 
 def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
-    """Folders that people write in, within the folder that the generator owns."""
+    """Findings about folders with sources inside of the output folder."""
     value = document.value
     inputs: list[tuple[Path, str]] = [
         (("toolsets", index), folder) for index, folder in enumerate(value["toolsets"])

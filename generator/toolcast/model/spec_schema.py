@@ -1,4 +1,4 @@
-"""Checks a file against the spec language's own schema and words what is wrong with it."""
+"""Checks a file against the schema of the spec language and words what is wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["check_schema"]
 def check_schema(
     document: Document, kind: str, extensions: tuple[str, ...] = ()
 ) -> Iterator[Finding]:
-    """What the schema of `tool`, `toolset` or `workspace` files refuses in a file.
+    """The findings of checking a file by the schema of `tool`, `toolset` or `workspace` files.
 
     `extensions` names the extensions whose fields belong to the spec language, too.
     """

@@ -1,1 +1,1 @@
-"""Bytes to a tree with positions."""
+"""Reads YAML strictly: bytes to a value, with the place of each part."""

@@ -1,4 +1,4 @@
-"""Characters that a spec may not hide: control, bidirectional, tag and invisible ones.
+"""Characters that no reviewer sees in a spec: control, bidirectional, tag and invisible ones.
 
 Source: Unicode general categories; CVE-2021-42574 for the bidirectional ones. Emoji
 sequences and the joiners of scripts that need them are left alone.

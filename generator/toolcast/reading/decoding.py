@@ -1,4 +1,4 @@
-"""Bytes of a file to text: UTF-8, and no character that no output can show safely."""
+"""Decodes a file as UTF-8 and refuses characters that no output can show safely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is read into: a JSON value, and where each part of it stands."""
+"""The result of reading a file: a JSON value, and the position of each part of it."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ or endless file stops at a bound.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -24,6 +25,7 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
 MAX_NODES = 25_000
 
+_CONFLICT = re.compile(r"^(<{7} .*|={7}$|>{7} .*)", re.MULTILINE)
 # libyaml's scanner where PyYAML was built with it.
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -76,7 +78,13 @@ class _Reader:
             mark = error.problem_mark or error.context_mark
             start = mark.index if mark else 0
             problem = error.problem or "not valid YAML"
-            self._report("yaml/syntax", start, start + 1, problem)
+            conflict = _CONFLICT.search(self.text)
+            if conflict is not None:
+                message = "a merge left both of its sides here"
+                help_ = "keep one side, or both, and remove the lines with the marks"
+                self._report("yaml/syntax", *conflict.span(), message, help_)
+            else:
+                self._report("yaml/syntax", start, start + 1, problem)
         except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
             reason = str(error).split("\n", 1)[0] or type(error).__name__
             self._report("yaml/syntax", 0, 1, f"not valid YAML: {reason}")

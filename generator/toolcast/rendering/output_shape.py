@@ -86,7 +86,7 @@ def verify_shape(
         data: the bytes.
         shape: what was declared; anything but a shape is none.
         known: words that the template itself has. Statements, calls and headings made of
-            these alone may stand in it beside the declared ones.
+            these and the declared ones' alone may stand in it, in any order.
 
     Raises:
         ShapeViolation: there is no shape, or with the name and the first difference.
@@ -113,8 +113,6 @@ def verify_shape(
 def _python_problem(text: str, shape: PythonShape, known: frozenset[str]) -> str:
     try:
         tree = ast.parse(text)
-        # Compiling refuses more than parsing does, duplicate arguments for one.
-        compile(text, "<generated>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"not Python: {error}"
     found = [word for node in tree.body for word in _statement(node)]
@@ -140,8 +138,9 @@ def _difference(
     listed = list(found)
     if listed == list(declared):
         return ""
+    own = known.union(re.findall(r"\w+", " ".join(declared))) if known else known
     extra = [
-        word for word in listed if word not in declared and not _is_made_of(word, known)
+        word for word in listed if word not in declared and not _is_made_of(word, own)
     ]
     missing = [] if known else [word for word in declared if word not in listed]
     if extra or missing:

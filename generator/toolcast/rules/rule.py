@@ -1,4 +1,4 @@
-"""What a rule is: data and one function."""
+"""A rule: data and one function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs every rule over a workspace and takes out what specs suppress."""
+"""Runs the rules over a workspace and removes suppressed findings."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def check_workspace(workspace: Workspace) -> list[Finding]:
 def without_suppressed(
     workspace: Workspace, findings: Iterable[Finding], today: datetime.date
 ) -> list[Finding]:
-    """The findings that no spec suppresses, and those about the suppressions themselves.
+    """The findings that are not suppressed, and those about the suppressions themselves.
 
     A suppression counts in its own file. One whose rule is unknown, that nothing needs, or
     whose date has come is a finding itself.
     """
     listed = list(findings)
     suppressions = dict(_suppressions(workspace))
-    kept: list[Finding] = []
+    remaining: list[Finding] = []
     used: set[tuple[str, int]] = set()
     for finding in listed:
         match = _match(finding, suppressions.get(finding.place.file), today)
         if match is None:
-            kept.append(finding)
+            remaining.append(finding)
         else:
             used.add((finding.place.file, match))
     for file, (owner, entries) in suppressions.items():
@@ -53,12 +53,12 @@ def without_suppressed(
             )
             if problem is not None:
                 rule, severity, message, help_ = problem
-                kept.append(
+                remaining.append(
                     owner.source.finding(
                         rule, severity, ("suppress", index, "rule"), message, help_
                     )
                 )
-    return kept
+    return remaining
 
 
 Entries = tuple[Toolset | ToolSpec, tuple[Suppression, ...]]

@@ -123,8 +123,8 @@ def _cli(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
 
 def _line(command: CliCommand) -> dict[str, str]:
     """One command of the CLI block; without a comment of its own it has the summary."""
-    has_own = command.action is not None and command.action.summary
-    has_own = has_own or (command.tool.cli is not None and command.tool.cli.comment)
+    action, decision = command.action, command.tool.cli
+    has_own = bool(action and action.summary) or bool(decision and decision.comment)
     own = {"comment": str(comment_of(command))} if has_own else {}
     # As a shell reads them: an action may be called anything.
     words = " ".join(map(word, command.selectors))

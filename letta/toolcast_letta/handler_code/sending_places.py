@@ -18,7 +18,7 @@ __all__ = ["SendingPlaces"]
 
 
 class SendingPlaces:
-    """The places of a function that send a message; a `Watcher` of the analysis."""
+    """The places of a function that send a message; a `Visitor` of the analysis."""
 
     def __init__(self) -> None:
         self.found: list[Seen] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcast.handler_code.call_graph import Reach, reach_of
+from toolcast.handler_code.call_graph import Reached, reached_from
 from toolcast.model.model import Toolset, ToolSpec, Workspace
 from toolcast.targets.table import enabled
 
@@ -34,6 +34,6 @@ def registered(toolset: Toolset) -> Sequence[ToolSpec]:
     return offered_to_letta(toolset) if has_settings(toolset) else toolset.tools
 
 
-def reach(workspace: Workspace, toolset: Toolset, tool: ToolSpec) -> Reach | None:
+def reach(workspace: Workspace, toolset: Toolset, tool: ToolSpec) -> Reached | None:
     """What a tool's handler reaches, with the places that send an agent a message."""
-    return reach_of(workspace, toolset, tool, SendingPlaces)
+    return reached_from(workspace, toolset, tool, SendingPlaces)

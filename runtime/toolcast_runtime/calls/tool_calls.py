@@ -18,8 +18,8 @@ from .tool_response import ToolResponse
 from .tracing import is_traced, span
 
 if TYPE_CHECKING:
-    from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
+    from ..ledger.settings import LedgerSettings
 
 __all__ = ["ToolCalls"]
 
@@ -86,7 +86,7 @@ class ToolCalls:
         async def work() -> tuple[ToolResponse, CallOutcome]:
             return await self._work(tool, provider, arguments, context)
 
-        return await self._recorder.keep(tool, arguments, context, work)
+        return await self._recorder.record(tool, arguments, context, work)
 
     async def close(self) -> None:
         """Returns when every call is recorded that has to be."""

@@ -121,11 +121,11 @@ class _Keywords(OrderedGroup):
         return bound.build(keyword, others if flags else ())
 
 
-class _Kept(logging.Handler):
-    """Keeps details from the shell: who reads it is a caller, often an agent."""
+class _LogHint(logging.Handler):
+    """Hides details from the shell, whose reader is a caller, often an agent."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo("`--log FILE` before the command keeps the details", err=True)
+        click.echo("`--log FILE` before the command records the details", err=True)
 
 
 def _log_option() -> click.Option:
@@ -141,10 +141,10 @@ def _log_option() -> click.Option:
 
 def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> None:
     logger = logging.getLogger("toolcast")
-    for handler in [h for h in logger.handlers if isinstance(h, _Kept)]:
+    for handler in [h for h in logger.handlers if isinstance(h, _LogHint)]:
         logger.removeHandler(handler)
     if file is None:
-        logger.addHandler(_Kept(logging.ERROR))
+        logger.addHandler(_LogHint(logging.ERROR))
         return
     try:
         logger.addHandler(logging.FileHandler(file, encoding="utf-8"))

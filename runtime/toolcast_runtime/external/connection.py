@@ -52,18 +52,18 @@ class Connection:
 
     Args:
         server: which, and what is taken from it.
-        taken: the names of the toolset's own tools.
+        reserved: the names of local tools, which win.
         on_change: is called in the loop whenever the offered tools are others.
     """
 
     def __init__(
         self,
         server: ExternalServer,
-        taken: frozenset[str],
+        reserved: frozenset[str],
         on_change: Callable[[], None],
     ) -> None:
         self.server = server
-        self._taken = taken
+        self._reserved_names = reserved
         self._on_change = on_change
         self._offer: _Offer | None = None
         self._session: Session | None = None
@@ -71,7 +71,7 @@ class Connection:
         self._decided = asyncio.Event()
         self._resolved = Resolved()
         self._seen: dict[str, Tool] = {}
-        self._told: tuple[str, ...] = ()
+        self._reported: tuple[str, ...] = ()
         self._count = 0
 
     @property
@@ -198,7 +198,7 @@ class Connection:
     async def _up(self, session: Session) -> None:
         """Lists the tools and offers them."""
         definitions = await session.list_tools()
-        listing = take_tools(self.server, definitions, self._taken)
+        listing = take_tools(self.server, definitions, self._reserved_names)
         before = self._offer
         self._offer = _Offer(listing, Validators())
         self._count = len(listing.tools)
@@ -224,12 +224,12 @@ class Connection:
         self._on_change()
 
     def _tell_what_is_left_out(self, listing: Listing) -> None:
-        if listing.left_out and listing.left_out != self._told:
+        if listing.left_out and listing.left_out != self._reported:
             named = "; ".join(listing.left_out[:_MOST_NAMED])
             more = len(listing.left_out) - _MOST_NAMED
             rest = f"; and {more} more" if more > 0 else ""
             self._log(logging.WARNING, f"tools that are not offered: {named}{rest}")
-        self._told = listing.left_out
+        self._reported = listing.left_out
 
     def _tell_what_is_other(self, listing: Listing) -> None:
         """A definition that changes behind a name may be an attack on who trusts it."""

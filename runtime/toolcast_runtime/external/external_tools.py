@@ -45,7 +45,7 @@ class ExternalTools:
         self._servers = tuple(servers)
         self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         # Replaced as a whole in the background loop, read in any other.
         self._offered: Mapping[str, tuple[Tool, Connection]] = {}
 
@@ -141,8 +141,11 @@ class ExternalTools:
             connection = self._connections[server.name]
             for name in connection.names_seen:
                 owner = owners.setdefault(name, connection)
-                if owner is not connection and (server.name, name) not in self._told:
-                    self._told.add((server.name, name))
+                if (
+                    owner is not connection
+                    and (server.name, name) not in self._reported
+                ):
+                    self._reported.add((server.name, name))
                     clash = (
                         "external server %s: its `%s` is not offered: %s has one, too"
                     )

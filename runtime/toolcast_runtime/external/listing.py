@@ -44,14 +44,14 @@ class Listing:
 def take_tools(
     server: ExternalServer,
     definitions: Iterable[Mapping[str, Any]],
-    taken: frozenset[str],
+    reserved: frozenset[str],
 ) -> Listing:
     """The tools of a server that can be offered.
 
     Args:
         server: what is taken from it, and under which prefix.
         definitions: its tools as `tools/list` gave them.
-        taken: names that belong to others, which win.
+        reserved: names that belong to others, which win.
     """
     tools: dict[str, Tool] = {}
     own_names: dict[str, str] = {}
@@ -65,7 +65,7 @@ def take_tools(
         if not server.takes(own):
             continue
         name = server.prefix + own
-        problem = next(_problems(name, definition, tools, taken), None)
+        problem = next(_problems(name, definition, tools, reserved), None)
         if problem is not None:
             left_out.append(f"`{own}` {problem}")
         elif len(tools) >= server.most_tools:
@@ -84,9 +84,9 @@ def _problems(
     name: str,
     definition: Mapping[str, Any],
     tools: Mapping[str, Tool],
-    taken: frozenset[str],
+    reserved: frozenset[str],
 ) -> Iterator[str]:
-    if name in taken:
+    if name in reserved:
         yield f"would be `{name}`, which is another's tool"
     if name in tools:
         yield "is listed twice"

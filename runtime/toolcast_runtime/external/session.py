@@ -154,8 +154,8 @@ class Session:
         """Follows the changes of the list where the server tells them on request only."""
         if self._client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
-        told = self._client.server_capabilities.tools
-        if told is None or not told.list_changed:
+        capability = self._client.server_capabilities.tools
+        if capability is None or not capability.list_changed:
             return
         # Without it the list is still asked for from time to time.
         with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError):

@@ -10,26 +10,23 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Router
+
 from ..mcp.sdk_server import build_server
-from .admin import AdminAnswer, AdminRequest, AdminRoute, admin_app
-from .guard import (
-    AllowedHosts,
-    AsgiApp,
-    Guard,
-    Message,
-    Receive,
-    Send,
-    refuse,
-)
+from .admin import AdminAnswer, AdminRequest, AdminRoute
+from .guard import AllowedHosts, Guard, put_back, refusal
 from .settings import Endpoint, Listening
 
 if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.routing import Router
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..mcp.toolset_server import ToolsetServer
 
@@ -45,18 +42,16 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
         UnknownClientError: an endpoint is of a client that the toolset does not have.
         AccessError: who may have which tool cannot be found out.
     """
-    from starlette.routing import Router
-
     hosts = AllowedHosts(listening.hosts, listening.settings.allowed_origins)
     most = listening.settings.max_body
 
-    def guarded(app: AsgiApp, variable: str, realm: str, *methods: str) -> AsgiApp:
+    def guarded(app: ASGIApp, variable: str, realm: str, *methods: str) -> ASGIApp:
         token = listening.tokens.get(variable)
         return Guard(app, hosts, token, realm, methods, most)
 
     managers: list[StreamableHTTPSessionManager] = []
     # Whole paths and no patterns: what a path means must not hang on another one.
-    apps: dict[str, AsgiApp] = {"/health": _Logged(_health, None)}
+    apps: dict[str, ASGIApp] = {"/health": _Logged(_health, None)}
     for endpoint in listening.settings.endpoints:
         manager = _manager(server, endpoint, most)
         managers.append(manager)
@@ -68,15 +63,13 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
     admin = listening.settings.admin_variable
     added = [route for part in server.parts for route in part.admin_routes]
     for route in (_list_tools_route(server), *added):
-        work: AsgiApp = _nothing
+        work: ASGIApp = _nothing
         if admin in listening.tokens:
             realm = f"{server.name} admin"
-            work = guarded(admin_app(route), admin, realm, route.method)
+            work = guarded(_admin_app(route), admin, realm, route.method)
         apps[route.path] = _Logged(work, "(admin)")
 
-    async def at_path(
-        scope: MutableMapping[str, Any], receive: Receive, send: Send
-    ) -> None:
+    async def at_path(scope: Scope, receive: Receive, send: Send) -> None:
         app = apps.get(scope["path"], _nothing) if scope["type"] == "http" else _nothing
         await app(scope, receive, send)
 
@@ -125,9 +118,6 @@ def _list_tools_route(server: ToolsetServer) -> AdminRoute:
 def _manager(
     server: ToolsetServer, endpoint: Endpoint, most: int
 ) -> StreamableHTTPSessionManager:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from mcp.server.transport_security import TransportSecuritySettings
-
     return StreamableHTTPSessionManager(
         build_server(server, endpoint.client),
         stateless=True,
@@ -139,28 +129,46 @@ def _manager(
     )
 
 
-def _owing_no_answer(app: AsgiApp) -> AsgiApp:
+def _admin_app(route: AdminRoute) -> ASGIApp:
+    """The application of an administrator's path; whoever gets here has the token."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        text = await Request(scope, receive).body()
+        try:
+            body = json.loads(text) if text.strip() else None
+        except (ValueError, RecursionError):
+            answer = AdminAnswer({"error": "the body is not JSON"}, 400)
+        else:
+            try:
+                answer = await route.answer(AdminRequest(body))
+            except Exception:
+                _logger.exception("%s %s failed", route.method, route.path)
+                answer = AdminAnswer({"error": "it failed; the log says why"}, 500)
+        fresh = {"cache-control": "no-store"}
+        response = JSONResponse(answer.value, answer.status, fresh)
+        await response(scope, receive, send)
+
+    return app
+
+
+def _owing_no_answer(app: ASGIApp) -> ASGIApp:
     """Refuses requests that the SDK takes for notifications, because their id is none."""
 
-    async def answering(
-        scope: MutableMapping[str, Any], receive: Receive, send: Send
-    ) -> None:
-        request = await receive()
-        waiting, is_refused = [request], False
-
-        async def again() -> Message:
-            return waiting.pop() if waiting else await receive()
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+        body = (await receive()).get("body", b"")
+        is_refused = False
 
         async def checked(message: Message) -> None:
             nonlocal is_refused
             if message["type"] == "http.response.start" and message["status"] == 202:
-                is_refused = _is_request(request.get("body", b""))
+                is_refused = _is_request(body)
                 if is_refused:
-                    await refuse(send, 400, "the id of a request is text or a number")
+                    error = refusal(400, "the id of a request is text or a number")
+                    await error(scope, receive, send)
             if not is_refused:
                 await send(message)
 
-        await app(scope, again, checked)
+        await app(scope, put_back(body, receive), checked)
 
     return answering
 
@@ -170,35 +178,26 @@ def _is_request(body: bytes) -> bool:
     return isinstance(message, dict) and {"id", "method"} <= message.keys()
 
 
-async def _health(
-    scope: MutableMapping[str, Any], receive: Receive, send: Send
-) -> None:
+async def _health(scope: Scope, receive: Receive, send: Send) -> None:
     """For balancers, which know neither the host's name nor a token."""
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"15")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b'{"status":"ok"}'})
+    await JSONResponse({"status": "ok"})(scope, receive, send)
 
 
-async def _nothing(
-    scope: MutableMapping[str, Any], receive: Receive, send: Send
-) -> None:
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close"})
-        return
-    await send({"type": "http.response.start", "status": 404, "headers": []})
-    await send({"type": "http.response.body", "body": b""})
+    else:
+        await Response(status_code=404)(scope, receive, send)
 
 
 class _Logged:
     """Writes one line a request: who, where, what came of it. Nothing that was sent."""
 
-    def __init__(self, app: AsgiApp, client: str | None) -> None:
+    def __init__(self, app: ASGIApp, client: str | None) -> None:
         self._app = app
         self._client = client
 
-    async def __call__(
-        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
-    ) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started, status = time.perf_counter(), 0
 
         async def watched(message: Message) -> None:

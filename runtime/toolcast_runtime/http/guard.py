@@ -1,7 +1,7 @@
 """Who gets past the door of an HTTP endpoint, and with how much.
 
-Plain ASGI. A refusal tells the caller what to change and the log nothing that the caller
-sent.
+Plain ASGI, because Starlette's own middleware for hosts knows no ports, no IPv6 and no
+origins. A refusal tells the caller what to change and the log nothing that the caller sent.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import asyncio
 import functools
 import hashlib
 import hmac
-import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-__all__ = ["MOST_LEVELS", "AllowedHosts", "Guard", "nesting", "refuse"]
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["MOST_LEVELS", "AllowedHosts", "Guard", "nesting", "put_back", "refusal"]
 
 MOST_LEVELS = 200
 """Of the JSON in a request; more overflow the stack of what reads them."""
@@ -92,7 +93,7 @@ class Guard:
 
     def __init__(
         self,
-        app: AsgiApp,
+        app: ASGIApp,
         hosts: AllowedHosts,
         token: str | None,
         realm: str,
@@ -102,76 +103,70 @@ class Guard:
         self._app = app
         self._hosts = hosts
         self._token = None if token is None else _digest(token.encode())
-        self._realm = realm
+        self._realm = realm.encode("latin-1", "replace").decode("latin-1")
         self._methods = tuple(methods)
         self._max_body = max_body
 
-    async def __call__(
-        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
-    ) -> None:
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refuse(send, *refusal)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = self._refusal(scope)
+        if refused is not None:
+            await refused(scope, receive, send)
             return
-        body = await self._body(scope, receive)
+        body = await self._body(receive)
         if body is None:
             return
-        if len(body) > self._max_body:
-            await refuse(send, 413, f"the body is larger than {self._max_body} bytes")
+        refused = await self._refusal_of(body)
+        if refused is not None:
+            await refused(scope, receive, send)
             return
-        levels = (
-            await asyncio.to_thread(nesting, body)
-            if len(body) > _LARGE
-            else nesting(body)
-        )
-        if levels > MOST_LEVELS:
-            await refuse(send, 400, f"the body is more than {MOST_LEVELS} levels deep")
-            return
-        waiting = [body]
+        await self._app(scope, put_back(body, receive), send)
 
-        async def again() -> Message:
-            if waiting:
-                return {
-                    "type": "http.request",
-                    "body": waiting.pop(),
-                    "more_body": False,
-                }
-            return await receive()
-
-        await self._app(scope, again, send)
-
-    def _refusal(
-        self, scope: MutableMapping[str, Any]
-    ) -> tuple[int, str, list[tuple[bytes, bytes]]] | None:
-        headers: list[tuple[bytes, bytes]] = scope["headers"]
-        if not self._hosts.allows_host(_only(headers, b"host")):
-            return 421, "the server does not answer to this host", []
-        origins = [value for name, value in headers if name == b"origin"]
-        if origins and not self._hosts.allows_origin(_only(headers, b"origin")):
-            return 403, "pages of this origin may not send requests", []
+    def _refusal(self, scope: Scope) -> Response | None:
+        """The answer to a request whose head is refused."""
+        headers = Headers(scope=scope)
+        if not self._hosts.allows_host(_only(headers, "host")):
+            return refusal(421, "the server does not answer to this host")
+        if "origin" in headers and not self._hosts.allows_origin(
+            _only(headers, "origin")
+        ):
+            return refusal(403, "pages of this origin may not send requests")
         if self._token is not None:
-            given = _only(headers, b"authorization")
+            given = _only(headers, "authorization")
             challenge = f'Bearer realm="{self._realm}"'
             if given is None:
-                return 401, "a bearer token is required", [_challenge(challenge)]
+                asked = {"www-authenticate": challenge}
+                return refusal(401, "a bearer token is required", asked)
             scheme, _, token = given.partition(" ")
             right = hmac.compare_digest(
                 _digest(token.strip().encode("latin-1")), self._token
             )
             if scheme.lower() != "bearer" or not right:
-                wrong = f'{challenge}, error="invalid_token"'
-                return 401, "the token is not valid here", [_challenge(wrong)]
+                asked = {"www-authenticate": f'{challenge}, error="invalid_token"'}
+                return refusal(401, "the token is not valid here", asked)
         if scope["method"] not in self._methods:
-            allow = ", ".join(self._methods).encode()
-            return 405, "the method is not taken here", [(b"allow", allow)]
-        declared = _only(headers, b"content-length") or "0"
+            allowed = {"allow": ", ".join(self._methods)}
+            return refusal(405, "the method is not taken here", allowed)
+        declared = _only(headers, "content-length") or "0"
         if declared.isdecimal() and int(declared[:20]) > self._max_body:
-            return 413, f"the body is larger than {self._max_body} bytes", []
+            return self._too_large()
         return None
 
-    async def _body(
-        self, scope: MutableMapping[str, Any], receive: Receive
-    ) -> bytes | None:
+    async def _refusal_of(self, body: bytes) -> Response | None:
+        """The answer to a request whose body is refused."""
+        if len(body) > self._max_body:
+            return self._too_large()
+        if len(body) > _LARGE:
+            levels = await asyncio.to_thread(nesting, body)
+        else:
+            levels = nesting(body)
+        if levels > MOST_LEVELS:
+            return refusal(400, f"the body is more than {MOST_LEVELS} levels deep")
+        return None
+
+    def _too_large(self) -> Response:
+        return refusal(413, f"the body is larger than {self._max_body} bytes")
+
+    async def _body(self, receive: Receive) -> bytes | None:
         """The whole body, or one byte too many; None when the caller has gone."""
         body = bytearray()
         while True:
@@ -201,19 +196,26 @@ def nesting(body: bytes) -> int:
     return deepest
 
 
-async def refuse(
-    send: Send, status: int, message: str, headers: Iterable[tuple[bytes, bytes]] = ()
-) -> None:
-    """Answers with a JSON-RPC error that belongs to no request."""
+def put_back(body: bytes, receive: Receive) -> Receive:
+    """Gives a body that was read, and then what comes after it."""
+    waiting = [body]
+
+    async def again() -> Message:
+        if waiting:
+            whole = waiting.pop()
+            return {"type": "http.request", "body": whole, "more_body": False}
+        return await receive()
+
+    return again
+
+
+def refusal(
+    status: int, message: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """A JSON-RPC error that belongs to no request."""
     error = {"code": -32600, "message": message}
-    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
-    start = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        *headers,
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": body})
+    value = {"jsonrpc": "2.0", "id": None, "error": error}
+    return JSONResponse(value, status, headers)
 
 
 def _digest(token: bytes) -> bytes:
@@ -221,11 +223,7 @@ def _digest(token: bytes) -> bytes:
     return hashlib.sha256(token).digest()
 
 
-def _challenge(value: str) -> tuple[bytes, bytes]:
-    return b"www-authenticate", value.encode("latin-1", "replace")
-
-
-def _only(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> str | None:
+def _only(headers: Headers, name: str) -> str | None:
     """A header that stands there once; None when it is absent or ambiguous."""
-    values = [value for key, value in headers if key == name]
-    return values[0].decode("latin-1") if len(values) == 1 else None
+    values = headers.getlist(name)
+    return values[0] if len(values) == 1 else None

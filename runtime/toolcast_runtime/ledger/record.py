@@ -30,7 +30,7 @@ class Record:
         arguments: as they were sent, secrets replaced; None when they are no JSON.
         outcome: what came of it.
         result: the JSON value that it gave.
-        error: what the caller was told when it failed.
+        error: the message that the caller got when it failed.
         seconds: how long it took; None while it runs.
     """
 
@@ -50,14 +50,14 @@ class Ledger(Protocol):
     """Where records go."""
 
     async def write(self, record: Record) -> None:
-        """Returns when the record is kept.
+        """Returns when the record is written.
 
         Raises:
             LedgerError: it is not.
         """
 
     def write_soon(self, record: Record) -> None:
-        """Keeps the record without making the caller wait; a failure is logged."""
+        """Writes the record without making the caller wait; a failure is logged."""
 
     async def close(self) -> None:
-        """Returns when everything is kept that was given before. It can be used again."""
+        """Returns when everything is written that was given before. It can be used again."""

@@ -19,9 +19,9 @@ from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
 from ..validation.json_bounds import measure
 from .ledger import open_ledger
-from .ledger_settings import LedgerSettings
 from .record import Ledger, LedgerError, Record
 from .secret_arguments import Redaction
+from .settings import LedgerSettings
 
 __all__ = ["Recorder"]
 
@@ -31,10 +31,10 @@ Answered = tuple[ToolResponse, CallOutcome]
 
 
 class Recorder:
-    """Keeps the calls of a toolset's persistent tools.
+    """Records the calls of a toolset's persistent tools.
 
     Args:
-        settings: where records go; None when the toolset keeps none, and then calls of
+        settings: where records go; None when it has none, and then calls of
             persistent tools are refused.
     """
 
@@ -43,7 +43,7 @@ class Recorder:
         self._ledger: Ledger | None = None
         self._redactions: dict[str, tuple[Any, Redaction]] = {}
 
-    async def keep(
+    async def record(
         self,
         tool: Tool,
         arguments: Mapping[str, Any],

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from .record import LedgerError, Record
 
 __all__ = [
-    "OF_THE_RECORD",
+    "RECORD_ERRORS",
     "Statement",
     "connected",
     "ending",
     "wait_for_others",
-    "whole",
+    "written",
 ]
 
 _VERSION = 1
@@ -48,9 +48,14 @@ _ENDING = (
     "UPDATE calls SET outcome = ?, result = ?, error = ?, seconds = ? WHERE id = ?"
 )
 
-OF_THE_RECORD = (
-    *(sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError),
-    *(TypeError, ValueError, OverflowError, RecursionError),
+RECORD_ERRORS = (
+    sqlite3.DataError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
 )
 """What a record may be that no file takes; everything else is wrong with the file."""
 
@@ -71,11 +76,11 @@ class Statement(NamedTuple):
     characters: int
 
 
-def whole(record: Record) -> Statement:
+def written(record: Record) -> Statement:
     """Writes all of a record; one that ended does not become one that runs.
 
     Raises:
-        Exception: one of `OF_THE_RECORD`.
+        Exception: one of `RECORD_ERRORS`.
     """
     arguments = _json(record.arguments)
     end = _end(record)
@@ -88,7 +93,7 @@ def ending(record: Record) -> Statement:
     """Completes the row that a call began with; changes none where there is none.
 
     Raises:
-        Exception: one of `OF_THE_RECORD`.
+        Exception: one of `RECORD_ERRORS`.
     """
     end = _end(record)
     return Statement(_ENDING, (*end, record.id), _characters(end))

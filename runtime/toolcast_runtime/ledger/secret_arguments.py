@@ -11,23 +11,25 @@ __all__ = ["REDACTED", "SECRET_NAMES", "Redaction", "name_in_words"]
 
 REDACTED = "[redacted]"
 
-SECRET_NAMES = frozenset(
-    [
-        *("password", "passwd", "pwd", "passphrase", "api key", "apikey", "secret"),
-        *("api secret", "client secret", "secret key", "private key", "ssh key"),
-        *("token", "access token", "refresh token", "auth token", "bearer token"),
-        *("api token", "session token", "id token", "credential", "credentials"),
-        *("cookie", "cookies", "session cookie", "seed phrase", "mnemonic"),
-        *("credit card", "card number", "cvv", "pin code", "otp"),
-    ]
-)
+_NAMES_IN_WORDS = """
+password, passwd, pwd, passphrase, api key, apikey, secret, api secret, client secret,
+secret key, private key, ssh key, token, access token, refresh token, auth token,
+bearer token, api token, session token, id token, credential, credentials, cookie,
+cookies, session cookie, seed phrase, mnemonic, credit card, card number, cvv, pin code,
+otp
+"""
+SECRET_NAMES = frozenset(" ".join(_NAMES_IN_WORDS.split()).split(", "))
 """Names of parameters, in words, that hold secrets whatever their schema says."""
 
 _SAME_VALUE = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_ALONE = ("if", "then", "else", "not")
 _BELOW = (
-    *("items", "additionalItems", "contains", "additionalProperties"),
-    *("unevaluatedItems", "unevaluatedProperties"),
+    "items",
+    "additionalItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedItems",
+    "unevaluatedProperties",
 )
 _PLAIN = frozenset({str, int, bool, float, type(None)})
 _MOST_SCHEMAS = 20_000

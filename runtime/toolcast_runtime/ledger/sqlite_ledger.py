@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from .record import LedgerError, Record
-from .rows import OF_THE_RECORD, connected, ending, wait_for_others, whole
+from .rows import RECORD_ERRORS, connected, ending, wait_for_others, written
 
 __all__ = ["SqliteLedger"]
 
@@ -67,16 +67,16 @@ class SqliteLedger:
             await asyncio.wrap_future(self._put(record))
 
     def write_soon(self, record: Record) -> None:
-        """Keeps the record for the next batch."""
+        """Leaves the record to the next batch."""
 
-        def tell(done: Future[None]) -> None:
+        def report(done: Future[None]) -> None:
             error = done.exception()
             if error is not None:
                 _logger.error(
                     "the end of call %s is not recorded", record.id, exc_info=error
                 )
 
-        self._put(record).add_done_callback(tell)
+        self._put(record).add_done_callback(report)
 
     async def close(self) -> None:
         """Returns when all records are committed and the file is closed."""
@@ -89,14 +89,14 @@ class SqliteLedger:
             if connection is None or self._unwritten or self._in_log > _MOST_IN_LOG:
                 return False
             try:
-                make = whole if record.outcome == "started" else ending
+                make = written if record.outcome == "started" else ending
                 text, values, characters = make(record)
                 if characters > _MOST_AT_ONCE:
                     return False
                 self._in_log += _EACH_COMMIT + characters
                 return connection.execute(text, values).rowcount == 1
-            except (sqlite3.Error, *OF_THE_RECORD):
-                # Somebody else writes, or worse: the thread waits, or says what it is.
+            except (sqlite3.Error, *RECORD_ERRORS):
+                # Somebody else writes, or worse: the thread waits, or reports what it is.
                 return False
 
     def _put(self, record: Record) -> Future[None]:
@@ -201,8 +201,8 @@ def _write_all(
     for number, (record, _) in enumerate(batch):
         try:
             if record.outcome == "started" or not _completed(connection, record):
-                connection.execute(*whole(record)[:2])
-        except OF_THE_RECORD as error:
+                connection.execute(*written(record)[:2])
+        except RECORD_ERRORS as error:
             failed[number] = LedgerError("the record cannot be stored")
             failed[number].__cause__ = error
     connection.execute("COMMIT")

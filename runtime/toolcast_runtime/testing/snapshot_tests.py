@@ -324,8 +324,8 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
         def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
             blocks = [prompts.section(name, client) for name in prompts.sections]
             offered = package.offered(client, "prompts")
-            told = re.findall(r"^### (\S+)$", "\n".join(blocks), re.MULTILINE)
-            same(f"the sections for {client}", sorted(told), sorted(offered))
+            documented = re.findall(r"^### (\S+)$", "\n".join(blocks), re.MULTILINE)
+            same(f"the sections for {client}", sorted(documented), sorted(offered))
             preamble = f"\n{prompts.preamble(client)}".split("\n")
             for name, definition in package.definitions.items():
                 line = definition.get("prompt", {}).get("line")

@@ -88,11 +88,11 @@ def read_tools(package: ModuleType) -> list[Tool]:
     if not tools and not problems:
         problems = ["there is no tool: the definitions have to be installed, too"]
     if problems:
-        raise DefinitionError(_told(package.__name__, sorted(problems)))
+        raise DefinitionError(_message(package.__name__, sorted(problems)))
     return tools
 
 
-def _told(package: str, problems: list[str]) -> str:
+def _message(package: str, problems: list[str]) -> str:
     shown = problems[:_MOST_PROBLEMS]
     if len(problems) > len(shown):
         shown.append(f"and {len(problems) - len(shown)} more")

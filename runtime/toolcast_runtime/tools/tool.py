@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 __all__ = ["Action", "Tool"]
@@ -94,6 +95,11 @@ class Tool:
     def returns(self) -> Any:
         """The JSON Schema of the structured result; None when there is none."""
         return self.definition.get("outputSchema")
+
+    @property
+    def when_to_use(self) -> str:
+        """What the docs say first: when to choose it. The router reads that."""
+        return "\n".join(takewhile(bool, self.prompt_usage))
 
     def is_in(self, target: str) -> bool:
         """Whether it is not declared to be excluded from a target."""

@@ -34,8 +34,7 @@ def test_spec_is_written_in_the_spec_language(name: str) -> None:
     schema = json.loads((LANGUAGE / f"{kind}.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text))
     assert text.splitlines()[0] == (
-        "# yaml-language-server: "
-        f"$schema=../../generator/toolcast/schemas/{kind}.schema.json"
+        "# yaml-language-server: " f"$schema=../schemas/{kind}.schema.json"
     )
 
 

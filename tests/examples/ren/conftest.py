@@ -14,11 +14,12 @@ from generated.ren.registry import call_tool_sync
 from tests.examples.ren.postgres import Unavailable, postgres_server
 from tests.letta.fake_letta import FakeLetta
 
-VARIABLES = (
-    *("REN_DATA", "REN_DATABASE_URL", "REN_MEMORY_DATABASE_URL", "REN_AGENT_ID"),
-    *("LETTA_BASE_URL", "LETTA_API_KEY"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
-    *("http_proxy", "https_proxy", "all_proxy"),
+VARIABLES = tuple(
+    (
+        "REN_DATA REN_DATABASE_URL REN_MEMORY_DATABASE_URL REN_AGENT_ID "
+        "LETTA_BASE_URL LETTA_API_KEY HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy "
+        "https_proxy all_proxy"
+    ).split()
 )
 BLOCKS = {
     "persona": "I am Ren.",

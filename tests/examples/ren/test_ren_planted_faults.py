@@ -31,10 +31,12 @@ def line_of(project: Project, path: str, text: str) -> int:
 def project_copy(tmp_path: Path) -> Project:
     """A copy of ren's specs and handlers, to break things in."""
     root = tmp_path / "copy"
-    for folder in ("specs/ren", "examples/ren"):
+    for folder in ("specs/ren", "specs/schemas", "examples/ren"):
         shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
     copy = Project(root)
-    copy.write("toolcast.yaml", "version: 1\ntoolsets: [specs/ren]\n")
+    copy.write(
+        "toolcast.yaml", "version: 1\ntoolsets: [specs/ren]\nextensions: [letta]\n"
+    )
     return copy
 
 

@@ -122,7 +122,9 @@ def test_code_is_found_once_it_is_indexed(call: Call, tmp_path: Path) -> None:
         assert index_folder(source) == 2
     (found,) = call("search_code", query="def walrus")["chunks"]
     assert (found["file"], found["start_line"], found["end_line"]) == (
-        *("inner/walrus.py", 41, 41),
+        "inner/walrus.py",
+        41,
+        41,
     )
 
 

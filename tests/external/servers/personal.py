@@ -55,8 +55,11 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": action(
-                    *("create_event", "search_events", "get_upcoming"),
-                    *("delete_event", "list_events"),
+                    "create_event",
+                    "search_events",
+                    "get_upcoming",
+                    "delete_event",
+                    "list_events",
                 ),
                 "summary": text("The event's title."),
                 "start_datetime": text("When it begins, ISO 8601."),
@@ -88,8 +91,12 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": action(
-                    *("get_contact", "list_contacts", "search_contacts"),
-                    *("create_contact", "update_contact", "delete_contact"),
+                    "get_contact",
+                    "list_contacts",
+                    "search_contacts",
+                    "create_contact",
+                    "update_contact",
+                    "delete_contact",
                 ),
                 "email": text("A mail address of the person."),
                 "query": text("Part of a name, number or address."),
@@ -118,7 +125,10 @@ TOOLS: dict[str, tuple[str, Row]] = {
                 "from_email": text("The sender's address."),
                 "cc": text("Who gets a copy."),
             },
-            *("action", "to", "subject", "content"),
+            "action",
+            "to",
+            "subject",
+            "content",
         ),
     ),
     "lists": (
@@ -128,8 +138,12 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": action(
-                    *("list_lists", "create_list", "delete_list"),
-                    *("list_items", "add_item", "remove_item"),
+                    "list_lists",
+                    "create_list",
+                    "delete_list",
+                    "list_items",
+                    "add_item",
+                    "remove_item",
                 ),
                 "list_id": text("The list."),
                 "item_id": text("The item, for remove_item."),

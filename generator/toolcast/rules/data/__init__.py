@@ -1,9 +1,9 @@
-"""What findings about handlers' queries have in common."""
+"""What the rules of the family `data` share."""
 
 from __future__ import annotations
 
 from ...findings import Finding
-from ...handler_code.call_graph import Touched, reach_of
+from ...handler_code.call_graph import Touched, reached_from
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule, at_tool
 
@@ -14,12 +14,12 @@ def touched_of(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> tuple[Touched, ...]:
     """The tables that a tool's handler names; empty when it cannot be read."""
-    reach = reach_of(workspace, toolset, tool)
+    reach = reached_from(workspace, toolset, tool)
     return reach.touched if reach else ()
 
 
 def wrong_pool(toolset: Toolset, touched: Touched) -> str | None:
-    """The pool that has a table that another pool is queried for; None when that is right."""
+    """The pool that has the table, where it is queried through another pool; else None."""
     if not touched.pools:
         return None
     homes = [pool for pool, tables in toolset.pools.items() if touched.table in tables]
@@ -27,7 +27,7 @@ def wrong_pool(toolset: Toolset, touched: Touched) -> str | None:
 
 
 def declared(tool: ToolSpec) -> dict[str, set[str]]:
-    """The tables of a spec, each with the keys of `data` that name it."""
+    """The tables that a spec declares, each with the keys of `data` that name it."""
     found: dict[str, set[str]] = {}
     for key in ("reads", "writes", "destroys"):
         for table in (tool.data or {}).get(key, ()):

@@ -22,14 +22,14 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         return
     for tool in toolset.tools:
         named = declared(tool)
-        told: set[tuple[str, str]] = set()
+        reported: set[tuple[str, str]] = set()
         for one in touched_of(workspace, toolset, tool):
             enough = _ENOUGH.get(one.kind, ())
             said = named.get(one.table)
             if not enough or said is None or said.intersection(enough):
                 continue
-            if (one.table, one.kind) not in told:
-                told.add((one.table, one.kind))
+            if (one.table, one.kind) not in reported:
+                reported.add((one.table, one.kind))
                 yield at_data(
                     RULE,
                     tool,

@@ -21,12 +21,12 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     known = {table for tables in toolset.pools.values() for table in tables}
     for tool in toolset.tools:
         named = declared(tool)
-        told = {*named}
+        reported = {*named}
         for one in touched_of(workspace, toolset, tool):
             is_table = one.is_certain or one.table in known
-            if one.table in told or not is_table or wrong_pool(toolset, one):
+            if one.table in reported or not is_table or wrong_pool(toolset, one):
                 continue
-            told.add(one.table)
+            reported.add(one.table)
             has = f"it names {quoted_list(list(named))}" if named else "it names none"
             yield at_data(
                 RULE,

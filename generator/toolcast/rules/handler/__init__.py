@@ -1,4 +1,4 @@
-"""How findings about handlers' code name the line, and the way to it."""
+"""What the rules of the family `handler` share: places in code, and the way to them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.call_graph import reach_of
+from ...handler_code.call_graph import reached_from
 from ...model.model import Toolset, Workspace
 from ..rule import Rule, at_tool
 
@@ -17,7 +17,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         if not tool.data:
             continue
-        reach = reach_of(workspace, toolset, tool)
+        reach = reached_from(workspace, toolset, tool)
         for reason in reach.unread[:3] if reach else ():
             yield at_tool(
                 RULE,

@@ -51,7 +51,7 @@ class Suspects(NamedTuple):
 
 @lru_cache(maxsize=4)
 def suspects(toolset: Toolset, workspace: Workspace) -> Suspects:
-    """Goes once through all texts of each tool, for every rule of the family."""
+    """Searches all texts of each tool once, for every rule of the family."""
     names = {tool.name for other in workspace.toolsets for tool in other.tools}
     instructions = CrossToolInstructions(names)
     by_phrase: dict[Sequence[Phrase], list[ToolSpec]] = {

@@ -15,7 +15,7 @@ __all__ = ["patterns_that"]
 def patterns_that(
     rule: Rule,
     toolset: Toolset,
-    problem: Callable[[Pattern], str],
+    problem: Callable[[str, Pattern], str],
     help: str,
 ) -> Iterator[Finding]:
     """A finding at each regular expression that has a problem.
@@ -23,13 +23,13 @@ def patterns_that(
     Args:
         rule: whose findings they are.
         toolset: whose tools' schemas are looked at.
-        problem: what is wrong with a pattern, after its text; empty when nothing is.
+        problem: says what is wrong with a pattern, after its text; empty when nothing is.
         help: what to do.
     """
     for tool in toolset.tools:
         for field, schema in tool.schemas.items():
             for path, text, is_key in schema.patterns:
-                words = problem(pattern(text))
+                words = problem(text, pattern(text))
                 if words:
                     message = f"`{text[:60]}` {words}"
                     where = (field, *path)

@@ -17,7 +17,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     yield from patterns_that(
         RULE,
         toolset,
-        lambda facts: facts.error and f"is no regular expression: {facts.error}",
+        lambda _, facts: facts.error and f"is no regular expression: {facts.error}",
         "quote the pattern and escape what is meant literally",
     )
 

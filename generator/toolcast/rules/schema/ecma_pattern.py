@@ -18,7 +18,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     yield from patterns_that(
         RULE,
         toolset,
-        lambda facts: words if facts.is_ecma_only else "",
+        lambda _, facts: words if facts.is_ecma_only else "",
         "write it without `\\p{...}`, `(?<name>...)` and needless escapes",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolcast_runtime.validation.schema_visits import MOST_WAYS, multiplies
+from toolcast_runtime.validation.schema_visits import MOST_WAYS
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
@@ -17,8 +17,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds schemas whose references multiply."""
     for tool in toolset.tools:
         for field, schema in tool.schemas.items():
-            # Without references there are no more ways than places in the file.
-            if schema.references and multiplies(schema.value):
+            if schema.multiplies:
                 yield at_tool(
                     RULE,
                     tool,

@@ -18,7 +18,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     yield from patterns_that(
         RULE,
         toolset,
-        lambda facts: words if facts.is_slow else "",
+        lambda _, facts: words if facts.is_slow else "",
         "let each round of the outer repetition begin with a character of its own",
     )
 

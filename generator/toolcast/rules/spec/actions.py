@@ -43,7 +43,7 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
         )
         return
     names = [action.name for action in tool.actions.values] if tool.actions else []
-    allowed, told = frozenset(values), frozenset(names)
+    allowed, described = frozenset(values), frozenset(names)
     suggestions = Suggestions(values)
     for name in names:
         if name not in allowed:
@@ -52,7 +52,7 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
             meant = suggestions.near(name) or f"it has {quoted_list(values[:20])}"
             yield at_tool(RULE, tool, place, message, meant, at_key=True)
     for index, value in enumerate(values):
-        if value not in told:
+        if value not in described:
             yield at_tool(
                 RULE,
                 tool,

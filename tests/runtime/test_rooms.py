@@ -1,0 +1,88 @@
+"""The runtime's rooms: no import leads back, and each exports what it is for."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import toolcast_runtime
+
+ROOT = Path(toolcast_runtime.__file__).parent
+MODULES = {
+    ".".join(
+        (toolcast_runtime.__name__, *path.relative_to(ROOT).with_suffix("").parts)
+    ).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
+}
+ROOMS = sorted(
+    name for name, path in MODULES.items() if path.name == "__init__.py" and "." in name
+)
+
+
+def imported(name: str) -> Iterator[str]:
+    """The runtime's modules that a module imports, at its top or later, but for types."""
+    path = MODULES[name]
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            parts = package.split(".")
+            base = ".".join([*parts[: len(parts) - node.level + 1], node.module or ""])
+            for alias in node.names:
+                target = f"{base.rstrip('.')}.{alias.name}"
+                yield target if target in MODULES else base.rstrip(".")
+        else:
+            waiting += ast.iter_child_nodes(node)
+
+
+def test_no_import_leads_back() -> None:
+    graph = {name: set(imported(name)) - {name} for name in MODULES}
+    # The package itself hands names of its modules on when they are asked for.
+    graph[toolcast_runtime.__name__] = set()
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_nothing_of_the_generator_is_imported() -> None:
+    for path in MODULES.values():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            )
+            for name in names:
+                assert name.partition(".")[0] not in (
+                    "toolcast",
+                    "toolcast_letta",
+                ), path
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_exports_its_names(room: str) -> None:
+    module = importlib.import_module(room)
+    assert module.__doc__ and module.__doc__.rstrip().endswith(".")
+    assert module.__all__
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_a_module_is_of_a_readable_size(name: str) -> None:
+    lines = MODULES[name].read_text(encoding="utf-8").split("\n")
+    assert sum(1 for line in lines if line.strip()) <= 400
+
+
+def test_a_room_has_few_modules() -> None:
+    for folder in {path.parent for path in MODULES.values()}:
+        assert len(list(folder.glob("*.py"))) <= 16, folder
