@@ -32,9 +32,9 @@ def tools() -> Iterator[Any]:
 def test_every_advertised_parameter_reaches_the_handler(
     toolset: str, tool: Any, client: Any
 ) -> None:
-    from toolcast_runtime.calls.handlers import bind_handler
+    from toolcast_runtime.calls.handlers import adapt_handler
 
-    handler = bind_handler(str(tool.handler), frozenset(tool.properties))
+    handler = adapt_handler(str(tool.handler), frozenset(tool.properties))
     assert handler.not_taken(tool.properties) == []
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import LEGACY, meta
+from toolcast_runtime.mcp import sdk_server
 from toolcast_runtime.mcp.framing import Incoming, Outgoing
 from toolcast_runtime.mcp.sdk_server import build_server
 
@@ -79,8 +80,6 @@ async def test_every_request_is_answered_once(sent: bytes) -> None:
 async def test_spans_are_made_where_somebody_takes_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from toolcast_runtime.calls import tracing
-
     made: list[str] = []
 
     async def spans(context: Any, call_next: Any) -> Any:
@@ -93,12 +92,12 @@ async def test_spans_are_made_where_somebody_takes_them(
     async def answer(context: Any) -> str:
         return "answered"
 
-    traced: Any = tracing.when_traced(spans)
+    traced: Any = sdk_server.when_traced(spans)
     assert await traced(Context, answer) == "answered"
     assert made == []
-    monkeypatch.setattr(tracing, "is_traced", lambda: True)
+    monkeypatch.setattr(sdk_server, "is_traced", lambda: True)
     assert await traced(Context, answer) == "answered"
-    monkeypatch.setattr(tracing, "is_traced", lambda: False)
+    monkeypatch.setattr(sdk_server, "is_traced", lambda: False)
     Context.meta = {"traceparent": "00-1-2-01"}  # type: ignore[assignment]
     assert await traced(Context, answer) == "answered"
     assert made == ["tools/call"] * 2

@@ -43,19 +43,19 @@ def test_a_server_asks_about_the_called_tool_alone(
 def test_one_validator_is_compiled_for_many_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    compiled: list[Any] = []
-    compile_one = validation._validator
+    schemas: list[Any] = []
+    compile_one = validation.compiled
 
     def counted(schema: Mapping[str, Any]) -> Any:
-        compiled.append(schema)
+        schemas.append(schema)
         return compile_one(schema)
 
-    monkeypatch.setattr(validation, "_validator", counted)
+    monkeypatch.setattr(validation, "compiled", counted)
     validators = validation.Validators()
     tool = SERVER.registry.get_tool("memory", "internal")
     for _ in range(5):
         assert validators.problems_with_arguments(tool, {"action": "nope"})
-    assert compiled == [tool.parameters]
+    assert schemas == [tool.parameters]
 
 
 def test_what_stays_is_not_looked_through_as_garbage() -> None:

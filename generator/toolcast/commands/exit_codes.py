@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+import click
+
 from ..findings import Finding, Severity, to_show
 from ..project import WORKSPACE_FILE, find_root
 from ..reports import FORMATS, printable, summary
@@ -21,7 +23,6 @@ __all__ = [
     "print_findings",
     "project_root",
     "report",
-    "say",
     "wants_colour",
 ]
 
@@ -57,28 +58,10 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def say(
-    text: str, *, nl: bool = True, err: bool = False, colour: bool | None = None
-) -> None:
-    """Prints a text, as `click.echo` does.
-
-    What every stream takes as it is goes there directly: click takes as long to import as a
-    run that has one spec to generate from.
-    """
-    if text.isascii() and "\x1b" not in text:
-        stream = sys.stderr if err else sys.stdout
-        stream.write(f"{text}\n" if nl else text)
-        stream.flush()
-        return
-    import click
-
-    click.echo(text, nl=nl, err=err, color=colour)
-
-
 def fail(message: str) -> NoReturn:
     """Ends the program with a message and exit code 2."""
     lines = "\n".join(printable(line) for line in message.split("\n"))
-    say(f"error: {lines}", err=True)
+    click.echo(f"error: {lines}", err=True)
     sys.exit(USAGE)
 
 
@@ -97,7 +80,7 @@ def print_findings(
     colour = wants_colour(format_)
     text = report(findings, format_, with_notes=with_notes, colour=colour)
     if text:
-        say(text, nl=False, err=format_ == "text", colour=colour)
+        click.echo(text, nl=False, err=format_ == "text", color=colour)
     return code_of(findings, fail_on)
 
 

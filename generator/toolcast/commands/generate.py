@@ -21,7 +21,6 @@ from .exit_codes import (
     fail,
     project_root,
     report,
-    say,
     wants_colour,
 )
 from .main import same_command
@@ -50,8 +49,8 @@ def command(project: str | None, force: bool, format_: str) -> None:
     """
     root = project_root(project)
     ended = run(root, force=force, format_=format_)
-    say(ended.err, nl=False, err=True, colour=wants_colour(format_))
-    say(ended.out, nl=False)
+    click.echo(ended.err, nl=False, err=True, color=wants_colour(format_))
+    click.echo(ended.out, nl=False)
     sys.exit(ended.code)
 
 

@@ -123,10 +123,10 @@ def _edited(output: str, path: str) -> Finding:
         "differs",
         output,
         path,
-        "the file was edited by hand, and neither git's index nor an earlier run has"
-        " these bytes",
+        "nothing else has what this file says now, neither git's index nor an earlier"
+        " run: it was probably edited by hand",
         "move the change into the spec or a template, then run"
-        " `toolcast generate --force`, or `git add` the file first",
+        " `toolcast generate --force`; or `git add` the file, then generate",
     )
 
 

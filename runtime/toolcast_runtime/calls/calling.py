@@ -11,7 +11,7 @@ from typing import Any
 
 from ..tools.tool import Tool
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
-from .handlers import BoundHandler
+from .handlers import HandlerAdapter
 from .threads import Outcome, in_thread
 from .tool_response import ToolError, ToolResponse
 
@@ -69,7 +69,7 @@ async def _in_context(
     return await invoke(arguments, context)
 
 
-def invoke_handler(handler: BoundHandler) -> Invoke:
+def invoke_handler(handler: HandlerAdapter) -> Invoke:
     """A handler's work; a sync one runs in a thread of its own."""
 
     async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["BoundHandler", "bind_handler"]
+__all__ = ["HandlerAdapter", "adapt_handler"]
 
 _KEYWORD_KINDS = (
     inspect.Parameter.KEYWORD_ONLY,
@@ -16,7 +16,7 @@ _KEYWORD_KINDS = (
 )
 
 
-class BoundHandler:
+class HandlerAdapter:
     """A handler with its calling convention found out once.
 
     A function takes the arguments as keywords, or, when its only parameter is not one of
@@ -62,7 +62,7 @@ class BoundHandler:
         return self.function(**arguments)
 
 
-def bind_handler(reference: str, properties: frozenset[str]) -> BoundHandler:
+def adapt_handler(reference: str, properties: frozenset[str]) -> HandlerAdapter:
     """The handler that `module:function` names; imports its module.
 
     Raises:
@@ -74,4 +74,4 @@ def bind_handler(reference: str, properties: frozenset[str]) -> BoundHandler:
     function = getattr(importlib.import_module(module_name), function_name)
     if not callable(function):
         raise TypeError(f"{reference} is not callable")
-    return BoundHandler(function, properties)
+    return HandlerAdapter(function, properties)

@@ -13,13 +13,13 @@ from ..tools.tool import Tool
 from ..validation.validators import Validators
 from .call_context import CallContext, CallOutcome, ReportProgress
 from .calling import Invoke, awaited, invoke_handler, run_call
-from .handlers import BoundHandler, bind_handler
+from .handlers import HandlerAdapter, adapt_handler
 from .tool_response import ToolResponse
 from .tracing import is_traced, span
 
 if TYPE_CHECKING:
+    from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
-    from ..ledger.settings import LedgerSettings
 
 __all__ = ["ToolCalls"]
 
@@ -31,7 +31,7 @@ class ToolCalls:
 
     def __init__(self, ledger: LedgerSettings | None = None) -> None:
         self._ledger = ledger
-        self._handlers: dict[str, BoundHandler] = {}
+        self._handlers: dict[str, HandlerAdapter] = {}
         self.validators = Validators()
 
     async def find_and_call(
@@ -65,12 +65,11 @@ class ToolCalls:
         context: CallContext,
     ) -> ToolResponse:
         """The answer of a tool, local or its provider's. Every failure is an answer, too."""
-
         if not is_traced():
             return (await self._recorded(tool, provider, arguments, context))[0]
-        with span(context) as told:
+        with span(context) as set_outcome:
             response, outcome = await self._recorded(tool, provider, arguments, context)
-            told(outcome)
+            set_outcome(outcome)
         return response
 
     async def _recorded(
@@ -129,12 +128,12 @@ class ToolCalls:
         check = self.validators.problems_with_result
         return await run_call(tool, invoke_handler(handler), arguments, context, check)
 
-    def _handler(self, tool: Tool) -> BoundHandler:
+    def _handler(self, tool: Tool) -> HandlerAdapter:
         """The handler of a tool that names one, imported when it is first called."""
         handler = self._handlers.get(tool.name)
         if handler is None:
             properties = frozenset(tool.parameters.get("properties", {}))
-            handler = bind_handler(tool.handler or "", properties)
+            handler = adapt_handler(tool.handler or "", properties)
             self._handlers[tool.name] = handler
         return handler
 
@@ -153,7 +152,7 @@ def _invoke_provider(provider: ToolProvider, tool: Tool) -> Invoke:
 
 
 def _no_problems(tool: Tool, result: Any) -> list[str]:
-    """A source's results are checked by the provider, if anybody does."""
+    """A provider's results are checked by itself, if by anybody."""
     return []
 
 

@@ -8,22 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .call_context import CallContext
 
-if TYPE_CHECKING:
-    from mcp.server.context import (
-        CallNext,
-        HandlerResult,
-        ServerMiddleware,
-        ServerRequestContext,
-    )
-
-__all__ = ["is_traced", "span", "when_traced"]
-
-_PARENT = "traceparent"
-"""The key of `_meta` by which a caller hands its trace on."""
+__all__ = ["is_traced", "span"]
 
 
 def is_traced() -> bool:
@@ -39,8 +28,8 @@ def is_traced() -> bool:
 def span(context: CallContext) -> Iterator[Callable[[str], None]]:
     """The span of a call that is traced, as the semantic conventions for tool calls name it.
 
-    It says which tool and which client, how long and what came of it; of arguments and
-    results nothing. The value is told the outcome.
+    It has which tool and which client, how long and what came of it; of arguments and
+    results nothing. The value is a function that sets the outcome.
 
     Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
     """
@@ -59,33 +48,14 @@ def span(context: CallContext) -> Iterator[Callable[[str], None]]:
         set_status_on_exception=False,
     ) as current:
 
-        def told(outcome: str) -> None:
+        def set_outcome(outcome: str) -> None:
             current.set_attribute("toolcast.outcome", outcome)
             if outcome != "ok":
                 current.set_attribute("error.type", outcome)
                 current.set_status(trace.StatusCode.ERROR)
 
         try:
-            yield told
+            yield set_outcome
         except BaseException:
-            told("cancelled")
+            set_outcome("cancelled")
             raise
-
-
-def when_traced(
-    middleware: ServerMiddleware[Any],
-) -> ServerMiddleware[Any]:
-    """The SDK's spans, made only where somebody takes them or the caller began a trace.
-
-    It says of its spans that they are no-ops without OpenTelemetry, and that leaving them out
-    is for whoever builds the server: making them is an eighth of a short call.
-    """
-
-    async def traced(
-        ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        if is_traced() or (ctx.meta and _PARENT in ctx.meta):
-            return await middleware(ctx, call_next)
-        return await call_next(ctx)
-
-    return traced

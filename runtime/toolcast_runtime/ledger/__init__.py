@@ -1,6 +1,6 @@
 """Records of the calls of persistent tools."""
 
+from .ledger_settings import LedgerSettings
 from .record import Ledger, LedgerError, Record
-from .settings import LedgerSettings
 
 __all__ = ["Ledger", "LedgerError", "LedgerSettings", "Record"]

@@ -9,8 +9,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from .ledger_settings import LedgerSettings
 from .record import Ledger, LedgerError, Record
-from .settings import LedgerSettings
 
 __all__ = ["FunctionLedger", "open_ledger"]
 

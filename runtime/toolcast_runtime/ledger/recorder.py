@@ -19,9 +19,9 @@ from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
 from ..validation.json_bounds import measure
 from .ledger import open_ledger
+from .ledger_settings import LedgerSettings
 from .record import Ledger, LedgerError, Record
 from .secret_arguments import Redaction
-from .settings import LedgerSettings
 
 __all__ = ["Recorder"]
 

@@ -275,13 +275,12 @@ class Outgoing(_Stream):
             self._changed.set()
 
     async def _until(self, is_so: Callable[[], bool]) -> None:
-        while self._is_open:
+        while self._is_open and not is_so():
             self._changed.clear()
             self._is_waited_for = True
-            # Looked at after the thread was told, so that no change is missed.
-            if is_so():
-                break
-            await self._changed.wait()
+            # Looked at again once the thread is told, so that no change is missed.
+            if not is_so():
+                await self._changed.wait()
 
     def _write_lines(self, number: int) -> None:
         """The thread's work."""

@@ -13,18 +13,22 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from ..calls.tracing import when_traced
+from ..calls.tracing import is_traced
 from .results import call_result, failure, sendable
 from .tools_list import empty_list, exact_tools, header_schemas
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
 
     from .toolset_server import ToolsetServer
 
-__all__ = ["build_server"]
+__all__ = ["build_server", "when_traced"]
 
 _logger = logging.getLogger("toolcast")
+
+_PARENT = "traceparent"
+"""The key of `_meta` by which a caller hands its trace on."""
 
 
 def build_server(
@@ -87,3 +91,22 @@ def build_server(
     server.middleware[:] = [when_traced(each) for each in server.middleware]
     server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))
     return server
+
+
+def when_traced(
+    middleware: ServerMiddleware[Any],
+) -> ServerMiddleware[Any]:
+    """The SDK's spans, made only where somebody takes them or the caller began a trace.
+
+    It says of its spans that they are no-ops without OpenTelemetry, and that leaving them out
+    is for whoever builds the server: making them is an eighth of a short call.
+    """
+
+    async def traced(
+        ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        if is_traced() or (ctx.meta and _PARENT in ctx.meta):
+            return await middleware(ctx, call_next)
+        return await call_next(ctx)
+
+    return traced

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..calls.call_context import ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
-    from ..ledger.settings import LedgerSettings
+    from ..ledger.ledger_settings import LedgerSettings
     from ..router.route import RoutedTool
     from ..router.router import Router
     from ..tools.provider import ToolProvider

@@ -1,0 +1,112 @@
+"""The prompt docs, put together from definitions for whoever asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.packages import Package, definition
+from toolcast_runtime.access import Client, OverrideFile, UnknownClientError
+from toolcast_runtime.prompts import CliBlock, Prompts, Section
+from toolcast_runtime.registry import Registry
+
+SECTIONS = (
+    Section("text", "Texts", label="Text", intro="About texts.", footer="Be brief."),
+    Section("empty", "Nothing here"),
+)
+
+
+def documented(name: str, *usage: str, **more: Any) -> dict[str, Any]:
+    """A definition with its part of the docs, and a command."""
+    line = {"words": name, "line": f"{name} <text...>"}
+    return definition(
+        name,
+        prompt={"line": f"- **{name}**: Does {name}.", "usage": list(usage)},
+        cli={"command": name, "lines": [line]},
+        **more,
+    )
+
+
+@pytest.fixture
+def prompts(tmp_path: Path) -> Prompts:
+    package = Package(
+        tmp_path,
+        documented("count", "To count.", "", "With care.", section="text", order=1),
+        documented("cut", section="text", order=2, clients=["writer"]),
+        documented("loose", "Alone."),
+        documented("hidden", section="text", exclusions={"prompts": "x", "cli": "x"}),
+        definition("bare", section="text"),
+    )
+    registry = Registry(
+        package.load(),
+        sections=("text", "empty"),
+        clients={"writer": Client(allow="*"), "reader": Client(allow=("count", "cut"))},
+        override=OverrideFile("NO_SUCH_VARIABLE"),
+    )
+    return Prompts(
+        registry,
+        heading="Tools",
+        intro="Use them.",
+        sections=SECTIONS,
+        cli=CliBlock("notes", heading="Commands", closing=("End.",), client="reader"),
+    )
+
+
+def test_a_section_has_bullets_then_usage_then_its_footer(prompts: Prompts) -> None:
+    assert prompts.section("text", "writer") == (
+        "## Texts\n\nAbout texts.\n\n- **count**: Does count.\n- **cut**: Does cut.\n\n"
+        "### count\nTo count.\n\nWith care.\n\n### cut\n\nBe brief.\n"
+    )
+
+
+def test_a_client_reads_of_its_own_tools_alone(prompts: Prompts) -> None:
+    assert "cut" not in prompts.section("text", "reader")
+    assert prompts.section("tools", "reader") == ""
+    assert prompts.preamble("reader") == (
+        "## Tools\n\nUse them.\n\n**Text**\n- **count**: Does count.\n"
+    )
+
+
+def test_tools_without_a_section_have_one(prompts: Prompts) -> None:
+    assert prompts.sections == ("text", "tools")
+    assert prompts.section("tools", "writer").startswith("## Tools\n\n- **loose**")
+    assert prompts.section("empty", "writer") == ""
+
+
+def test_the_cli_block_is_that_of_its_client_or_of_another(prompts: Prompts) -> None:
+    row = "  notes {0} <text...>".format
+    reader = f"## Commands\n\n{row('count').ljust(50)}# Does count.\n\nEnd.\n"
+    assert prompts.cli_block() == prompts.cli_block("reader") == reader
+    writer = prompts.cli_block("writer")
+    assert all(row(name) in writer for name in ("count", "cut", "loose"))
+    assert "hidden" not in writer
+
+
+def test_the_files_are_the_whole_toolsets(prompts: Prompts) -> None:
+    files = prompts.files()
+    assert list(files) == [
+        "section_text.md",
+        "section_tools.md",
+        "preamble.md",
+        "cli.md",
+    ]
+    assert files["section_text.md"] == prompts.section("text", "writer")
+    assert files["preamble.md"] == prompts.preamble("writer")
+    assert files["cli.md"] == prompts.cli_block("reader")
+
+
+def test_nobody_reads_anything(prompts: Prompts) -> None:
+    for ask in (prompts.preamble, lambda client: prompts.section("text", client)):
+        for client in (None, "nobody"):
+            with pytest.raises(UnknownClientError):
+                ask(client)
+    with pytest.raises(KeyError):
+        prompts.section("unheard of", "writer")
+
+
+def test_without_a_command_line_there_is_no_block(tmp_path: Path) -> None:
+    registry = Registry(Package(tmp_path, definition("count")).load())
+    with pytest.raises(LookupError, match="has no command line"):
+        Prompts(registry, heading="Tools").cli_block()
