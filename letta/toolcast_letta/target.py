@@ -120,6 +120,6 @@ TARGET = Target(
     needs=("mcp",),
     server_part="LETTA",
     definition_part=tool_part,
-    is_laid_out=True,
+    with_black=False,
     templates=os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates"),
 )

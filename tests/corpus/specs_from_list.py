@@ -4,7 +4,7 @@
 
 LIST.json is a JSON array of MCP tools, or an object that has it under `tools`, as the
 `result` of `tools/list` does. Each tool becomes one spec whose fields stand in the order of
-the tool's keys, because the MCP tool that is cast from a spec follows that order. What is
+the tool's keys, because the MCP tool that a spec gives follows that order. What is
 absent, empty or null in the list stays so; numbers keep their kind. `toolcast generate` in
 OUT_FOLDER then gives a server whose `tools/list` is the one that was read.
 """

@@ -1,4 +1,4 @@
-"""The lists of real MCP servers, cast from specs, come back exactly over both transports.
+"""The lists of real MCP servers, generated from specs, come back exactly over both transports.
 
 Two texts of a list are equal here when they have the same values in the same order of keys,
 an integer for an integer and a fraction for a fraction; nothing absent, empty or null may
@@ -56,7 +56,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_stdio_server_answers_the_list_it_was_cast_from(
+def test_stdio_server_answers_the_list_it_was_generated_from(
     workspace: Path, name: str
 ) -> None:
     for era in ERAS:
@@ -68,7 +68,7 @@ def test_stdio_server_answers_the_list_it_was_cast_from(
 @pytest.mark.parametrize(
     "name", ["notion_mcp_server", "server_everything", *NASTY_LISTS]
 )
-def test_http_server_answers_the_list_it_was_cast_from(
+def test_http_server_answers_the_list_it_was_generated_from(
     workspace: Path, name: str
 ) -> None:
     with http_server(workspace, f"generated.{name}") as server:

@@ -14,7 +14,7 @@ from tests.safety.payloads import PAYLOADS, toolset_of
 
 @pytest.fixture
 def twin_of(tmp_path: Path) -> Callable[[Specs], None]:
-    """Casts a toolset and its benign twin, and compares their structure."""
+    """Generates a toolset and its benign twin, and compares their structure."""
     return lambda specs: assert_twin(tmp_path, specs)
 
 

@@ -19,22 +19,21 @@ class Renderer:
     Attributes:
         templates: the folders of a project and of a third-party target, absolute paths.
         own_templates: the project's folder among them.
-        formats: whether black lays out the Python of the target's templates.
+        with_black: whether black lays out what the target's own templates give.
         step: is called after each file.
     """
 
     templates: tuple[str, ...] = ()
     own_templates: tuple[str, ...] = ()
-    formats: bool = True
+    with_black: bool = True
     step: Callable[[], object] = bool
     _made: dict[int, tuple[bytes, type[Shape]]] = field(default_factory=dict)
 
     def render(self, template: str, view: object) -> bytes:
         """What a template draws of a view, whose `shape` says what it may hold.
 
-        Python of a template that is not ours is laid out by black, unless its target says
-        that this changes nothing. A template with which a
-        project replaces one may also hold what stands in it itself: it is the project's.
+        Python of a project's template, and of a third-party target's, is laid out by black.
+        A template with which a project replaces one may also hold what stands in it itself.
 
         Raises:
             TemplateFailure: the template cannot be rendered.
@@ -42,14 +41,14 @@ class Renderer:
         """
         data = render(template, view, self.templates)
         known: frozenset[str] = frozenset()
-        if not is_built_in(template, self.templates):
-            is_projects = not is_built_in(template, self.own_templates)
-            if ".py" in template and (self.formats or is_projects):
-                from .formatting import formatted
+        is_projects = not is_built_in(template, self.own_templates)
+        if is_projects:
+            known = own_words(template, self.templates)
+        is_ours = is_built_in(template, self.templates)
+        if ".py" in template and (is_projects or (self.with_black and not is_ours)):
+            from .formatting import formatted
 
-                data = formatted(template, data)
-            if is_projects:
-                known = own_words(template, self.templates)
+            data = formatted(template, data)
         return self._checked(template, data, getattr(view, "shape", None), known)
 
     def write(self, path: str, text: Code, shape: Shape) -> bytes:

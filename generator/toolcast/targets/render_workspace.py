@@ -68,7 +68,7 @@ def _render_toolset(
         context = _Context(
             templates=(*project, target.templates) if target.templates else project,
             own_templates=project,
-            formats=not target.is_laid_out,
+            with_black=target.with_black,
             step=step,
             output=workspace.output,
             targets=tuple(one.name for one in chosen),

@@ -84,8 +84,8 @@ class Target:
         needs: targets that it cannot stand without.
         templates: the absolute path of the folder of a third-party target's templates;
             None for the built-in ones.
-        is_laid_out: the Python that its own templates draw is as black would lay it out, so
-            that black is not asked; built-in ones are.
+        with_black: whether black lays out the Python that those templates give. A target
+            whose templates give it as black would needs no black.
         options: the keys of its options in `toolset.yaml`, each with one sentence.
         server_part: the name that its module, called as the target is, exports for the MCP
             server, a `toolcast_runtime.mcp.ServerPart`; None when it has none.
@@ -100,7 +100,7 @@ class Target:
     reads_toolset: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     templates: str | None = None
-    is_laid_out: bool = False
+    with_black: bool = True
     options: Mapping[str, str] = field(default_factory=dict)
     server_part: str | None = None
     definition_part: DefinitionPart | None = None
