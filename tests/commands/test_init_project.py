@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -172,6 +173,33 @@ def test_workflow_runs_what_the_makefile_has(project: Path) -> None:
     makefile = (project / "Makefile").read_text()
     assert targets == ["check", "test", "types"]
     assert all(f"\n{target}: $(STAMP)" in makefile for target in targets)
+
+
+@pytest.mark.parametrize("whose", ["a new project", "this repository"])
+def test_a_pull_request_shows_what_models_read(
+    whose: str, project: Path, tmp_path: Path
+) -> None:
+    source = project if whose == "a new project" else Path(__file__).parents[2]
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    shutil.copy(source / ".gitattributes", tmp_path)
+    folder = "generated/text_tools"
+    paths = {
+        f"{folder}/mcp_server.py": "set",
+        f"{folder}/tools/count_words.py": "set",
+        f"{folder}/tools/count_words.json": "unspecified",
+        f"{folder}/prompts/cli.md": "unspecified",
+    }
+    done = subprocess.run(
+        ["git", "check-attr", "linguist-generated", "eol", "--", *paths],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    told = dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
+    for path, hidden in paths.items():
+        assert told[f"{path}: linguist-generated"] == hidden
+        assert told[f"{path}: eol"] == "lf"
 
 
 def test_schema_lines_lead_to_the_schemas(project: Path) -> None:
