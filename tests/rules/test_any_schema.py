@@ -113,7 +113,7 @@ def test_a_value_is_valid_where_jsonschema_says_so(
     for path, part in graph.subschemas.items():
         if next(problems_with_schema(JsonSchema(part)), None):
             continue  # at a keyword that only older drafts have
-        found = ValueChecker(graph).problems(value, path)
+        found = ValueChecker(graph).problem(value, path)
         assert (not found) == jsonschema.Draft202012Validator(part).is_valid(value)
 
 

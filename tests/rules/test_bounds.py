@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,43 @@ def rules_found(root: Path) -> set[str]:
 def test_reading_is_bounded(text: str, rule: str, tmp_path: Path) -> None:
     lay_out(text, tmp_path)
     assert rules_found(tmp_path) == {rule}
+
+
+def nested(levels: int) -> str:
+    return "[" * levels + '"s"' + "]" * levels
+
+
+ENDLESS = {"type": "array", "items": {"$ref": "#/$defs/t"}}
+HOSTILE_VALUES = {
+    "many errors a place": (
+        {"allOf": [{"allOf": [5] * 50} for _ in range(400)]},
+        "{}",
+        "schema/invalid",
+    ),
+    "many errors in many places": (
+        {"properties": {"x": {"items": {"required": [f"k{i}" for i in range(200)]}}}},
+        f'{{"x": {[{}] * 10_000}}}',
+        "schema/example-mismatch",
+    ),
+    "alternatives without end": (
+        {
+            "properties": {"x": {"$ref": "#/$defs/t"}},
+            "$defs": {"t": {"anyOf": [ENDLESS, ENDLESS, {"type": "integer"}]}},
+        },
+        f'{{"x": {nested(60)}}}',
+        "schema/example-mismatch",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE_VALUES)
+def test_checking_values_is_bounded(case: str, tmp_path: Path) -> None:
+    schema, arguments, rule = HOSTILE_VALUES[case]
+    text = json.dumps({"type": "object", **schema})
+    lay_out(f"parameters: {text}\nexamples: [{{arguments: {arguments}}}]\n", tmp_path)
+    start = time.process_time()
+    assert rule in rules_found(tmp_path)
+    assert time.process_time() - start < 5
 
 
 def test_a_folder_instead_of_a_spec_is_named(tmp_path: Path) -> None:

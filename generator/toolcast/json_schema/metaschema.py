@@ -11,7 +11,7 @@ from ..wording import constraint, did_you_mean, kind_of, kinds, quoted_list
 from .graph import JsonSchema
 from .refusals import Refusal, refusals
 
-__all__ = ["SchemaProblem", "problems_with_schema"]
+__all__ = ["SchemaProblem", "is_valid_schema", "problems_with_schema"]
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
@@ -27,16 +27,20 @@ _METASCHEMAS = {
 }
 
 
+def is_valid_schema(schema: JsonSchema) -> bool:
+    """Whether a schema is valid in its dialect; false for an unknown dialect."""
+    if schema.dialect is None:
+        return False
+    return bool(_metaschema(schema.dialect).is_valid(schema.value))
+
+
 def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
     """The problems of a schema by the metaschema of its dialect; none for an unknown one."""
-    if schema.dialect is None:
+    if schema.dialect is None or is_valid_schema(schema):
         return
     validator = _metaschema(schema.dialect)
-    if validator.is_valid(schema.value):
-        return
     seen: set[Path] = set()
     for refusal in map(_nearest, refusals(validator, schema.value)):
-        # Each vocabulary of a dialect repeats the problem.
         if refusal.path not in seen:
             seen.add(refusal.path)
             yield (refusal.path, *_worded(refusal))

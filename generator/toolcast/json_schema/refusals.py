@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from toolcast_runtime.validation.json_bounds import measure
+
 from ..reading.tree import Path
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-__all__ = ["Refusal", "refusals"]
+__all__ = ["Refusal", "first_refusal", "refusals"]
+
+_MOST_VALUES = 2_000
 
 
 class Refusal(NamedTuple):
@@ -35,16 +39,40 @@ class Refusal(NamedTuple):
     within: tuple[Refusal, ...] = ()
 
 
-def refusals(validator: Any, value: Any) -> Iterator[Refusal]:
-    """All that a validator refuses in a value.
+def refusals(
+    validator: Any, value: Any, most_values: int = _MOST_VALUES
+) -> Iterator[Refusal]:
+    """What a validator refuses in a value, each thing once.
 
-    The validator finds everything before it gives the first. A pattern whose match takes too
-    long is no fault of the value and left out.
+    The validator finds everything before it gives the first, which can take much time and
+    memory. In a value of more than `most_values` values it is asked for the first alone.
     """
+    if measure(value).values > most_values:
+        first = first_refusal(validator, value)
+        yield from () if first is None else (first,)
+        return
+    seen: set[tuple[Path, str, tuple[str, ...]]] = set()
     for error in validator.iter_errors(value):
         refusal = _refusal(error)
         if refusal is not None:
-            yield refusal
+            key = refusal.path, refusal.keyword, refusal.names
+            if key not in seen:
+                seen.add(key)
+                yield refusal
+
+
+def first_refusal(validator: Any, value: Any) -> Refusal | None:
+    """The first thing that a validator refuses in a value; None when there is none.
+
+    A pattern whose match takes too long is no fault of the value and not counted.
+    """
+    import jsonschema_rs
+
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as error:
+        return _refusal(error)
+    return None
 
 
 def _refusal(error: ValidationError) -> Refusal | None:

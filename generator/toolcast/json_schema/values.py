@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -19,12 +18,11 @@ from toolcast_runtime.validation.validators import compiled
 from ..reading.tree import Path
 from ..wording import kinds
 from .graph import JsonSchema
-from .metaschema import problems_with_schema
-from .refusals import Refusal, refusals
+from .metaschema import is_valid_schema
+from .refusals import Refusal, first_refusal
 
 __all__ = ["ValueChecker"]
 
-_MOST_PROBLEMS = 3
 _MOST_VISITS = 500
 _ADDRESS = "urn:toolcast:schema"
 
@@ -44,21 +42,22 @@ class ValueChecker:
 
         return jsonschema_rs.Registry([(_ADDRESS, self._schema.value)])
 
-    def problems(self, value: Any, path: Path = ()) -> list[str]:
+    def problem(self, value: Any, path: Path = ()) -> str:
         """What is wrong with a value by the subschema at a path; empty when nothing is."""
         if self._registry is None:
-            return []
+            return ""
         try:
             validator = compiled(self._part(path), self._registry)
         except ValueError:
-            return []  # a regular expression that is none
+            return ""  # a regular expression that is none
         if validator.is_valid(value):
-            return []
+            return ""
+        # Alternatives that come back to themselves have errors without end.
         levels = measure(value).levels
         if most_visits(self._schema.value, levels, _MOST_VISITS) is None:
-            return ["it does not match the schema"]
-        found = dict.fromkeys(map(_worded, refusals(validator, value)))
-        return list(islice(found, _MOST_PROBLEMS))
+            return "it does not match the schema"
+        refusal = first_refusal(validator, value)
+        return "" if refusal is None else _worded(refusal)
 
     def _part(self, path: Path) -> dict[str, str]:
         steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
@@ -71,10 +70,9 @@ class ValueChecker:
 
 def _is_sound(schema: JsonSchema) -> bool:
     return (
-        schema.dialect is not None
+        is_valid_schema(schema)
         and all(reference.target is not None for reference in schema.references)
         and not schema.loops
-        and next(problems_with_schema(schema), None) is None
         and not schema.multiplies
     )
 

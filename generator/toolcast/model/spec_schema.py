@@ -9,6 +9,7 @@ from typing import Any
 from ..findings import Finding, Severity
 from ..json_schema.refusals import Refusal, refusals
 from ..reading.tree import Document, Path
+from ..reading.yaml_reader import MAX_NODES
 from ..wording import Suggestions, constraint, dotted, kind_of, kinds, quoted_list
 from .language import schema
 
@@ -26,7 +27,7 @@ def check_schema(
     if validator.is_valid(document.value):
         return
     language = schema(kind, extensions)
-    for refusal in refusals(validator, document.value):
+    for refusal in refusals(validator, document.value, MAX_NODES):
         yield from _findings(document, refusal, _at(language, refusal.schema_path[:-1]))
 
 

@@ -21,13 +21,13 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 if "default" not in subschema:
                     continue
                 checker = checker or ValueChecker(schema)
-                problems = checker.problems(subschema["default"], path)
-                if problems:
+                problem = checker.problem(subschema["default"], path)
+                if problem:
                     yield at_tool(
                         RULE,
                         tool,
                         (field, *path, "default"),
-                        f"the default is not valid: {problems[0]}",
+                        f"the default is not valid: {problem}",
                         "a caller that sends it is refused; change the default or the"
                         " schema",
                     )

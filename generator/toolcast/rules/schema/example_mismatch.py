@@ -21,13 +21,17 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for index, example in enumerate(tool.examples):
             # An example with an error may show how wrong arguments are refused.
             if example.error is None:
-                problems = checkers["parameters"].problems(example.arguments)
-                for problem in problems or _problems_with_action(tool, example):
+                refused = checkers["parameters"].problem(example.arguments)
+                problems = (
+                    [refused] if refused else _problems_with_action(tool, example)
+                )
+                for problem in problems:
                     path = ("examples", index, "arguments")
                     message = f"the example is refused: {problem}"
                     yield at_tool(RULE, tool, path, message, "mend the example")
             if example.has_result and "returns" in checkers:
-                for problem in checkers["returns"].problems(example.result):
+                problem = checkers["returns"].problem(example.result)
+                if problem:
                     path = ("examples", index, "result")
                     message = f"the result is not what `returns` says: {problem}"
                     yield at_tool(RULE, tool, path, message, "mend one of the two")
