@@ -69,8 +69,8 @@ def generate(
         return Generated(workspace, {}, findings)
 
     # Templates are needed only from here on, so that a check that fails stays quick.
-    from .rendering.environment import TemplateFailure
     from .rendering.output_shape import ShapeViolation
+    from .rendering.renderer import TemplateFailure
     from .targets.render_workspace import render_workspace
 
     progress.stage("rendering")

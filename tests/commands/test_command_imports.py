@@ -17,7 +17,7 @@ LIBRARIES = set(
     " multiprocessing pydantic referencing yaml".split()
 )
 STAGES = set(
-    "toolcast.extensions toolcast.pipeline toolcast.rendering.environment"
+    "toolcast.extensions toolcast.pipeline toolcast.rendering.renderer"
     " toolcast.rules.table toolcast.model.loading toolcast.targets.table".split()
 )
 PROGRAM = """

@@ -16,7 +16,7 @@ from toolcast.detectors.injection_patterns import (
     SECRETS,
     Phrase,
 )
-from toolcast.detectors.prefilter import Prefilter, folded
+from toolcast.detectors.phrase import Prefilter, folded
 
 ALL = [*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS]
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]

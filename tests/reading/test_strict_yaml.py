@@ -12,9 +12,13 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolcast.reading.scalars import AmbiguousScalar, resolve_plain
 from toolcast.reading.tree import Span
-from toolcast.reading.yaml_reader import MAX_BYTES, read_yaml
+from toolcast.reading.yaml_reader import (
+    MAX_BYTES,
+    AmbiguousScalar,
+    read_yaml,
+    resolve_plain,
+)
 
 PLAIN = st.one_of(
     st.from_regex(r"[-+]?[0-9_.:eExo]{1,12}", fullmatch=True),

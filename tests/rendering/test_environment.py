@@ -9,7 +9,7 @@ import pytest
 from jinja2 import Environment
 
 from toolcast.rendering import environment as tested
-from toolcast.rendering.environment import environment, render
+from toolcast.rendering.renderer import environment, render
 
 TEMPLATE = "registry/package.py.jinja"
 

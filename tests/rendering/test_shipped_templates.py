@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from toolcast.encoders.code import NotEncoded
 from toolcast.encoders.markdown import inline
-from toolcast.rendering.environment import TemplateFailure, environment, render
+from toolcast.rendering.renderer import TemplateFailure, environment, render
 from toolcast.rendering.template_lint import lint_template
 
 FOLDER = Path(__file__).parents[2] / "templates"

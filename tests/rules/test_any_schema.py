@@ -17,7 +17,7 @@ from toolcast.json_schema.graph import JsonSchema
 from toolcast.json_schema.metaschema import problems_with_schema
 from toolcast.json_schema.patterns import pattern
 from toolcast.json_schema.values import ValueChecker
-from toolcast.reading.scalars import AmbiguousScalar, resolve_plain
+from toolcast.reading.yaml_reader import AmbiguousScalar, resolve_plain
 from toolcast.rules.schema.unknown_keyword import KEYWORDS
 
 WORDS = st.sampled_from(

@@ -69,7 +69,7 @@ def command(folder: str, name: str | None) -> None:
     nothing is written; other files in the folder do not matter.
     """
     from ..model.language import KINDS, schema_text
-    from ..rendering.environment import render
+    from ..rendering.renderer import render
     from .scaffold import write_new
 
     root = os.path.abspath(folder)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from .prefilter import Prefilter, folded
+from .phrase import Prefilter, folded
 
 __all__ = ["CrossToolInstructions"]
 

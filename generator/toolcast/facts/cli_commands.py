@@ -58,13 +58,6 @@ class CliCommand(NamedTuple):
         return " ".join(word for word in words if word)
 
     @property
-    def comment(self) -> str:
-        """What the CLI block says about it."""
-        told = self.tool.cli.comment if self.tool.cli else None
-        about = self.action.summary if self.action else None
-        return about or told or self.tool.summary
-
-    @property
     def selectors(self) -> tuple[str, ...]:
         """The words that select the command."""
         action = self.action.name if self.action else None

@@ -52,7 +52,10 @@ def _action(action: Action) -> Code:
 
 def comment_of(command: CliCommand) -> Code:
     """What the CLI block says about a command."""
-    return inline(" ".join(command.comment.split()))
+    tool = command.tool
+    about = command.action.summary if command.action else None
+    told = tool.cli.comment if tool.cli else None
+    return inline(" ".join((about or told or tool.summary).split()))
 
 
 def sections_of(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:

@@ -17,8 +17,7 @@ from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..wording import quoted_list
 from .binding import bind_tool, bind_toolset
 from .model import Toolset, ToolSpec, Workspace
-from .reserved import reserved_names
-from .spec_schema import check_schema
+from .spec_schema import check_schema, reserved_names
 
 __all__ = ["LoadedWorkspace", "load_workspace", "read_workspace"]
 

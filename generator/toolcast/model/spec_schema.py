@@ -1,11 +1,13 @@
-"""Checks a file against the schema of the spec language and words what is wrong."""
+"""Checks a file against the spec language: its schema, and names that are reserved."""
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
+from ..encoders.names import is_windows_device
 from ..findings import Finding, Severity
 from ..json_schema.refusals import Refusal, refusals
 from ..reading.tree import Document, Path
@@ -13,7 +15,7 @@ from ..reading.yaml_reader import MAX_NODES
 from ..wording import Suggestions, constraint, dotted, kind_of, kinds, quoted_list
 from .language import schema
 
-__all__ = ["check_schema"]
+__all__ = ["check_schema", "reserved_names"]
 
 
 def check_schema(
@@ -95,3 +97,60 @@ def _described(part: Any) -> str:
 def _key_help(part: Any, key: str) -> str:
     described = _described(part.get("properties", {}).get(key))
     return f"`{key}`: {described}" if described else ""
+
+
+_HELP = "Python or Windows reads that name as something else; choose another"
+
+
+def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
+    """The findings of a valid `tool`, `toolset` or `workspace` file."""
+    value = document.value
+    if kind == "tool" and "handler" in value:
+        parts = value["handler"].replace(":", ".").split(".")
+        yield from _keywords(document, ("handler",), parts)
+    elif kind == "toolset":
+        yield from _keywords(
+            document, ("handlers",), value.get("handlers", "").split(".")
+        )
+    elif kind == "workspace":
+        output = value.get("output", "generated")
+        for part in output.split("/"):
+            if is_windows_device(part):
+                yield _taken(document, ("output",), part)
+        yield from _inputs_in_output(document, output)
+
+
+def _keywords(
+    document: Document, path: Path, parts: Sequence[str]
+) -> Iterator[Finding]:
+    for part in parts:
+        if keyword.iskeyword(part):
+            yield _taken(document, path, part)
+
+
+def _taken(document: Document, path: Path, name: str) -> Finding:
+    message = f"`{path[0]}` cannot be `{name}`"
+    return document.source.finding(
+        "spec/invalid-value", Severity.ERROR, path, message, _HELP
+    )
+
+
+def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
+    """Findings about folders with sources inside of the output folder."""
+    value = document.value
+    inputs: list[tuple[Path, str]] = [
+        (("toolsets", index), folder) for index, folder in enumerate(value["toolsets"])
+    ]
+    if "templates" in value:
+        inputs.append((("templates",), value["templates"]))
+    owned = f"{output}/".casefold()
+    for path, folder in inputs:
+        parts = [part for part in folder.casefold().split("/") if part != "."]
+        if f"{'/'.join(parts)}/".startswith(owned):
+            yield document.source.finding(
+                "spec/output-over-input",
+                Severity.ERROR,
+                path,
+                f"`{folder}` is in the output folder `{output}`",
+                "give the generator a folder of its own",
+            )

@@ -1,7 +1,8 @@
-"""Characters that no reviewer sees in a spec: control, bidirectional, tag and invisible ones.
+"""Bytes to text, and the characters in it that no reviewer sees.
 
-Source: Unicode general categories; CVE-2021-42574 for the bidirectional ones. Emoji
-sequences and the joiners of scripts that need them are left alone.
+Control, bidirectional, tag and invisible characters. Source: Unicode general categories;
+CVE-2021-42574 for the bidirectional ones. Emoji sequences and the joiners of scripts that
+need them are left alone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["describe", "forbidden", "invisible", "is_plain"]
+from ..findings import Finding, Place, Severity
+
+__all__ = [
+    "decode",
+    "decoded",
+    "describe",
+    "forbidden",
+    "invisible",
+    "is_plain",
+    "whole_file",
+]
 
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f"  # C0 and C1 controls but TAB, LF, NEL
@@ -120,3 +131,47 @@ def describe(character: str) -> str:
 def is_plain(character: str) -> bool:
     """Whether a character can stand in source code as it is: seen, and no separator."""
     return character.isprintable() and not _INVISIBLE.match(character)
+
+
+def whole_file(file: str, rule: str, message: str, help: str = "") -> Finding:
+    """An error of a file as a whole."""
+    return Finding(rule, Severity.ERROR, Place(file), message, help)
+
+
+def decoded(data: bytes) -> str:
+    """The text of UTF-8, without a byte order mark, with the line ends of Unix.
+
+    Raises:
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    return data.decode("utf-8-sig").replace("\r\n", "\n")
+
+
+def decode(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
+    """The text of a file; None, with a finding, when it is not one that can be read."""
+    try:
+        text = decoded(data)
+    except UnicodeDecodeError as error:
+        message = f"the file is not UTF-8: byte {error.start} cannot be decoded"
+        help_ = "save the file as UTF-8"
+        return None, [whole_file(file, "yaml/encoding", message, help_)]
+    if forbidden(text) is None:
+        return text, []
+    for number, line in enumerate(text.split("\n"), 1):
+        bad = forbidden(line)
+        if bad:
+            column = line.index(bad) + 1
+            place = Place(file, number, column, column + 1)
+            message = f"the character {describe(bad)} is not allowed"
+            help_ = "remove it; no output can show it safely"
+            return None, [
+                Finding(
+                    "yaml/forbidden-character",
+                    Severity.ERROR,
+                    place,
+                    message,
+                    help_,
+                    line,
+                )
+            ]
+    return text, []

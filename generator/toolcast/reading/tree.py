@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..findings import Finding, Place, Severity
-from .decoding import decoded
+from .characters import decoded
 
 __all__ = ["NOWHERE", "Document", "Path", "Source", "Span", "key_mark", "span_in"]
 
@@ -68,9 +68,9 @@ class Source:
         return self._found(path, at_key)[0]
 
     @property
-    def text(self) -> str:
-        """The file's text, with the line ends of Unix."""
-        return _text(self.data)
+    def first_line(self) -> str:
+        """The file's first line, in which a spec names its schema for editors."""
+        return self.data.partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
 
     def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
         value, mark, key = self.tree, 0, -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .environment import TemplateFailure
+from .renderer import TemplateFailure
 
 __all__ = ["formatted"]
 

@@ -1,15 +1,46 @@
-"""The way to an output file: what is drawn or printed is held against its declared shape."""
+"""The way from a view to an output file.
+
+The template environment prints Code and nothing else: a template that tries to print anything
+that no encoder made fails at that line. Spec text is never a template and never a template's
+name. What is drawn or printed is held against its declared shape.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    FileSystemBytecodeCache,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+    TemplateSyntaxError,
+    Undefined,
+    nodes,
+)
+from jinja2.bccache import Bucket
 
 from ..encoders.code import Code, NotEncoded
-from .environment import is_built_in, own_words, render
+from ..shipped import templates_folder
 from .output_shape import Shape, ShapeViolation, shape_of_path, verify_shape
 
-__all__ = ["Renderer"]
+__all__ = [
+    "Renderer",
+    "TemplateFailure",
+    "environment",
+    "is_built_in",
+    "own_words",
+    "render",
+]
 
 
 @dataclass(frozen=True)
@@ -88,3 +119,124 @@ class Renderer:
                 f"{path}: its shape is a {made[1].__name__},"
                 f" the file needs a {shape_of_path(path).__name__}"
             )
+
+
+class TemplateFailure(Exception):
+    """A template could not be rendered: its author's mistake, never a spec's."""
+
+
+def _only_code(value: Any) -> Any:
+    if isinstance(value, Code):
+        return value
+    if isinstance(value, Undefined):
+        return str(value)  # raises, and names what is missing
+    raise TypeError(
+        f"a template prints {type(value).__name__}; only encoded text can be printed"
+    )
+
+
+class _LintedLoader(FileSystemLoader):
+    """Templates that are not ours, held to the lint: `~` would get around the gate."""
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        from .template_lint import lint_template
+
+        source, path, is_current = super().get_source(environment, template)
+        for line, reason in lint_template(environment, source):
+            raise TemplateSyntaxError(reason, line, template, path)
+        return source, path, is_current
+
+
+class _BesideModules(FileSystemBytecodeCache):
+    """What our own templates were compiled to, where Python keeps that of our modules.
+
+    It is trusted as they are, and as they are it may be missing, or not be writable.
+    """
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if sys.dont_write_bytecode:
+            return
+        try:
+            super().dump_bytecode(bucket)
+        except OSError:
+            # The next run compiles the template again, as this one did.
+            return
+
+
+@cache
+def environment(folders: tuple[str, ...] = ()) -> Environment:
+    """The environment over the built-in templates, behind those of other folders.
+
+    Args:
+        folders: absolute paths, a project's and a third-party target's, whose files go
+            before the built-in ones of the same name.
+    """
+    loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
+    loaders.append(FileSystemLoader(templates_folder()))
+    # Of other people's templates nothing is kept: their code has no place in our package.
+    kept = None if folders else _compiled()
+    # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
+    return Environment(
+        loader=ChoiceLoader(loaders),
+        bytecode_cache=kept,
+        autoescape=False,  # noqa: S701 - see above; escaping would change finished text
+        undefined=StrictUndefined,
+        finalize=_only_code,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _compiled() -> _BesideModules | None:
+    cached = __spec__.cached if __spec__ is not None else None
+    return _BesideModules(os.path.dirname(cached)) if cached else None
+
+
+def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
+    """Whether a template is the generator's own, not one of the other folders."""
+    return not any(os.path.isfile(os.path.join(folder, template)) for folder in folders)
+
+
+def _template(template: str, folders: tuple[str, ...]) -> Template:
+    if is_built_in(template, folders):
+        return _own_template(template, folders)
+    return environment(folders).get_template(template)
+
+
+def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
+    """The words that a template itself has, without what it places."""
+    found = environment(folders)
+    loader = found.loader
+    source = loader.get_source(found, template)[0] if loader is not None else ""
+    texts = (node.data for node in found.parse(source).find_all(nodes.TemplateData))
+    return frozenset(re.findall(r"\w+", " ".join(texts)))
+
+
+@cache
+def _own_template(template: str, folders: tuple[str, ...]) -> Template:
+    """One of our own, which nobody changes while the program runs."""
+    return environment(folders).get_template(template)
+
+
+def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
+    """The bytes that a template draws of a view, which it sees as `view`.
+
+    Raises:
+        TemplateFailure: with the template, the line and the reason.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        text = _template(template, folders).render(view=view)
+    except (TemplateError, TypeError, AttributeError, ValueError) as error:
+        import traceback
+
+        frames = traceback.extract_tb(error.__traceback__)
+        line = getattr(error, "lineno", None) or next(
+            (f.lineno for f in reversed(frames) if f.filename.endswith(".jinja")), 0
+        )
+        raise TemplateFailure(f"{template}:{line}: {error}") from error
+    return text.encode("utf-8")

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from ..encoders.code import NotEncoded
 from ..model.model import Toolset, Workspace
-from ..rendering.environment import TemplateFailure
 from ..rendering.output_shape import ShapeViolation
-from ..rendering.renderer import Renderer
+from ..rendering.renderer import Renderer, TemplateFailure
 from .table import enabled
 from .target import DefinitionPart
 

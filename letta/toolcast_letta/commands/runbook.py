@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcast.model.model import Toolset
-from toolcast.rendering.environment import render
+from toolcast.rendering.renderer import render
 
 from ..config import tool_part
 from ..runbook import tool_runbook

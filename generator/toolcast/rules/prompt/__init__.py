@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from ...detectors.cross_tool import CrossToolInstructions
 from ...detectors.injection_patterns import MARKUP, OTHER_TOOLS, SECRECY, SECRETS
-from ...detectors.phrase import Phrase, first_phrase
-from ...detectors.prefilter import Prefilter
+from ...detectors.phrase import Phrase, Prefilter, first_phrase
 from ...facts.model_texts import ModelText, together
 from ...facts.spec_texts import prose_of_toolset
 from ...findings import Finding

@@ -45,7 +45,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
     sources = [("workspace", workspace.source), ("toolset", toolset.source)]
     sources += [("tool", tool.source) for tool in toolset.tools]
-    return named_schemas((kind, source.file, source.text) for kind, source in sources)
+    return named_schemas(
+        (kind, source.file, source.first_line) for kind, source in sources
+    )
 
 
 RULE = Rule(
