@@ -57,7 +57,7 @@ MAY_IMPORT = {
         "wording",
     },
     # The writer knows no tools.
-    "output": {"encoders", "findings"},
+    "output": {"findings"},
     "reports": {"encoders", "findings", "reading"},
 }
 # What each distribution may import of the others.

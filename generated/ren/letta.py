@@ -7,7 +7,11 @@ module imports no Letta library.
 
 from __future__ import annotations
 
-from toolcast_letta.server_part import LettaAgent, LettaServer, LettaToolset
+try:
+    from toolcast_letta.server_part import LettaToolset
+except ImportError as error:
+    raise ImportError(__name__ + " needs: pip install toolcast-letta") from error
+from toolcast_letta.server_part import LettaAgent, LettaServer
 
 from .registry import REGISTRY
 

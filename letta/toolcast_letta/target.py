@@ -55,11 +55,12 @@ class LettaView(NamedTuple):
         (
             "docstring",
             "from __future__",
+            "try",
             "from toolcast_letta.server_part",
             "from .registry",
             "LETTA =",
         ),
-        frozenset(["LettaAgent", "LettaServer", "LettaToolset"]),
+        frozenset(["ImportError", "LettaAgent", "LettaServer", "LettaToolset"]),
     )
 
 

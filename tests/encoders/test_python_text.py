@@ -19,6 +19,7 @@ from toolcast.encoders.python import (
     identifier,
     imported,
     literal,
+    names,
     tuple_of_names,
 )
 from toolcast.encoders.python_strings import string
@@ -156,14 +157,16 @@ def test_black_keeps_one_of_several_types_and_imports(length: int) -> None:
 
 
 def test_names_are_names() -> None:
+    assert names(["a", "b"]) == "a, b"
     assert tuple_of_names(["A"]) == "(A,)"
     assert imported("..a.b", ["c"]) == "from ..a.b import c"
     assert imported(".", ["c", "d"]) == "from . import c, d"
     for encode_ in (dotted_name, identifier):
         with pytest.raises(ValueError, match="identifier"):
             encode_("a; import os")
-    with pytest.raises(ValueError, match="identifier"):
-        tuple_of_names(["a()"])
+    for encode_all in (names, tuple_of_names):
+        with pytest.raises(ValueError, match="identifier"):
+            encode_all(["a()"])
     with pytest.raises(ValueError, match="identifier"):
         imported("a", ["b, c"])
     with pytest.raises(ValueError, match="Python type"):

@@ -34,8 +34,12 @@ from toolcast_letta.v1.server_backend import ServerBackend
 __all__ = ["OURS", "THEIRS", "Stage", "actions", "stage_on"]
 
 THEIRS = {
-    *("archival_memory_search", "conversation_search", "memory_insert"),
-    *("memory_replace", "send_message", "their_tool"),
+    "archival_memory_search",
+    "conversation_search",
+    "memory_insert",
+    "memory_replace",
+    "send_message",
+    "their_tool",
 }
 """What the agent has before anything is applied."""
 OURS = {"search_notes", "delete_note", "end_day"}

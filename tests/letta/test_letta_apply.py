@@ -11,8 +11,12 @@ from toolcast_letta.plan.backend import Refused
 from toolcast_letta.plan.report import plan_text
 
 THEIRS = {
-    *("their_tool", "archival_memory_search", "conversation_search"),
-    *("memory_insert", "memory_replace", "send_message"),
+    "their_tool",
+    "archival_memory_search",
+    "conversation_search",
+    "memory_insert",
+    "memory_replace",
+    "send_message",
 }
 OURS = {"search_notes", "delete_note", "end_day"}
 

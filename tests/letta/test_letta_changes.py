@@ -66,8 +66,14 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     ]
     assert "`search_notes`, deleted from the registry since then" in done.stays
     assert set(toy.names()) == {
-        *("archival_memory_search", "conversation_search", "delete_note", "end_day"),
-        *("memory_insert", "memory_replace", "send_message", "their_tool"),
+        "archival_memory_search",
+        "conversation_search",
+        "delete_note",
+        "end_day",
+        "memory_insert",
+        "memory_replace",
+        "send_message",
+        "their_tool",
     }
 
 

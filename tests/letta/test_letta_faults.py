@@ -171,12 +171,14 @@ def kill_at(toy: Any, plan: Any, number: int, killed: list[int]) -> int:
 
     def kill(method: str, path: str) -> None:
         if len(toy.fake.faults.seen) == number + 1:
-            os.kill(child, signal.SIGKILL)
             killed.append(child)
+            os.kill(child, signal.SIGKILL)
 
     toy.fake.faults.before = kill
     os.close(ready)
     os.write(go, b"x")
     os.close(go)
     os.waitpid(child, 0)
+    # The request that it was killed in is still carried out, whoever is there to hear of it.
+    toy.fake.settle()
     return child

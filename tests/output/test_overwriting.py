@@ -264,3 +264,24 @@ def test_a_cache_folder_in_the_project_is_none(
     change(small)
     assert run("generate").exit_code == 1
     assert not (small.root / "cache").exists()
+
+
+def test_state_that_a_project_brings_is_none_of_ours(
+    small: Any, run: Run, tmp_path: Path
+) -> None:
+    """Earlier versions kept a cache, a lock, a manifest and a journal in the project."""
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "lock").write_text("mine")
+    (small.root / ".toolcast").symlink_to(victim)
+    forged = '{"files": {"toy/tools/greet.json": "sha256:0", "../victim/lock": "x"}}'
+    for name in ("MANIFEST.json", ".toolcast-run.json"):
+        small.write(f"generated/{name}", forged)
+    change(small)
+    done = run("generate")
+    assert done.exit_code == 1
+    assert done.stderr.count("output/foreign: the file is not the generator's") == 2
+    assert "2 errors" in done.stderr
+    assert {path.name for path in victim.iterdir()} == {"lock"}
+    assert (victim / "lock").read_text() == "mine"
+    assert (small.root / "generated/MANIFEST.json").read_text() == forged

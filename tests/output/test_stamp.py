@@ -309,6 +309,10 @@ assert run(sys.argv[1]).code == 0
 print(json.dumps(opened))
 """
     small.write("templates/cli/none.jinja", "")
+    small.write("schemas/tool.json", "{}")
+    text = (small.root / "specs/toy/greet.yaml").read_text()
+    schema = "# yaml-language-server: $schema=../../schemas/tool.json\n"
+    small.write("specs/toy/greet.yaml", schema + text)
     with (small.root / "toolcast.yaml").open("a") as stream:
         stream.write("templates: templates\n")
     wait()
@@ -319,6 +323,7 @@ print(json.dumps(opened))
     own = [path for path in json.loads(done.stdout) if path.startswith(root)]
     assert any(path.endswith("greet.yaml") for path in own)
     assert any(path.endswith("toy.py") for path in own)
+    assert any(path.endswith("tool.json") for path in own)
     for path in own:
         known = (path == place or path.startswith(f"{place}/") for place in places)
         assert any(known), f"{path} is read and not in the stamp"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..model.model import Workspace
     from ..output.writer import Written
     from ..pipeline import Generated
+    from ..reading.tree import Source
     from ..stamp import Ended
 
 __all__ = ["command", "run"]
@@ -155,6 +156,7 @@ def _inputs(workspace: Workspace) -> Iterator[str]:
     import toolcast_runtime
 
     from ..extensions import loaded_from
+    from ..model.schema_files import named_schema
     from ..shipped import package_folders
 
     yield from package_folders()
@@ -163,10 +165,21 @@ def _inputs(workspace: Workspace) -> Iterator[str]:
     for path in (WORKSPACE_FILE, *workspace.toolset_folders, workspace.templates):
         if path is not None:
             yield os.path.join(workspace.root, path)
+    for spec in _spec_files(workspace):
+        schema = named_schema(spec.file, spec.text)
+        if schema is not None:
+            yield os.path.join(workspace.root, schema)
     for module in _modules(workspace):
         for source in workspace.sources:
             path = os.path.join(workspace.root, source, *module.split("."))
             yield from (path, f"{path}.py")
+
+
+def _spec_files(workspace: Workspace) -> Iterator[Source]:
+    yield workspace.source
+    for toolset in workspace.toolsets:
+        yield toolset.source
+        yield from (tool.source for tool in toolset.tools)
 
 
 def _modules(workspace: Workspace) -> Iterator[str]:

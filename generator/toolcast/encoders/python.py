@@ -110,23 +110,32 @@ def dotted_name(name: str) -> Code:
     return Code(".").join(identifier(part) for part in name.split("."))
 
 
-def tuple_of_names(names: Sequence[str], before: str = "", after: str = "") -> Code:
+def names(listed: Sequence[str]) -> Code:
+    """Names with commas between them, for an import that fits on a line.
+
+    Raises:
+        ValueError: one of them is no identifier.
+    """
+    return Code(", ").join(identifier(name) for name in listed)
+
+
+def tuple_of_names(listed: Sequence[str], before: str = "", after: str = "") -> Code:
     """A tuple of what the names stand for.
 
     Raises:
         ValueError: one of them is no identifier.
     """
-    elements = [Text(identifier(name)) for name in names]
+    elements = [Text(identifier(name)) for name in listed]
     group = Group("(", elements, ")", flat_comma=len(elements) == 1)
     return Code(laid_out(group, before, after))
 
 
-def imported(module: str, names: Sequence[str], indent: int = 0) -> Code:
-    """`from module import names`, in parentheses where a line is too short for it.
+def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
+    """`from module import listed`, in parentheses where a line is too short for it.
 
     Args:
         module: a dotted name; dots before it make it a relative one.
-        names: what is imported, in this order.
+        listed: what is imported, in this order.
         indent: the columns before it, which the template has.
 
     Raises:
@@ -136,10 +145,9 @@ def imported(module: str, names: Sequence[str], indent: int = 0) -> Code:
     where = relative
     if module != relative:
         where += str(dotted_name(module[len(relative) :]))
-    listed = [str(identifier(name)) for name in names]
-    line = f"from {where} import {', '.join(listed)}"
+    line = f"from {where} import {names(listed)}"
     if indent + len(line) <= WIDTH:
         return Code(line)
     inner = " " * (indent + 4)
-    rows = "".join(f"{inner}{name},\n" for name in listed)
+    rows = "".join(f"{inner}{identifier(name)},\n" for name in listed)
     return Code(f"from {where} import (\n{rows}{' ' * indent})")

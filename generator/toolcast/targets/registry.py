@@ -8,7 +8,7 @@ from typing import NamedTuple
 from toolcast_runtime import LEVEL, __version__
 
 from ..encoders.code import Code
-from ..encoders.python import imported, literal, words
+from ..encoders.python import literal, names, words
 from ..model.endpoints import variable
 from ..model.model import Client, Toolset
 from ..rendering.output_shape import PythonShape
@@ -63,7 +63,7 @@ class RegistryView(NamedTuple):
     override_variable: Code
     override_path: Code
     has_outside: bool
-    outside_import: Code
+    outside: Code
     has_providers: bool
     has_router: bool
     has_handlers: bool
@@ -126,7 +126,7 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         override_variable=literal(variable(toolset, "CLIENTS_OVERRIDE")),
         override_path=literal(toolset.clients_override, f"{shown}path=", ","),
         has_outside=bool(outside),
-        outside_import=imported(".external", outside) if outside else words(""),
+        outside=names(outside),
         has_providers=bool(toolset.mcp_servers),
         has_router=toolset.router is not None,
         has_handlers=toolset.handlers is not None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.python import imported
+from ..encoders.python import names
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
 from .target import Context, Target, header
@@ -27,7 +27,7 @@ class TestsView(NamedTuple):
     """The test module."""
 
     header: Code
-    modules_import: Code
+    modules: Code
     has_mcp: bool
     has_langchain: bool
     has_cli: bool
@@ -49,7 +49,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     modules = [name for target, name in _MODULES.items() if target in context.targets]
     view = TestsView(
         header=header(f"{toolset.folder}/toolset.yaml"),
-        modules_import=imported(".", sorted(modules)),
+        modules=names(sorted(modules)),
         has_mcp="mcp" in context.targets,
         has_langchain="langchain" in context.targets,
         has_cli="cli" in context.targets,

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 __all__ = ["hands_on_messages", "is_message_address", "is_posting", "sends_message"]
 
 _OWNERS = frozenset(["agents", "conversations", "groups", "environments"])
-_SENDING = frozenset(
-    (
-        "create stream create_async create_stream create_batch send send_stream "
-        "send_async"
-    ).split()
-)
+_SENDING = frozenset("""
+    create stream create_async create_stream create_batch send send_stream
+    send_async
+    """.split())
 # Between the resource and the method; they change what comes back only.
 _WRAPPERS = frozenset(["with_raw_response", "with_streaming_response"])
 # Libraries whose clients have the same words for other things.
@@ -30,13 +28,11 @@ _ADDRESS = re.compile(
     r"\b(?:agents|conversations|groups|environments)/[^/\s]+/messages"
     r"(?:/(?:async|stream|batch))?/?(?![\w/-])"
 )
-_READS_BY = frozenset(
-    (
-        "get head options delete patch startswith endswith match search fullmatch "
-        "compile append debug info warning error exception print ToolError "
-        "ValueError RuntimeError aget"
-    ).split()
-)
+_READS_BY = frozenset("""
+    get head options delete patch startswith endswith match search fullmatch
+    compile append debug info warning error exception print ToolError ValueError
+    RuntimeError aget
+    """.split())
 _READING_VERBS = frozenset(["GET", "HEAD", "OPTIONS", "DELETE", "PATCH"])
 
 

@@ -28,7 +28,7 @@ REFRESH_SEES = 50
 def ensure_entry(
     api: LettaApi, desired: DesiredState, current: CurrentState, report: Report
 ) -> CurrentState:
-    """The current with the entry as it should be; its name is never changed."""
+    """What is there, once the entry is as it should be; its name is never changed."""
     entry = current.entry
     if entry is None:
         api.create_server(desired.server_name, server_config(desired))

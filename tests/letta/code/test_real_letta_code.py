@@ -51,7 +51,7 @@ def test_the_real_client_lists_and_calls_rens_tools(
 
         letta("plan", "--backend", "code", "--out", str(code.home / "plan"))
         letta("apply", "--backend", "code", str(code.home / "plan"))
-        assert "all_match: true, offered_count: 18" in letta(
+        assert "attached_count: 18  ren\nall_match: true\n" in letta(
             "verify", "--backend", "code", "--tool", "list_skills"
         )
         listed = code.asked("mcp", "list", "--agent", agent)

@@ -6,24 +6,34 @@ __all__ = ["BUILT_INS", "DEFAULT_TOOLS"]
 
 BUILT_INS = {
     "letta_core": (
-        *("send_message", "conversation_search"),
-        *("archival_memory_insert", "archival_memory_search"),
+        "send_message",
+        "conversation_search",
+        "archival_memory_insert",
+        "archival_memory_search",
     ),
     "letta_memory_core": (
-        *("core_memory_append", "core_memory_replace"),
-        *("memory", "memory_apply_patch"),
+        "core_memory_append",
+        "core_memory_replace",
+        "memory",
+        "memory_apply_patch",
     ),
     "letta_sleeptime_core": (
-        *("memory_replace", "memory_insert"),
-        *("memory_rethink", "memory_finish_edits"),
+        "memory_replace",
+        "memory_insert",
+        "memory_rethink",
+        "memory_finish_edits",
     ),
     "letta_voice_sleeptime_core": (
-        *("store_memories", "rethink_user_memory"),
-        *("finish_rethinking_memory", "search_memory"),
+        "store_memories",
+        "rethink_user_memory",
+        "finish_rethinking_memory",
+        "search_memory",
     ),
     "letta_builtin": (
-        *("run_code", "run_code_with_tools"),
-        *("web_search", "fetch_webpage"),
+        "run_code",
+        "run_code_with_tools",
+        "web_search",
+        "fetch_webpage",
     ),
     "letta_files_core": ("open_files", "grep_files", "semantic_search_files"),
     "letta_multi_agent_core": (
@@ -37,12 +47,18 @@ BUILT_INS = {
 DEFAULT_TOOLS = {
     "letta_v1_agent": ("conversation_search", "memory_insert", "memory_replace"),
     "memgpt_v2_agent": (
-        *("conversation_search", "memory_insert", "memory_replace"),
+        "conversation_search",
+        "memory_insert",
+        "memory_replace",
         "send_message",
     ),
     "memgpt_agent": (
-        *("conversation_search", "core_memory_append", "core_memory_replace"),
-        *("memory", "memory_apply_patch", "send_message"),
+        "conversation_search",
+        "core_memory_append",
+        "core_memory_replace",
+        "memory",
+        "memory_apply_patch",
+        "send_message",
     ),
     "react_agent": (),
 }

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from . import agent_routes, entry_routes, memory_routes, registry_routes
 from .asked_model import Script
 from .faults import Fault, FaultPlan
 from .refused import Refused
+from .routes import agent_routes, entry_routes, memory_routes, registry_routes
 from .world import World
 
 __all__ = ["FakeLetta", "Request"]
@@ -82,12 +83,31 @@ class FakeLetta:
         self.faults = FaultPlan()
         self.script: Script = []
         self.released = threading.Event()
+        self._under_way = 0
+        self._changed = threading.Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def _serve(self) -> None:
         self._server.serve_forever(poll_interval=0.02)
+
+    @contextlib.contextmanager
+    def under_way(self) -> Iterator[None]:
+        """A request is being carried out."""
+        with self._changed:
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._changed.notify_all()
+
+    def settle(self) -> None:
+        """Waits until no request is being carried out."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: not self._under_way, 30)
 
     @property
     def url(self) -> str:
@@ -156,6 +176,10 @@ def _handler(fake: FakeLetta) -> type[BaseHTTPRequestHandler]:
             request = Request(fake, self.command, self.path, headers)
             length = int(self.headers.get("content-length") or 0)
             raw = self.rfile.read(length)
+            with fake.under_way():
+                self._carry_out(request, raw)
+
+        def _carry_out(self, request: Request, raw: bytes) -> None:
             fault = fake.faults.next(request.method, request.path)
             try:
                 request.body = json.loads(raw) if raw else None

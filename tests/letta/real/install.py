@@ -29,10 +29,13 @@ _PINS = Path(__file__).parent / "pins.txt"
 _INSTALLER = "uv>=0.9,<1"
 
 
+# The user's own cache, read before tests get one of theirs.
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
 def folder() -> Path:
     """Where everything is installed."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(os.environ.get("TOOLCAST_LETTA") or Path(cache) / "toolcast-letta")
+    return Path(os.environ.get("TOOLCAST_LETTA") or _CACHE / "toolcast-letta")
 
 
 def python() -> Path:

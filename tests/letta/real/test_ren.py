@@ -248,8 +248,9 @@ def test_a_circular_call_is_refused_in_a_real_turn(ren: Ren) -> None:
 
 def _canonical(ren: Ren) -> str:
     code = (
-        "import json; from generated.ren.letta import CANONICAL_TOOL_NAMES as names;"
-        "print(json.dumps(names))"
+        "import json; from generated.ren.registry import REGISTRY;"
+        "parts = {tool.name: tool.parts['letta'] for tool in REGISTRY.local_tools};"
+        "print(json.dumps(sorted(n for n, part in parts.items() if part['attached'])))"
     )
     done = ren.project.run("-c", code)
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,7 @@ import pytest
 from tests.letta.fake_letta import FakeLetta
 from tests.mcp.servers import LEGACY, http_server
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 
 from tests.letta.toy import HANDLERS, TOOLS, TOOLSET
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .refused import Refused
+from ..refused import Refused
 from .routing import Routes, arguments_of, entry_of, tool_of
 
 if TYPE_CHECKING:
-    from .serving import Request
+    from ..serving import Request
 
 __all__ = ["ROUTES"]
 

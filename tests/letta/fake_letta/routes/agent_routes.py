@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .refused import Refused
+from ..refused import Refused
+from ..rows import Agent
+from ..turns import run_turn
 from .routing import Routes, agent_of, arguments_of, check_id
-from .rows import Agent
-from .turns import run_turn
 
 if TYPE_CHECKING:
-    from .serving import Request
+    from ..serving import Request
 
 __all__ = ["ROUTES"]
 

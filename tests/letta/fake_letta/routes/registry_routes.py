@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .mcp_side import Unreachable
-from .refused import Refused
+from ..mcp_side import Unreachable
+from ..refused import Refused
+from ..rows import Entry
 from .routing import Routes, entry_named, tool_of, unreachable
-from .rows import Entry
 
 if TYPE_CHECKING:
-    from .serving import Request
+    from ..serving import Request
 
 __all__ = ["ROUTES"]
 
@@ -116,8 +116,12 @@ def modify_tool(request: Request, tool_id: str) -> Any:
     """Settings of one row."""
     tool = tool_of(request, tool_id)
     for key in (
-        *("description", "tags", "return_char_limit", "default_requires_approval"),
-        *("enable_parallel_execution", "json_schema"),
+        "description",
+        "tags",
+        "return_char_limit",
+        "default_requires_approval",
+        "enable_parallel_execution",
+        "json_schema",
     ):
         if request.body.get(key) is not None:
             setattr(tool, key, request.body[key])

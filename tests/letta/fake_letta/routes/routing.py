@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .mcp_side import Unreachable
-from .refused import Refused
-from .rows import Agent, Entry, Tool, is_id
+from ..mcp_side import Unreachable
+from ..refused import Refused
+from ..rows import Agent, Entry, Tool, is_id
 
 if TYPE_CHECKING:
-    from .serving import Request
+    from ..serving import Request
 
 __all__ = [
     "Routes",
