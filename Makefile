@@ -6,8 +6,8 @@ STAMP := $(VENV)/.installed
 # No test reads what a person types: they run the same without a terminal.
 PYTEST := $(BIN)/python -m pytest -q </dev/null
 CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta examples
-# What says most in the shortest time; each case in it is a matter of milliseconds.
-FAST := tests/rules tests/docs tests/encoders tests/detectors tests/reading tests/rendering tests/test_structure.py generated
+# What says most in the shortest time.
+FAST := tests/rules tests/docs tests/encoders tests/detectors tests/reading tests/rendering tests/test_structure.py
 
 .DEFAULT_GOAL := help
 .PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-node test-servers test-letta letta-server test-postgres test-kill fuzz bench load build clean
@@ -27,11 +27,11 @@ test: $(STAMP) ## Run the test suite and the generated snapshot tests (3 minutes
 test-fast: $(STAMP) ## Run the part of it that takes half a minute
 	@$(PYTEST) -n auto --dist worksteal $(FAST)
 
-test-slow: $(STAMP) ## Run the tests that take long: real installs, hanging servers, big inputs
-	@$(PYTEST) -n auto --dist worksteal -m slow tests
+test-slow: $(STAMP) ## Run what takes long: real installs, hanging servers, properties tried often
+	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough" tests
 
-test-pythons: $(STAMP) ## Run the fast part on each of Python 3.11 to 3.14 that is installed
-	@$(BIN)/python tests/pythons.py
+test-pythons: $(STAMP) ## Run the fast part and generated code on each installed Python, 3.11 to 3.14
+	@$(BIN)/python tests/pythons.py "$(FAST) tests/runtime generated"
 
 test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb xdotool scrot xterm)
 	@$(PYTEST) -m display tests/display

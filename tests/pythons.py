@@ -1,4 +1,4 @@
-"""Runs `make test-fast` on each supported Python that is installed: `make test-pythons`.
+"""Runs tests on each supported Python that is installed: `make test-pythons`.
 
 Interpreters are looked for on PATH and among pyenv's. Each gets a virtual environment of its
 own, `.venv-3.N`, which is kept for the next time.
@@ -49,7 +49,10 @@ def _starts(program: Path) -> bool:
 
 
 def main() -> int:
-    """Prints a line a version; 1 when the tests fail on one of them."""
+    """Prints a line a version; 1 when the tests fail on one of them.
+
+    The arguments are the files and folders of the tests.
+    """
     results: dict[str, str] = {}
     found = interpreters()
     for version in VERSIONS:
@@ -57,7 +60,11 @@ def main() -> int:
             results[version] = "not installed"
             continue
         print(f"Python {version}", flush=True)
-        variables = (f"VENV=.venv-{version}", f"PYTHON={found[version]}")
+        variables = (
+            f"VENV=.venv-{version}",
+            f"PYTHON={found[version]}",
+            f"FAST={' '.join(sys.argv[1:])}",
+        )
         done = subprocess.run(["make", "test-fast", *variables], cwd=ROOT)
         results[version] = "failed" if done.returncode else "passed"
     print("\n".join(f"Python {version}: {word}" for version, word in results.items()))

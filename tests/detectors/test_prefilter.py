@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import tried
 from toolcast.detectors.cross_tool import CrossToolInstructions, _pattern
 from toolcast.detectors.injection_patterns import (
     MARKUP,
@@ -29,7 +30,7 @@ def test_every_phrase_has_a_condition(phrase: Phrase) -> None:
     assert not phrase.may_be_in(Prefilter("Gives names of fish."))
 
 
-@settings(max_examples=60)
+@tried(60)
 @given(st.data())
 @pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.example[:30])
 def test_what_a_pattern_finds_fulfils_its_condition(
@@ -47,7 +48,7 @@ def test_letters_that_patterns_take_for_ascii() -> None:
                 assert folded(chr(point)) == letter
 
 
-@settings(max_examples=300)
+@tried(300)
 @given(st.from_regex(_pattern(tuple(sorted(NAMES)))))
 def test_few_names_find_what_the_pattern_of_all_names_finds(text: str) -> None:
     known = CrossToolInstructions(NAMES)

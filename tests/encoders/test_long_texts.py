@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.properties import tried
 from toolcast.encoders.layout import WIDTH, text_width
 from toolcast.encoders.python import literal
 from toolcast.encoders.python_strings import _escaped, _pieces, string
@@ -21,7 +22,7 @@ WORDS = st.lists(
 TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join))
 
 
-@settings(max_examples=600)
+@tried(600)
 @given(TEXTS, st.integers(10, WIDTH))
 @example("a " * 60 + "\n", 40)
 @example("x" * 100 + "  y  \n\n z", 40)

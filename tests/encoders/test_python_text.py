@@ -9,9 +9,10 @@ from typing import Any
 import black
 import pytest
 from black.strings import str_width
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.properties import tried
 from toolcast.encoders.layout import text_width
 from toolcast.encoders.python import (
     dotted_name,
@@ -78,14 +79,14 @@ def test_value_comes_back_with_its_types(value: Any) -> None:
 
 
 @given(JSON)
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_black_keeps_an_assignment(value: Any) -> None:
     source = f"VALUE = {literal(value, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(JSON, JSON)
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_black_keeps_a_call(one: Any, two: Any) -> None:
     source = f"TOOL = Tool(\n    a={literal(one, '    a=', ',')},\n"
     source += f"    b={literal(two, '    b=', ',')},\n)\n"
@@ -93,14 +94,14 @@ def test_black_keeps_a_call(one: Any, two: Any) -> None:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_black_keeps_a_dict(key: str, value: str) -> None:
     source = f"VALUE = {literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(st.lists(TEXTS, max_size=5))
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_black_keeps_a_tuple_and_it_comes_back(values: list[str]) -> None:
     source = f"VALUE = {literal(tuple(values), 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
@@ -120,7 +121,7 @@ TYPES = st.recursive(
 
 
 @given(st.dictionaries(NAMES, TYPES, max_size=5), st.booleans())
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_black_keeps_types(fields: Any, required: bool) -> None:
     fields = {k: v for k, v in fields.items() if not keyword.iskeyword(k)}
     rows = [

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.properties import tried
 from toolcast.reading.tree import Span
 from toolcast.reading.yaml_reader import (
     MAX_BYTES,
@@ -99,7 +100,7 @@ def test_any_bytes_give_a_document_or_findings(data: bytes) -> None:
         str.encode
     )
 )
-@settings(max_examples=500)
+@tried(500)
 def test_what_is_read_without_a_finding_is_what_pyyaml_reads(data: bytes) -> None:
     document, findings = read_yaml("x.yaml", data)
     if document is None or findings:

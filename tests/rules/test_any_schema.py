@@ -9,9 +9,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import tried
 from tests.rules.layout import findings_of, lay_out
 from toolcast.json_schema.graph import JsonSchema
 from toolcast.json_schema.metaschema import problems_with_schema
@@ -52,7 +53,7 @@ OBJECTS = st.dictionaries(KEYS, ANYTHING, max_size=6)
 TOOL = {"name": "note", "summary": "Stores a note.", "handler": "handlers.work:work"}
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@tried(300)
 @given(parameters=OBJECTS, returns=OBJECTS, arguments=OBJECTS)
 def test_any_schema_gives_findings(
     parameters: dict[str, Any], returns: dict[str, Any], arguments: dict[str, Any]
@@ -83,7 +84,7 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("address", DIALECTS, ids=lambda address: address[-20:])
-@settings(max_examples=100, deadline=None)
+@tried(100)
 @given(value=OBJECTS)
 def test_a_schema_is_valid_where_jsonschema_says_so(
     address: str, value: dict[str, Any]
@@ -102,7 +103,7 @@ def test_a_schema_is_valid_where_jsonschema_says_so(
         assert message
 
 
-@settings(max_examples=200, deadline=None)
+@tried(200)
 @given(schema=OBJECTS, value=ANYTHING)
 def test_a_value_is_valid_where_jsonschema_says_so(
     schema: dict[str, Any], value: Any
@@ -117,14 +118,14 @@ def test_a_value_is_valid_where_jsonschema_says_so(
         assert (not found) == jsonschema.Draft202012Validator(part).is_valid(value)
 
 
-@settings(max_examples=500, deadline=None)
+@tried(500)
 @given(text=st.text(st.sampled_from("ab(|)*+?[]{}1,\\pLdw^$.<>"), max_size=20))
 def test_any_text_is_judged_as_pattern(text: str) -> None:
     facts = pattern(text)
     assert not (facts.error and facts.is_ecma_only)
 
 
-@settings(max_examples=300, deadline=None)
+@tried(300)
 @given(text=st.text(max_size=20))
 def test_any_plain_word_has_one_meaning(text: str) -> None:
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from .phrase import Prefilter, folded
 
@@ -69,7 +69,7 @@ class CrossToolInstructions:
             for name in self._by_fold[fold]
             if _TELLING.search(name) or _is_quoted(fold, prefilter.text)
         ]
-        if names and _order_of("").search(text):
+        if names and _any_order().search(prefilter.text):
             yield from _pattern(tuple(sorted(names))).finditer(text)
 
     def _folds_in(self, runs: frozenset[str]) -> frozenset[str]:
@@ -88,12 +88,17 @@ def _is_quoted(fold: str, text: str) -> bool:
     return any(f"{mark}{fold}" in text for mark in _OPENING)
 
 
+@cache
+def _any_order() -> re.Pattern[str]:
+    """The pattern of an order of whatever tool, for folded texts."""
+    return re.compile(_spelled_out(""))
+
+
+def _spelled_out(name: str) -> str:
+    return _ORDER.replace(" ", r"\s{{1,4}}").format(name)
+
+
 @lru_cache(maxsize=256)
-def _order_of(name: str) -> re.Pattern[str]:
-    """The pattern of an order whose object, or subject, matches `name`."""
-    return re.compile(_ORDER.replace(" ", r"\s{{1,4}}").format(name), re.IGNORECASE)
-
-
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     quoted = "|".join(re.escape(name) for name in names)
     telling = [name for name in names if _TELLING.search(name)]
@@ -102,4 +107,4 @@ def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     if plain:
         shown = rf"(?:{shown}|(?<![\w./-])({plain})(?![\w/-]))"
     # The name stands in the pattern twice; groups tell which one was found.
-    return _order_of(shown)
+    return re.compile(_spelled_out(shown), re.IGNORECASE)
