@@ -86,4 +86,7 @@ def _completed(path: Path, text: str, extensions: str) -> str:
         for key, value in needed.items()
         if not re.search(rf"^(# )?{key}:", text, re.MULTILINE)
     ]
-    return "".join(missing) + text
+    # What editors read stands at the top of a file.
+    opening = re.match(r"# yaml-language-server:.*\n", text)
+    start = opening.end() if opening else 0
+    return text[:start] + "".join(missing) + text[start:]

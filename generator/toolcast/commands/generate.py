@@ -166,7 +166,7 @@ def _inputs(workspace: Workspace) -> Iterator[str]:
         if path is not None:
             yield os.path.join(workspace.root, path)
     for spec in _spec_files(workspace):
-        schema = named_schema(spec.file, spec.first_line)
+        schema = named_schema(spec.file, spec.opening)
         if schema is not None:
             yield os.path.join(workspace.root, schema)
     for module in _modules(workspace):

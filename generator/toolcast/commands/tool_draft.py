@@ -14,8 +14,7 @@ from ..encoders.plain_text import line
 from ..encoders.python import identifier
 from ..encoders.yaml_text import scalar
 from ..model.model import Toolset, Workspace
-from ..rendering.formatting import formatted
-from ..rendering.renderer import render
+from ..rendering.renderer import formatted, render
 from ..targets.table import enabled
 from ..wording import did_you_mean, quoted_list
 
@@ -178,7 +177,7 @@ def _section(toolset: Toolset, name: str | None) -> str | None:
 
 def _schema_folder(toolset: Toolset) -> str | None:
     """Where the toolset's own file has its schema from, as seen from a spec beside it."""
-    match = _SCHEMA_LINE.fullmatch(toolset.source.first_line.strip())
+    match = _SCHEMA_LINE.search(toolset.source.opening)
     return match[1] if match else None
 
 

@@ -14,9 +14,9 @@ from .sql_tables import is_surely_sql, looks_like_sql, tables_in_sql
 __all__ = [
     "Context",
     "Mention",
+    "Node",
     "Reference",
     "Seen",
-    "Node",
     "Visitor",
     "read_node",
 ]

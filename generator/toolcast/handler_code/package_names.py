@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from .module_scope import ClassText, Imported, ModuleScope, scope_of
 from .python_module import FunctionDefinition, read_module
 
-__all__ = ["HandlerPackage", "Definition", "Names"]
+__all__ = ["Definition", "HandlerPackage", "Names"]
 
 # Assignments and imports that lead to one another, one after the other.
 _STEPS = 20

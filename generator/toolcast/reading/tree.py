@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from ..findings import Finding, Place, Severity
@@ -68,9 +70,10 @@ class Source:
         return self._found(path, at_key)[0]
 
     @property
-    def first_line(self) -> str:
-        """The file's first line, in which a spec names its schema for editors."""
-        return self.data.partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
+    def opening(self) -> str:
+        """The comments that the file begins with: there a spec names its editors' schema."""
+        lines = takewhile(lambda line: line.startswith(b"#"), BytesIO(self.data))
+        return b"".join(lines).decode("utf-8", "replace").replace("\r\n", "\n")
 
     def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
         value, mark, key = self.tree, 0, -1

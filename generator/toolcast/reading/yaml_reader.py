@@ -21,10 +21,10 @@ from .characters import decode, describe, forbidden, invisible, whole_file
 from .tree import Document, Source, key_mark, span_in
 
 __all__ = [
-    "AmbiguousScalar",
     "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_NODES",
+    "AmbiguousScalar",
     "read_yaml",
     "resolve_plain",
 ]

@@ -37,6 +37,7 @@ __all__ = [
     "Renderer",
     "TemplateFailure",
     "environment",
+    "formatted",
     "is_built_in",
     "own_words",
     "render",
@@ -77,8 +78,6 @@ class Renderer:
             known = own_words(template, self.templates)
         is_ours = is_built_in(template, self.templates)
         if ".py" in template and (is_projects or (self.with_black and not is_ours)):
-            from .formatting import formatted
-
             data = formatted(template, data)
         return self._checked(template, data, getattr(view, "shape", None), known)
 
@@ -240,3 +239,20 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
         )
         raise TemplateFailure(f"{template}:{line}: {error}") from error
     return text.encode("utf-8")
+
+
+def formatted(template: str, data: bytes) -> bytes:
+    """Python of a template that is not ours, as black lays it out, whatever the user's own configuration of black is.
+
+    Raises:
+        TemplateFailure: the text is not Python.
+    """
+    import black
+    from black.mode import TargetVersion
+    from black.parsing import InvalidInput
+
+    mode = black.Mode(target_versions={TargetVersion.PY311})
+    try:
+        return black.format_str(data.decode("utf-8"), mode=mode).encode("utf-8")
+    except InvalidInput as error:
+        raise TemplateFailure(f"{template}: not Python: {error}") from error

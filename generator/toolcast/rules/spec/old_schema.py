@@ -46,7 +46,7 @@ def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
     sources = [("workspace", workspace.source), ("toolset", toolset.source)]
     sources += [("tool", tool.source) for tool in toolset.tools]
     return named_schemas(
-        (kind, source.file, source.first_line) for kind, source in sources
+        (kind, source.file, source.opening) for kind, source in sources
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment
 
-from toolcast.rendering import environment as tested
+from toolcast.rendering import renderer as tested
 from toolcast.rendering.renderer import environment, render
 
 TEMPLATE = "registry/package.py.jinja"
