@@ -29,13 +29,14 @@ class Code(Markup):
     """
 
     def __new__(cls, text: str = "") -> Self:
-        maker = str(sys._getframe(1).f_globals.get("__name__"))
-        if not maker.startswith(_MAKERS):
+        maker = sys._getframe(1).f_globals.get("__name__")
+        if not isinstance(maker, str) or not maker.startswith(_MAKERS):
             raise NotEncoded(
                 f"{maker} makes Code of its own; only the encoders do: toolcast.encoders"
                 " has them for Python, Markdown, JSON, plain text and others"
             )
-        return super().__new__(cls, text)
+        # Markup's own would look for another type's HTML first, which no encoder has.
+        return str.__new__(cls, text)
 
     @classmethod
     def escape(cls, s: Any) -> Any:

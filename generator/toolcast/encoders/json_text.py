@@ -57,9 +57,9 @@ def _shown(value: Any, gap: str, room: int) -> str:
         opening, closing = "[", "]"
     else:
         return _scalar(value)
-    width = sum(map(len, rows)) + 2 * len(rows)
-    if not rows or (width <= room and not any("\n" in row for row in rows)):
-        return f"{opening}{', '.join(rows)}{closing}"
+    flat = ", ".join(rows)
+    if not rows or (len(flat) + 2 <= room and "\n" not in flat):
+        return f"{opening}{flat}{closing}"
     return f"{opening}{inner}{f',{inner}'.join(rows)}{gap}{closing}"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cached_property
 
 __all__ = ["WIDTH", "Entry", "Expression", "Group", "Text", "laid_out", "text_width"]
 
@@ -40,7 +39,10 @@ def _character_width(character: str) -> int:
 
 
 class Text:
-    """An expression without brackets to break at: a name, number or string."""
+    """An expression without brackets to break at: a name, number or string.
+
+    Every expression has a `flat`, which is all of it on one line.
+    """
 
     def __init__(self, text: str) -> None:
         self.flat = text
@@ -72,15 +74,10 @@ class Group:
         self.elements = elements
         self.closing = closing
         self.trailing_comma = trailing_comma
-        self.flat_comma = flat_comma
         self.joined = joined
-
-    @cached_property
-    def flat(self) -> str:
-        """The expression on one line."""
-        inner = ", ".join(element.flat for element in self.elements)
-        comma = "," if self.flat_comma else ""
-        return f"{self.opening}{inner}{comma}{self.closing}"
+        self.together = ", ".join([element.flat for element in elements])
+        comma = "," if flat_comma else ""
+        self.flat: str = f"{opening}{self.together}{comma}{closing}"
 
     def render(self, indent: int, before: int, after: int) -> str:
         """The expression from column `before` on, with `after` columns to follow.
@@ -91,9 +88,8 @@ class Group:
         if fits or not self.elements:
             return self.flat
         inner = indent + 4
-        together = ", ".join(element.flat for element in self.elements)
-        if self.joined and inner + text_width(together) <= WIDTH:
-            rows = [" " * inner + together]
+        if self.joined and inner + text_width(self.together) <= WIDTH:
+            rows = [" " * inner + self.together]
             return "\n".join([self.opening, *rows, " " * indent + self.closing])
         comma = "," if self.trailing_comma else ""
         rows = [
@@ -110,11 +106,7 @@ class Entry:
         self.lead = lead
         self.value = value
         self.tail = tail
-
-    @cached_property
-    def flat(self) -> str:
-        """The entry on one line."""
-        return self.lead + self.value.flat + self.tail
+        self.flat: str = f"{lead}{value.flat}{tail}"
 
     def render(self, indent: int, before: int, after: int) -> str:
         """The entry from column `before` on, with `after` columns to follow."""

@@ -29,6 +29,7 @@ _TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
 _HTML_ENDS = (r"</(?:script|pre|style|textarea)>", "-->", r"\?>", r"\]\]>", ">")
 
 
+_LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
 _COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
 
 
@@ -38,7 +39,7 @@ def phrase(words: LiteralString, *values: Code) -> Code:
     Raises:
         NotEncoded: a value is plain text.
     """
-    return Code(words).format(*values)
+    return Code(words.format(*map(Code.escape, values)))
 
 
 def listed(values: Iterable[Code]) -> Code:
@@ -106,7 +107,7 @@ def fenced(text: str, language: str = "") -> Code:
     Raises:
         ValueError: `language` is not one word of letters, digits, `-` and `_`.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_-]*", language):
+    if not _LANGUAGE.fullmatch(language):
         raise ValueError("the language of a fenced block is one word")
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     ticks = "`" * max(3, longest + 1)

@@ -17,6 +17,9 @@ __all__ = [
 
 # `        | Callable[[XxxArguments], object]` stays within a line.
 _LONGEST_CLASS = 48
+_WORDS = re.compile(r"[A-Za-z0-9]+")
+_NOT_IN_MODULES = re.compile(r"[^a-z0-9_]")
+_NOT_IN_OPTIONS = re.compile(r"[^a-z0-9]+")
 _WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul"]
     + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
@@ -30,7 +33,7 @@ def module_name(tool: str) -> str:
     A section's or client's name may be any text, the empty one too. Two tools may derive
     the same name; the rule `name/collision` refuses that.
     """
-    name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
+    name = _NOT_IN_MODULES.sub("_", tool.lower()) or "_"
     if name[0].isdigit():
         name = f"n{name}"
     if (
@@ -51,7 +54,7 @@ def is_windows_device(name: str) -> bool:
 
 def class_name(tool: str) -> str:
     """`delegate_task` is `DelegateTask`; always an identifier."""
-    words = re.findall(r"[A-Za-z0-9]+", tool)
+    words = _WORDS.findall(tool)
     name = "".join(word[0].upper() + word[1:] for word in words)
     if not name or name[0].isdigit() or keyword.iskeyword(name):
         name = f"Tool{name}"
@@ -64,7 +67,7 @@ def class_name(tool: str) -> str:
 
 def option_name(parameter: str) -> str:
     """`min_keywords` is `--min-keywords`."""
-    return "--" + (re.sub(r"[^a-z0-9]+", "-", parameter.lower()).strip("-") or "value")
+    return "--" + (_NOT_IN_OPTIONS.sub("-", parameter.lower()).strip("-") or "value")
 
 
 def is_keyword_argument(parameter: str) -> bool:

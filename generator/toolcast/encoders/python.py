@@ -26,6 +26,9 @@ __all__ = [
 ]
 
 
+_WORDS = re.compile(r"[A-Za-z0-9 ._/,;()-]*")
+
+
 class _LongString(Text):
     """A string that is broken into pieces in parentheses when the line is too short."""
 
@@ -85,7 +88,7 @@ def words(text: str) -> Code:
     Raises:
         ValueError: something else than letters, digits, spaces and `._/,;()-` is in it.
     """
-    if not re.fullmatch(r"[A-Za-z0-9 ._/,;()-]*", text):
+    if not _WORDS.fullmatch(text):
         raise ValueError("a comment holds words of a checked grammar only")
     return Code(text)
 
@@ -96,9 +99,13 @@ def identifier(name: str) -> Code:
     Raises:
         ValueError: it is not, so it must not be printed as one.
     """
+    return Code(_identifier(name))
+
+
+def _identifier(name: str) -> str:
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
         raise ValueError("not a Python identifier")
-    return Code(name)
+    return name
 
 
 def dotted_name(name: str) -> Code:
@@ -107,7 +114,11 @@ def dotted_name(name: str) -> Code:
     Raises:
         ValueError: one of them is no identifier.
     """
-    return Code(".").join(identifier(part) for part in name.split("."))
+    return Code(_dotted(name))
+
+
+def _dotted(name: str) -> str:
+    return ".".join(map(_identifier, name.split(".")))
 
 
 def names(listed: Sequence[str]) -> Code:
@@ -116,7 +127,7 @@ def names(listed: Sequence[str]) -> Code:
     Raises:
         ValueError: one of them is no identifier.
     """
-    return Code(", ").join(identifier(name) for name in listed)
+    return Code(", ".join(map(_identifier, listed)))
 
 
 def tuple_of_names(listed: Sequence[str], before: str = "", after: str = "") -> Code:
@@ -125,7 +136,7 @@ def tuple_of_names(listed: Sequence[str], before: str = "", after: str = "") -> 
     Raises:
         ValueError: one of them is no identifier.
     """
-    elements = [Text(identifier(name)) for name in listed]
+    elements = [Text(_identifier(name)) for name in listed]
     group = Group("(", elements, ")", flat_comma=len(elements) == 1)
     return Code(laid_out(group, before, after))
 
@@ -144,10 +155,11 @@ def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
     relative = module[: len(module) - len(module.lstrip("."))]
     where = relative
     if module != relative:
-        where += str(dotted_name(module[len(relative) :]))
-    line = f"from {where} import {names(listed)}"
+        where += _dotted(module[len(relative) :])
+    checked = list(map(_identifier, listed))
+    line = f"from {where} import {', '.join(checked)}"
     if indent + len(line) <= WIDTH:
         return Code(line)
     inner = " " * (indent + 4)
-    rows = "".join(f"{inner}{identifier(name)},\n" for name in listed)
+    rows = "".join(f"{inner}{name},\n" for name in checked)
     return Code(f"from {where} import (\n{rows}{' ' * indent})")

@@ -12,13 +12,14 @@ from typing import Any
 
 from .code import Code
 from .layout import WIDTH, Entry, Expression, Group, Text, laid_out, text_width
-from .python import encode
+from .python import encode, identifier
 from .python_strings import string
 
 __all__ = [
     "Type",
     "annotation",
     "callable_with",
+    "fields",
     "literal_of",
     "named",
     "one_of",
@@ -30,6 +31,7 @@ __all__ = [
 
 Type = Expression
 """A type, not yet printed; `flat` is its text on one line."""
+_NAME = re.compile(r"[A-Za-z_]\w*(\[[A-Za-z_, ]+\])?", re.ASCII)
 
 
 class _Union(Text):
@@ -53,7 +55,7 @@ def named(name: str) -> Type:
     Raises:
         ValueError: it is no such name.
     """
-    if not re.fullmatch(r"[A-Za-z_]\w*(\[[A-Za-z_, ]+\])?", name, re.ASCII):
+    if not _NAME.fullmatch(name):
         raise ValueError("not the name of a Python type")
     return Text(name)
 
@@ -111,6 +113,22 @@ def typed_dict(fields: Mapping[str, Type], before: str) -> Code:
     name = before.partition(" ")[0]
     call = Group("TypedDict(", [Text(string(name)), Group("{", entries, "}")], ")")
     return Code(laid_out(call, before))
+
+
+def fields(types: Mapping[str, Type], indent: int) -> Code:
+    """The fields of a class, one below the other.
+
+    `indent` is the columns before the first one, which the template has.
+
+    Raises:
+        ValueError: a name is no identifier.
+    """
+    margin = " " * indent
+    rows = []
+    for key, type_ in types.items():
+        before = f"{margin}{identifier(key)}: "
+        rows.append(before + laid_out(type_, before))
+    return Code("\n".join(rows)[indent:])
 
 
 def parameters(

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 __all__ = [
     "JsonShape",
@@ -118,15 +118,15 @@ def _python_problem(text: str, shape: PythonShape, known: frozenset[str]) -> str
     found = [word for node in tree.body for word in _statement(node)]
     if problem := _difference(found, shape.statements, known, ""):
         return problem
-    for node in _beyond_constants(tree):
+    for node in _judged(tree):
         if isinstance(node, ast.Call):
             name = _dotted(node.func)
             if name not in shape.calls and not _is_made_of(name, known):
                 return f"line {node.lineno} calls {name!r}"
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        elif isinstance(node, ast.Import | ast.ImportFrom):
             if node not in tree.body and not _may_import(node):
                 return f"line {node.lineno} imports more than one name"
-        elif isinstance(node, (ast.JoinedStr, ast.Lambda, ast.Await, ast.Delete)):
+        else:
             return f"line {node.lineno} has {type(node).__name__}"
     return ""
 
@@ -152,19 +152,32 @@ def _is_made_of(text: str, known: frozenset[str]) -> bool:
     return bool(known) and known.issuperset(re.findall(r"\w+", text))
 
 
-def _beyond_constants(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node but names and constants, which most of a generated file is made of."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
+_Judged = (
+    ast.Call
+    | ast.Import
+    | ast.ImportFrom
+    | ast.JoinedStr
+    | ast.Lambda
+    | ast.Await
+    | ast.Delete
+)
+_JUDGED = get_args(_Judged)
+# Most of a file is made of these: below them is no node.
+_ENDS = frozenset([ast.Constant, ast.Name, ast.Load, ast.Store, str, int, type(None)])
+
+
+def _judged(tree: ast.AST) -> Iterator[_Judged]:
+    """The nodes of all kinds that not every file may have, wherever they stand."""
+    found = [tree]
+    for node in found:
+        if isinstance(node, _JUDGED):
+            yield node
         for name in node._fields:
             value = getattr(node, name, None)
-            for child in value if isinstance(value, list) else (value,):
-                if isinstance(child, ast.AST) and not isinstance(
-                    child, (ast.Constant, ast.Name, ast.expr_context)
-                ):
-                    waiting.append(child)
+            if isinstance(value, list):
+                found += [part for part in value if part.__class__ not in _ENDS]
+            elif value.__class__ not in _ENDS and isinstance(value, ast.AST):
+                found.append(value)
 
 
 def _may_import(node: ast.Import | ast.ImportFrom) -> bool:

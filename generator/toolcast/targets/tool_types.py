@@ -5,7 +5,6 @@ They are flat: what a parameter is made of is `dict[str, Any]` or `list[...]`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..encoders.code import Code
@@ -15,6 +14,7 @@ from ..encoders.python_types import (
     Type,
     annotation,
     callable_with,
+    fields,
     literal_of,
     named,
     one_of,
@@ -30,27 +30,33 @@ from .target import Context, header
 __all__ = ["types_file"]
 
 _SCALARS = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "null": "None",
-    "object": "dict[str, Any]",
+    "string": named("str"),
+    "integer": named("int"),
+    "number": named("float"),
+    "boolean": named("bool"),
+    "null": named("None"),
+    "object": named("dict[str, Any]"),
 }
+_ANY = named("Any")
 # A field of such a name would be what the types of the fields below it mean.
 _TYPE_WORDS = frozenset(
-    [*_SCALARS.values(), "list", "dict", "Any", "Literal", "NotRequired", "Union"]
+    [
+        "str",
+        "int",
+        "float",
+        "bool",
+        "None",
+        "list",
+        "dict",
+        "Any",
+        "Literal",
+        "NotRequired",
+        "Union",
+    ]
 )
 _MAX_DEPTH = 8
 _MOST_STEPS = 50_000
 """References can fan out; what is not resolved by then is Any, which is true as well."""
-
-
-class FieldView(NamedTuple):
-    """A field of a TypedDict."""
-
-    name: Code
-    type: Code
 
 
 class DictView(NamedTuple):
@@ -59,7 +65,7 @@ class DictView(NamedTuple):
     name: Code
     is_class: bool
     has_fields: bool
-    fields: Sequence[FieldView]
+    fields: Code
     call: Code
 
 
@@ -110,8 +116,9 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     name = class_name(tool.name)
     typed = types.of_properties(tool.parameters)
     required = _required(tool.parameters)
-    has_keywords = all(is_keyword_argument(key) for key in typed)
     arguments = _dict_view(f"{name}Arguments", typed, required, types)
+    # What a class can have as its fields can be keywords, too.
+    has_keywords = arguments.is_class or all(map(is_keyword_argument, typed))
     result, result_alias = _result(f"{name}Result", tool.returns, types)
     mapping = {"arguments": named(f"{name}Arguments")}
     place = ("    def __call__", " -> object: ...")
@@ -164,18 +171,15 @@ def _dict_view(
         is_keyword_argument(key) and not key.startswith("_") and key not in _TYPE_WORDS
         for key in typed
     )
-    fields = {
+    members = {
         key: type_ if key in required else types.not_required(type_)
         for key, type_ in typed.items()
     }
     if not is_class:
-        call = typed_dict(fields, f"{name} = ")
-        return DictView(identifier(name), False, False, [], call)
-    shown = [
-        FieldView(identifier(key), annotation(type_, f"    {key}: "))
-        for key, type_ in fields.items()
-    ]
-    return DictView(identifier(name), True, bool(shown), shown, _EMPTY)
+        call = typed_dict(members, f"{name} = ")
+        return DictView(identifier(name), False, False, _EMPTY, call)
+    shown = fields(members, indent=4)
+    return DictView(identifier(name), True, bool(members), shown, _EMPTY)
 
 
 def _result(
@@ -264,7 +268,7 @@ class _Types:
 
     def any(self) -> Type:
         self.names.add("Any")
-        return named("Any")
+        return _ANY
 
     def not_required(self, type_: Type) -> Type:
         self.names.add("NotRequired")
@@ -299,7 +303,7 @@ class _Types:
         if kind in _SCALARS:
             if kind == "object":
                 self.names.add("Any")
-            return named(_SCALARS[kind])
+            return _SCALARS[kind]
         return self.any()
 
     def _resolve(self, reference: str) -> Any:
@@ -318,7 +322,7 @@ class _Types:
         if len(literals) != len(choices):
             return self.any()
         if all(choice is None for choice in literals):
-            return named("None")
+            return _SCALARS["null"]
         self.names.add("Literal")
         distinct = list({(type(c), c): c for c in literals}.values())
         return literal_of(distinct)
