@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
 from typing import TypedDict
 
 __all__ = ["Folder", "LinkInTheWay"]
@@ -171,13 +170,23 @@ class Folder:
     def _name(self, name: str) -> str:
         return name if self._at else os.path.join(self.path, name)
 
-    @contextlib.contextmanager
-    def _naming(self, name: str) -> Iterator[None]:
-        """Lets an error name the path that a person knows, not what the call was given."""
-        try:
-            yield
-        except OSError as error:
-            if not isinstance(error.filename, str) or not os.path.isabs(error.filename):
-                error.filename = os.path.join(self.path, name)
+    def _naming(self, name: str) -> _Naming:
+        return _Naming(self.path, name)
+
+
+class _Naming:
+    """Lets an error name the path that a person knows, not what the call was given."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self.folder = folder
+        self.name = name
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before there is an error."""
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, OSError):
+            given = error.filename
+            if not isinstance(given, str) or not os.path.isabs(given):
+                error.filename = os.path.join(self.folder, self.name)
                 error.filename2 = None
-            raise

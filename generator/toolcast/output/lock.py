@@ -6,7 +6,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 
 from .folder import Folder
@@ -52,6 +51,7 @@ def locked(folder: Folder) -> Iterator[None]:
 def _lock_file(path: str) -> Iterator[None]:
     """Windows cannot lock a folder: a file of the user's stands for it."""
     import msvcrt
+    import tempfile
 
     name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:32]
     place = os.path.join(tempfile.gettempdir(), f"toolcast-{name}.lock")

@@ -78,10 +78,13 @@ def write(
                 for name in names:
                     parent.unlink(name)
         _remove_empty(folder, difference.folders, files)
+        nothing_there = set(difference.missing) - difference.folders
         for below, names in _by_folder(decision.write):
             with folder.below(below, create=True) as parent:
                 for name in names:
-                    _replace(parent, name, files[f"{below}/{name}".lstrip("/")])
+                    path = f"{below}/{name}" if below else name
+                    mode = None if path in nothing_there else _give_way(parent, name)
+                    _replace(parent, name, files[path], mode)
                     step()
     return Written(
         len(decision.write),
@@ -98,18 +101,21 @@ def _by_folder(paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
         yield below, [name for _, name in group]
 
 
-def _replace(folder: Folder, name: str, data: bytes) -> None:
-    """Writes a file beside its place, then moves it there.
+def _give_way(folder: Folder, name: str) -> int | None:
+    """Removes the empty folder in a file's place; the mode of a file that is there.
 
-    A new file has the mode that the umask leaves, a replaced one keeps its own.
+    A replaced file keeps its own, a new one has the mode that the umask leaves.
     """
-    mode = None
     with contextlib.suppress(FileNotFoundError):
         there = folder.lstat(name).st_mode
-        if stat.S_ISDIR(there):
-            folder.rmdir(name)  # Only an empty one gets as far as this.
-        else:
-            mode = there & 0o777
+        if not stat.S_ISDIR(there):
+            return there & 0o777
+        folder.rmdir(name)  # Only an empty one gets as far as this.
+    return None
+
+
+def _replace(folder: Folder, name: str, data: bytes, mode: int | None) -> None:
+    """Writes a file beside its place, then moves it there."""
     temporary = f".toolcast-{os.urandom(8).hex()}.tmp"
     try:
         folder.create(temporary, data, mode)
