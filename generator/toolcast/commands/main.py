@@ -30,7 +30,13 @@ def main(words: Sequence[str] | None = None) -> None:
     gc.set_threshold(_OBJECTS, *gc.get_threshold()[1:])
     from .entry import main as program
 
-    program(args=words, prog_name="toolcast")
+    try:
+        program(args=words, prog_name="toolcast")
+    finally:
+        if words is None:
+            # The process ends here: its memory goes with it, and Python need not search
+            # all of it for cycles first.
+            gc.freeze()
 
 
 def same_command() -> str:

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, get_args
+from typing import NamedTuple, cast, get_args
 
 __all__ = [
     "JsonShape",
@@ -161,7 +161,7 @@ _Judged = (
     | ast.Await
     | ast.Delete
 )
-_JUDGED = get_args(_Judged)
+_JUDGED = frozenset(get_args(_Judged))
 # Most of a file is made of these: below them is no node.
 _ENDS = frozenset([ast.Constant, ast.Name, ast.Load, ast.Store, str, int, type(None)])
 
@@ -170,13 +170,15 @@ def _judged(tree: ast.AST) -> Iterator[_Judged]:
     """The nodes of all kinds that not every file may have, wherever they stand."""
     found = [tree]
     for node in found:
-        if isinstance(node, _JUDGED):
-            yield node
+        if node.__class__ in _JUDGED:
+            yield cast("_Judged", node)
         for name in node._fields:
             value = getattr(node, name, None)
+            if value.__class__ in _ENDS:
+                continue
             if isinstance(value, list):
                 found += [part for part in value if part.__class__ not in _ENDS]
-            elif value.__class__ not in _ENDS and isinstance(value, ast.AST):
+            elif isinstance(value, ast.AST):
                 found.append(value)
 
 

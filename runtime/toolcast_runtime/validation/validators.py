@@ -8,7 +8,6 @@ bound where they do not. References never leave the schema: no file and no addre
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Validators", "compiled", "problems_with_actions"]
 
-_logger = logging.getLogger("toolcast")
 
 _MOST_PROBLEMS = 10
 _MOST_EXPLAINED_VALUES = 1_000
@@ -149,8 +147,11 @@ def _problems(
         except Exception as error:
             # What cannot be checked is not let through. The text quotes the schema, which
             # may be a stranger's.
+            import logging
+
             text = escaped(str(error))
-            _logger.error("the schema of %s cannot be applied: %s", name, text)
+            logger = logging.getLogger("toolcast")
+            logger.error("the schema of %s cannot be applied: %s", name, text)
             return ["the value cannot be checked: the tool's schema cannot be applied"]
     size = measure(value)
     if size.problem is not None:
