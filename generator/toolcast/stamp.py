@@ -51,7 +51,7 @@ def repeated(root: str, command: str) -> Ended | None:
     if len(parts) != 8 or parts[0] != _identity(command) or not parts[3].isdecimal():
         return None
     places, recent, code, out, err, snapshot, _ = parts[1:]
-    if "\n".join(_snapshot(place)[0] for place in places.split("\0")) != snapshot:
+    if "\n".join(_snapshot(place).text for place in places.split("\0")) != snapshot:
         return None
     for line in recent.split("\0") if recent else []:
         digest, _, path = line.partition(" ")
@@ -85,21 +85,21 @@ def remember(
     """
     places = [os.path.abspath(path) for path in dict.fromkeys(inputs)]
     snapshots = [_snapshot(place) for place in places]
-    newest = max(changed for _, changed in snapshots)
+    newest = max(seen.newest for seen in snapshots)
     if newest >= began - (_TICK if newest % 1_000_000_000 else _COARSE):
         return
     recent = []
     if output is not None:
         places.append(output)
         now = time.time_ns()
-        snapshots.append(_snapshot(output))
+        written = _snapshot(output)
+        snapshots.append(written)
         # A later change of a file as new as this may leave its stat values as they are.
-        for path, data in files.items() if snapshots[-1][1] >= now - _COARSE else ():
-            with contextlib.suppress(OSError):
-                if _changed(os.lstat(f"{output}/{path}")) >= now - _COARSE:
-                    digest = hashlib.sha256(data).hexdigest()
-                    recent.append(f"{digest} {output}/{path}")
-    snapshot = "\n".join(text for text, _ in snapshots)
+        for path, changed in written.changed.items():
+            data = files.get(path[len(output) + 1 :].replace(os.sep, "/"))
+            if data is not None and changed >= now - _COARSE:
+                recent.append(f"{hashlib.sha256(data).hexdigest()} {path}")
+    snapshot = "\n".join(seen.text for seen in snapshots)
     parts = [_identity(command), "\0".join(places), "\0".join(recent), str(ended.code)]
     parts += [ended.out, ended.err, snapshot, ""]
     _write(root, "last-run", _PART.join(parts))
@@ -118,13 +118,30 @@ def _identity(command: str) -> str:
     return "\n".join(["1", day, sys.version, __file__, *installed, command])
 
 
-def _snapshot(place: str) -> tuple[str, int]:
-    """The stat values of a file, or of all below a folder, and when the last one changed."""
-    lines = [place]
-    newest = 0
-    waiting = [place]
+class _Snapshot(NamedTuple):
+    """The stat values of a file, or of all below a folder.
+
+    Attributes:
+        text: all of them.
+        changed: by path, when each file last changed.
+    """
+
+    text: str
+    changed: dict[str, int]
+
+    @property
+    def newest(self) -> int:
+        """When the last one changed."""
+        return max(self.changed.values(), default=0)
+
+
+def _snapshot(place: str) -> _Snapshot:
     if not os.path.isdir(place):
-        return _values(place)
+        values, changed = _values(place)
+        return _Snapshot(values, {place: changed})
+    lines = [place]
+    times: dict[str, int] = {}
+    waiting = [place]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as found:
@@ -140,10 +157,9 @@ def _snapshot(place: str) -> tuple[str, int]:
                 waiting.append(entry.path)
                 lines.append(entry.path)
             else:
-                values, changed = _values(entry.path)
+                values, times[entry.path] = _values(entry.path)
                 lines.append(values)
-                newest = max(newest, changed)
-    return "\n".join(lines), newest
+    return _Snapshot("\n".join(lines), times)
 
 
 def _values(path: str) -> tuple[str, int]:

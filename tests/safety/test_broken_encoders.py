@@ -56,7 +56,12 @@ def specs_of(text: str) -> dict[str, Any]:
             "handler": "work:run",
             "cli": {"keyword": "one"},
         },
-        "tool-2": {"name": "tool-2", **tool, "cli": {"keyword": "two"}},
+        "tool-2": {
+            "name": "tool-2",
+            **tool,
+            "returns": {"type": "array", "items": {"type": "string"}},
+            "cli": {"keyword": "two"},
+        },
     }
 
 
@@ -117,6 +122,12 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
         python_types,
         "annotation",
         lambda *_: code("x()"),
+        "gate",
+    ),
+    "python_types.fields": (
+        python_types,
+        "fields",
+        lambda *_, **__: code("a: x()"),
         "gate",
     ),
     "python_types.parameters": (
