@@ -60,8 +60,8 @@ class ValueChecker:
 
     def _part(self, path: Path) -> dict[str, str]:
         steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
-        pointer = "".join(f"/{quote(step, safe='~')}" for step in steps)
-        part = {"$ref": f"{_ADDRESS}#{pointer}"}
+        pointer = "".join(f"/{step}" for step in steps)
+        part = {"$ref": f"{_ADDRESS}#{quote(pointer, safe='/~')}"}
         if isinstance(self._schema.value, dict) and "$schema" in self._schema.value:
             part["$schema"] = self._schema.value["$schema"]
         return part
