@@ -13,7 +13,7 @@ __all__ = ["main", "same_command"]
 # A run builds a tree that lives to its end, and Python's collector of cycles would go through
 # it again and again. It is not switched off: wording the problems of a hostile schema makes
 # many cycles.
-_OBJECTS = 200_000
+_OBJECTS = 50_000
 
 
 def main(words: Sequence[str] | None = None) -> None:
