@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcast_runtime.http.admin import AdminAnswer, AdminRequest, AdminRoute
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..plan.desired_state import DesiredState
     from ..plan.plan import Plan
     from ..v1.server_backend import ServerBackend
-    from .toolset import LettaToolset
 
 __all__ = ["SYNC_PATH", "at_start", "connect", "sync", "sync_route"]
 
@@ -27,8 +26,27 @@ _STATE = Path(".toolcast/letta")
 _TRIES = (1.0, 5.0, 20.0)
 
 
+class Attached(Protocol):
+    """A toolset that Letta's agents have tools of."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def backend(self) -> str:
+        """`v1` or `code`."""
+
+    def desired_state(self, environment: Mapping[str, str]) -> DesiredState:
+        """What it wants, with what the environment says.
+
+        Raises:
+            MissingSetting: the environment lacks something.
+        """
+
+
 def connect(
-    toolset: LettaToolset, environment: Mapping[str, str]
+    toolset: Attached, environment: Mapping[str, str]
 ) -> tuple[ServerBackend, DesiredState]:
     """The Letta server that the environment names, and what the toolset wants there.
 
@@ -59,7 +77,7 @@ def connect(
 
 
 def sync(
-    toolset: LettaToolset,
+    toolset: Attached,
     environment: Mapping[str, str] = os.environ,
     *,
     overrides: Mapping[str, Any] | None = None,
@@ -106,7 +124,7 @@ def sync(
     return plan, done
 
 
-def sync_route(toolset: LettaToolset) -> AdminRoute:
+def sync_route(toolset: Attached) -> AdminRoute:
     """`POST /api/admin/sync-mcp-tools`, for whoever has the administrator's token.
 
     The body may be `{"dry_run": true}` and may have the lists `allow_delete`,
@@ -120,7 +138,7 @@ def sync_route(toolset: LettaToolset) -> AdminRoute:
     return AdminRoute("POST", SYNC_PATH, answer)
 
 
-def _answer(toolset: LettaToolset, body: Any) -> AdminAnswer:
+def _answer(toolset: Attached, body: Any) -> AdminAnswer:
     from ..plan.backend import Refused
     from ..plan.desired_state import MissingSetting
     from ..v1.api import LettaError
@@ -170,7 +188,7 @@ def _problem_with(body: Any) -> str:
     return ""
 
 
-def at_start(toolset: LettaToolset) -> Callable[[], Awaitable[None]]:
+def at_start(toolset: Attached) -> Callable[[], Awaitable[None]]:
     """What a server does once it answers: attaches what is missing, takes nothing away.
 
     Whatever goes wrong is in the log and nowhere else: the server serves on.
@@ -185,7 +203,7 @@ def at_start(toolset: LettaToolset) -> Callable[[], Awaitable[None]]:
     return ensure
 
 
-def _ensured(toolset: LettaToolset) -> bool:
+def _ensured(toolset: Attached) -> bool:
     """Whether there is nothing left to try."""
     from ..plan.backend import Refused
     from ..plan.desired_state import MissingSetting

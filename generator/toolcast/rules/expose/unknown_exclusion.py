@@ -30,9 +30,9 @@ def _problems(
         yield "tool", f"there is no tool `{tool}`", did_you_mean(tool, names)
         return
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
-    cast = [one.name for one in chosen]
-    if target not in cast:
-        meant = did_you_mean(target, cast) or "remove the exclusion"
+    enabled_names = [one.name for one in chosen]
+    if target not in enabled_names:
+        meant = did_you_mean(target, enabled_names) or "remove the exclusion"
         yield "target", f"`{target}` is not generated from the toolset", meant
         return
     for one in chosen:
