@@ -49,6 +49,11 @@ def test_letters_that_patterns_take_for_ascii() -> None:
         assert {folded(character) for character in taken} == {letter}
 
 
+def test_folding_keeps_places() -> None:
+    for point in range(0x110000):
+        assert len(folded(chr(point))) == 1
+
+
 @tried(300)
 @given(st.from_regex(_pattern(tuple(sorted(NAMES)))))
 def test_few_names_find_what_the_pattern_of_all_names_finds(text: str) -> None:

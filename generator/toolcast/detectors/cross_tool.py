@@ -75,8 +75,7 @@ class CrossToolInstructions:
     def _folds_in(self, runs: frozenset[str]) -> frozenset[str]:
         """The names that a text may have, one that stands before a full stop among them."""
         found = set(runs & self._by_fold.keys())
-        for run in runs:
-            run = run[:_LONGEST_NAME]
+        for run in [run[:_LONGEST_NAME] for run in runs if "." in run]:
             while "." in run:
                 run = run.rpartition(".")[0]
                 if run in self._by_fold:

@@ -25,7 +25,8 @@ class Phrase:
 
     Attributes:
         what: what it is, as the message names it.
-        pattern: a regular expression; spaces stand for any white space.
+        pattern: a regular expression for folded texts, so in lower case; spaces stand
+            for any white space.
         example: a text that it finds.
         needs: of the words of each entry every match has one.
         signs: every match has one of these, in lower case, whatever stands around it.
@@ -41,8 +42,8 @@ class Phrase:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The pattern, regardless of case."""
-        return re.compile(self.pattern.replace(" ", r"\s{1,4}"), re.IGNORECASE)
+        """The pattern, to be searched in a folded text."""
+        return re.compile(self.pattern.replace(" ", r"\s{1,4}"))
 
     @cached_property
     def _needed(self) -> tuple[frozenset[str], ...]:
@@ -60,8 +61,8 @@ class Phrase:
 
 def first_phrase(
     text: str, phrases: Sequence[Phrase], prefilter: Prefilter | None = None
-) -> tuple[Phrase, re.Match[str]] | None:
-    """The phrase that stands first in a text, with its match; None when there is none.
+) -> tuple[Phrase, str] | None:
+    """The phrase that stands first in a text, and its wording; None when there is none.
 
     `prefilter` is that of the text, for a caller who has it.
     """
@@ -72,10 +73,14 @@ def first_phrase(
     for phrase in phrases:
         if not phrase.may_be_in(prefilter):
             continue
-        match = phrase.compiled.search(text)
+        match = phrase.compiled.search(prefilter.text)
         if match and (first is None or match.start() < first[1].start()):
             first = phrase, match
-    return first
+    if first is None:
+        return None
+    # Folding replaces characters one by one.
+    start, end = first[1].span()
+    return first[0], text[start:end]
 
 
 # The characters beyond ASCII that a pattern regardless of case takes for ASCII letters.
@@ -93,7 +98,7 @@ _ONLY_LETTERS, _ONLY_NAMES = _only(_LETTERS), _only(_NAMES)
 
 
 def folded(text: str) -> str:
-    """The text as a pattern regardless of case sees its ASCII letters."""
+    """The text as a pattern regardless of case sees its ASCII letters, of the same length."""
     return text.lower() if text.isascii() else text.translate(_FOLDS).lower()
 
 

@@ -20,14 +20,18 @@ _KEYS = (
     r"|credentials|seed phrases?|credit card numbers?)"
 )
 
+# What the names of keys begin with: `key` and `token` themselves are in most texts.
 _KEY_SIGNS = tuple(
-    "password passphrase key token cookie credential seed credit".split()
+    (
+        "password passphrase api access auth bearer session secret private ssh credential"
+        " seed credit"
+    ).split()
 )
 
 SECRETS: tuple[Phrase, ...] = (
     Phrase(
         "names a file of secrets",
-        r"(?:~|\$HOME|/root|/home/[\w.-]{1,40})/\.(?:ssh|aws|gnupg|kube|netrc|npmrc|pypirc"
+        r"(?:~|\$home|/root|/home/[\w.-]{1,40})/\.(?:ssh|aws|gnupg|kube|netrc|npmrc|pypirc"
         r"|docker/config|config/gcloud|git-credentials|bash_history|zsh_history)",
         "Read ~/.ssh/id_rsa first.",
         signs=("/.",),

@@ -14,17 +14,9 @@ from typing import Any, NamedTuple
 from toolcast_runtime.validation.schema_visits import multiplies
 
 from ..reading.tree import Path
+from .dialects import dialect_of, metaschema
 
-__all__ = ["DIALECTS", "JsonSchema", "Reference", "dialect_of"]
-
-DIALECTS = {
-    "json-schema.org/draft/2020-12/schema": "2020-12",
-    "json-schema.org/draft/2019-09/schema": "2019-09",
-    "json-schema.org/draft-07/schema": "draft-07",
-    "json-schema.org/draft-06/schema": "draft-06",
-    "json-schema.org/draft-04/schema": "draft-04",
-}
-"""The dialects that can be validated, by the address of `$schema` without its scheme."""
+__all__ = ["JsonSchema", "Reference"]
 
 _ONE = tuple(
     (
@@ -39,7 +31,9 @@ _NAMED = tuple(
         " dependencies"
     ).split()
 )
+_HOLDING = frozenset([*_ONE, *_LISTED, *_NAMED])
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_POINTING = frozenset([*_REFERENCES, "$anchor", "$dynamicAnchor", "$id", "id"])
 # What applies to the same value as the schema that it stands in.
 _SAME = frozenset(
     "not if then else allOf anyOf oneOf dependentSchemas dependencies".split()
@@ -63,17 +57,6 @@ class Reference(NamedTuple):
     def is_local(self) -> bool:
         """Whether it stays within its own document."""
         return self.text.startswith("#")
-
-
-def dialect_of(schema: Any) -> str | None:
-    """The dialect that a schema declares, 2020-12 by default; None for an unknown one."""
-    declared = schema.get("$schema") if isinstance(schema, dict) else None
-    if declared is None:
-        return "2020-12"
-    if not isinstance(declared, str):
-        return None
-    scheme, _, address = declared.removesuffix("#").partition("://")
-    return DIALECTS.get(address) if scheme in ("http", "https") else None
 
 
 class _Parts(NamedTuple):
@@ -101,6 +84,23 @@ class JsonSchema:
         """The dialect; None when `$schema` names one that is not known."""
         return dialect_of(self.value)
 
+    @cached_property
+    def is_valid(self) -> bool:
+        """Whether it is valid in its dialect; false for an unknown one."""
+        if self.dialect is None:
+            return False
+        return bool(metaschema(self.dialect).is_valid(self.value))
+
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether a validator can follow it: valid, and all its references lead somewhere."""
+        return (
+            self.is_valid
+            and all(reference.target is not None for reference in self.references)
+            and not self.loops
+            and not self.multiplies
+        )
+
     @property
     def subschemas(self) -> Mapping[Path, dict[str, Any]]:
         """Every subschema that is a mapping, the schema itself first, by its path.
@@ -121,6 +121,8 @@ class JsonSchema:
                 continue
             found[path] = schema
             waiting += reversed(list(_children(path, schema)))
+            if _POINTING.isdisjoint(schema):
+                continue
             _note_anchors(path, schema, anchors)
             for keyword in _REFERENCES:
                 text = schema.get(keyword)
@@ -261,6 +263,8 @@ class JsonSchema:
 
 def _children(path: Path, schema: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
     for keyword, value in schema.items():
+        if keyword not in _HOLDING:
+            continue
         if keyword in _NAMED and isinstance(value, dict):
             for name, child in value.items():
                 yield (*path, keyword, name), child

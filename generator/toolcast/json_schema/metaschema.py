@@ -3,56 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 from ..reading.tree import Path
 from ..wording import constraint, did_you_mean, kind_of, kinds, quoted_list
+from .dialects import metaschema
 from .graph import JsonSchema
 from .refusals import Refusal, refusals
 
-__all__ = ["SchemaProblem", "is_valid_schema", "problems_with_schema"]
+__all__ = ["SchemaProblem", "problems_with_schema"]
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 SchemaProblem = tuple[Path, str, str]
 """The path of a value in the schema, what is wrong with it, and what to do."""
 
-_METASCHEMAS = {
-    "2020-12": ("Draft202012Validator", "https://json-schema.org/draft/2020-12/schema"),
-    "2019-09": ("Draft201909Validator", "https://json-schema.org/draft/2019-09/schema"),
-    "draft-07": ("Draft7Validator", "http://json-schema.org/draft-07/schema#"),
-    "draft-06": ("Draft6Validator", "http://json-schema.org/draft-06/schema#"),
-    "draft-04": ("Draft4Validator", "http://json-schema.org/draft-04/schema#"),
-}
-
-
-def is_valid_schema(schema: JsonSchema) -> bool:
-    """Whether a schema is valid in its dialect; false for an unknown dialect."""
-    if schema.dialect is None:
-        return False
-    return bool(_metaschema(schema.dialect).is_valid(schema.value))
-
 
 def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
     """The problems of a schema by the metaschema of its dialect; none for an unknown one."""
-    if schema.dialect is None or is_valid_schema(schema):
+    if schema.dialect is None or schema.is_valid:
         return
-    validator = _metaschema(schema.dialect)
+    validator = metaschema(schema.dialect)
     seen: set[Path] = set()
     for refusal in map(_nearest, refusals(validator, schema.value)):
         if refusal.path not in seen:
             seen.add(refusal.path)
             yield (refusal.path, *_worded(refusal))
-
-
-@cache
-def _metaschema(dialect: str) -> Any:
-    import jsonschema_rs
-
-    kind, address = _METASCHEMAS[dialect]
-    # Metaschemas are part of the library: none is fetched.
-    return getattr(jsonschema_rs, kind)({"$ref": address}, validate_formats=False)
 
 
 def _nearest(refusal: Refusal) -> Refusal:

@@ -13,12 +13,11 @@ from urllib.parse import quote
 
 from toolcast_runtime.validation.json_bounds import measure
 from toolcast_runtime.validation.schema_visits import most_visits
-from toolcast_runtime.validation.validators import compiled
+from toolcast_runtime.validation.validators import build
 
 from ..reading.tree import Path
 from ..wording import kinds
 from .graph import JsonSchema
-from .metaschema import is_valid_schema
 from .refusals import Refusal, first_refusal
 
 __all__ = ["ValueChecker"]
@@ -36,7 +35,7 @@ class ValueChecker:
     @cached_property
     def _registry(self) -> Any:
         """A registry of the schema alone, by `_ADDRESS`; None when the schema is not sound."""
-        if not _is_sound(self._schema):
+        if not self._schema.is_sound:
             return None
         import jsonschema_rs
 
@@ -47,7 +46,7 @@ class ValueChecker:
         if self._registry is None:
             return ""
         try:
-            validator = compiled(self._part(path), self._registry)
+            validator = build(self._part(path), self._registry)
         except ValueError:
             return ""  # a regular expression that is none
         if validator.is_valid(value):
@@ -61,20 +60,11 @@ class ValueChecker:
 
     def _part(self, path: Path) -> dict[str, str]:
         steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
-        pointer = "".join(f"/{quote(step, safe='~')}" for step in steps)
-        part = {"$ref": f"{_ADDRESS}#{pointer}"}
+        pointer = "".join(f"/{step}" for step in steps)
+        part = {"$ref": f"{_ADDRESS}#{quote(pointer, safe='/~')}"}
         if isinstance(self._schema.value, dict) and "$schema" in self._schema.value:
             part["$schema"] = self._schema.value["$schema"]
         return part
-
-
-def _is_sound(schema: JsonSchema) -> bool:
-    return (
-        is_valid_schema(schema)
-        and all(reference.target is not None for reference in schema.references)
-        and not schema.loops
-        and not schema.multiplies
-    )
 
 
 def _worded(refusal: Refusal) -> str:

@@ -137,8 +137,8 @@ class _NotASpec(Exception):
 def _bytes(root: str, file: str) -> bytes:
     """The first bytes of a regular file of the project: one more than the reader takes."""
     path = os.path.join(root, file)
-    mode = os.lstat(path).st_mode
-    if stat.S_ISLNK(mode):
+    about = os.lstat(path)
+    if stat.S_ISLNK(about.st_mode):
         if not _is_below(root, path):
             raise _NotASpec(
                 "spec/outside-project",
@@ -146,11 +146,12 @@ def _bytes(root: str, file: str) -> bytes:
                 "the file is a link out of the project",
                 "put the file itself here",
             )
-        mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode):
+        about = os.stat(path)
+    if not stat.S_ISREG(about.st_mode):
         raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
     with open(path, "rb") as stream:
-        return stream.read(MAX_BYTES + 1)
+        # Room for the most that is taken would cost more than reading a usual file.
+        return stream.read(MAX_BYTES + 1 if about.st_size > MAX_BYTES else -1)
 
 
 def _is_below(root: str, path: str) -> bool:

@@ -15,6 +15,14 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+)
 
 from ..findings import Finding, Place, Severity
 from .characters import decode, describe, forbidden, invisible, whole_file
@@ -101,14 +109,14 @@ class _Reader:
     def _document(self) -> Any:
         self._next()
         start = self._next()
-        if start.__class__ is not yaml.DocumentStartEvent:
+        if start.__class__ is not DocumentStartEvent:
             self._report("yaml/empty", 0, 1, "the file is empty")
             raise _Stop
         self._refuse_directives(start)
         value = self._node(self._next(), 0)
         self._next()
         another = self._next()
-        if another.__class__ is yaml.DocumentStartEvent:
+        if another.__class__ is DocumentStartEvent:
             message = "the file has several documents"
             self._stop("yaml/documents", another, message, "keep one document a file")
         return value
@@ -120,29 +128,33 @@ class _Reader:
 
     def _node(self, event: Any, depth: int) -> Any:
         self._nodes += 1
-        if self._nodes > MAX_NODES:
-            message = f"the file has more than {MAX_NODES:,} values"
-            self._stop("yaml/too-large", event, message)
-        if depth > MAX_DEPTH:
-            message = f"nested deeper than {MAX_DEPTH} levels"
-            self._stop("yaml/too-deep", event, message)
+        if self._nodes > MAX_NODES or depth > MAX_DEPTH:
+            self._refuse_size(event)
         kind = event.__class__
-        if kind is yaml.AliasEvent or event.anchor is not None or event.tag is not None:
+        if kind is AliasEvent or event.anchor is not None or event.tag is not None:
             self._refuse_magic(event)
         marks = self.marks
-        here = len(marks)
-        marks += (event.start_mark.index, event.end_mark.index)
-        if kind is yaml.ScalarEvent:
+        if kind is ScalarEvent:
+            marks += (event.start_mark.index, event.end_mark.index)
             return self._scalar(event)
-        marks.append(0)
-        is_mapping = kind is yaml.MappingStartEvent
+        here = len(marks)
+        marks += (event.start_mark.index, event.end_mark.index, 0)
+        is_mapping = kind is MappingStartEvent
         value = self._mapping(here, depth) if is_mapping else self._sequence(depth)
         marks[here + 2] = len(marks)
         return value
 
+    def _refuse_size(self, event: Any) -> NoReturn:
+        """Stops at a value too many, or too deep."""
+        if self._nodes > MAX_NODES:
+            message = f"the file has more than {MAX_NODES:,} values"
+            self._stop("yaml/too-large", event, message)
+        message = f"nested deeper than {MAX_DEPTH} levels"
+        self._stop("yaml/too-deep", event, message)
+
     def _refuse_magic(self, event: Any) -> NoReturn:
         """Stops at an anchor, an alias or a tag."""
-        if event.__class__ is yaml.AliasEvent or event.anchor is not None:
+        if event.__class__ is AliasEvent or event.anchor is not None:
             message = "anchors and aliases are not allowed"
             self._stop("yaml/anchor", event, message, "write the value out")
         help_ = "remove the tag; quote the value if it is text"
@@ -151,15 +163,16 @@ class _Reader:
     def _mapping(self, mark: int, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
         marks, next_event = self.marks, self._next
-        while (event := next_event()).__class__ is not yaml.MappingEndEvent:
-            here = len(marks)
+        while (event := next_event()).__class__ is not MappingEndEvent:
             key = self._key(event)
-            marks += (event.start_mark.index, event.end_mark.index)
+            start, end = event.start_mark.index, event.end_mark.index
             if key not in result:
+                marks += (start, end)
                 result[key] = self._node(next_event(), depth + 1)
                 continue
             self._report_twice(event, key, result, mark)
             # The second value is read for its own problems; the first one counts.
+            here = len(marks)
             self._node(next_event(), depth + 1)
             del marks[here:]
         return result
@@ -173,7 +186,7 @@ class _Reader:
         self._at("yaml/duplicate-key", event, message, "remove one of the two")
 
     def _key(self, event: Any) -> str:
-        if event.__class__ is not yaml.ScalarEvent:
+        if event.__class__ is not ScalarEvent:
             self._stop("yaml/key", event, "a key must be text", "quote the key")
         if event.anchor is not None or event.tag is not None:
             self._refuse_magic(event)
@@ -190,7 +203,7 @@ class _Reader:
     def _sequence(self, depth: int) -> list[Any]:
         result: list[Any] = []
         next_event = self._next
-        while (event := next_event()).__class__ is not yaml.SequenceEndEvent:
+        while (event := next_event()).__class__ is not SequenceEndEvent:
             result.append(self._node(event, depth + 1))
         return result
 

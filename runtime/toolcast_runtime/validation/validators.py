@@ -20,7 +20,7 @@ from .schema_visits import most_visits, multiplies
 if TYPE_CHECKING:
     from jsonschema_rs import Registry, ValidationError
 
-__all__ = ["Validators", "compiled", "problems_with_actions"]
+__all__ = ["Validators", "build", "compiled", "problems_with_actions"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -107,8 +107,22 @@ def _not_taken(
     yield from (name for name in arguments if name not in taken)
 
 
-def compiled(schema: Any, registry: Registry | None = None) -> Any:
-    """The validator of a schema, of jsonschema-rs.
+def compiled(schema: Any) -> Any:
+    """The validator of a schema of anyone's, of jsonschema-rs.
+
+    Args:
+        schema: in any dialect; 2020-12 when it does not say.
+
+    Raises:
+        ValueError: it cannot be applied.
+    """
+    if multiplies(schema):
+        raise ValueError("its references multiply beyond what can be followed")
+    return build(schema)
+
+
+def build(schema: Any, registry: Registry | None = None) -> Any:
+    """The validator of a schema that is known not to multiply.
 
     Args:
         schema: in any dialect; 2020-12 when it does not say.
@@ -119,8 +133,6 @@ def compiled(schema: Any, registry: Registry | None = None) -> Any:
     """
     import jsonschema_rs
 
-    if multiplies(schema):
-        raise ValueError("its references multiply beyond what can be followed")
     named = schema.get("$schema", "") if isinstance(schema, Mapping) else ""
     dialect = next((d for d in _DIALECTS if d in str(named)), "")
     kind = getattr(jsonschema_rs, _DIALECTS.get(dialect, "Draft202012Validator"))

@@ -111,5 +111,5 @@ def _message(text: str, phrases: Sequence[Phrase]) -> str:
     hit = first_phrase(text, phrases)
     if hit is None:
         return ""
-    phrase, match = hit
-    return f"the text {phrase.what}: {shown(match.group())}"
+    phrase, wording = hit
+    return f"the text {phrase.what}: {shown(wording)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...json_schema.graph import DIALECTS, dialect_of
+from ...json_schema.dialects import DIALECTS, dialect_of
 from ...json_schema.metaschema import problems_with_schema
 from ...model.model import Toolset, Workspace
 from ..rule import Rule, at_tool
