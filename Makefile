@@ -10,7 +10,7 @@ CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta example
 FAST := tests/rules tests/docs tests/encoders tests/detectors tests/reading tests/rendering tests/test_structure.py
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-node test-servers test-letta letta-server test-postgres test-kill fuzz bench load build clean
+.PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-node test-servers test-letta-fake test-letta letta-server test-postgres test-kill fuzz bench load build clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,13 +22,13 @@ check: $(STAMP) ## Check specs, rules and that generated/ is up to date
 	@$(BIN)/toolcast check
 
 test: $(STAMP) ## Run the test suite and the generated snapshot tests (3 minutes on 2 cores)
-	@$(PYTEST) -n auto --dist worksteal
+	@$(PYTEST) -n auto --dist worksteal --ignore tests/letta
 
 test-fast: $(STAMP) ## Run the part of it that takes half a minute
 	@$(PYTEST) -n auto --dist worksteal $(FAST)
 
 test-slow: $(STAMP) ## Run what takes long: real installs, hanging servers, properties tried often
-	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough" tests
+	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough"
 
 test-pythons: $(STAMP) ## Run the fast part and generated code on each installed Python, 3.11 to 3.14
 	@$(BIN)/python tests/pythons.py "$(FAST) tests/runtime generated"
@@ -38,6 +38,9 @@ test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb 
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
 	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp
+
+test-letta-fake: $(STAMP) ## Run the tests of the extension for Letta, on a server of our own
+	@$(PYTEST) -n auto --dist worksteal tests/letta
 
 test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up once, 1.2 GB)
 	@$(BIN)/python tests/letta/real/install.py && TOOLCAST_TEST_LETTA=1 $(PYTEST) -m letta tests/letta

@@ -115,6 +115,8 @@ def _assert_readable(toolset: str, tool: Any, result: CallToolResult) -> None:
         assert (result.structured_content is not None) == (tool.returns is not None)
 
 
+# The generated tests say so too, of stdio; this is a process more for each client.
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("toolset", TOOLSETS)
 def test_raw_json_of_the_list_is_that_of_the_definitions(
