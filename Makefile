@@ -70,13 +70,13 @@ load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the
 	@$(BIN)/python benchmarks/load/load.py
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over the packages, generated and examples
-	@$(BIN)/ruff check .
-	@$(BIN)/black --check --quiet . || { echo "black would change files: make format"; exit 1; }
-	@$(BIN)/mypy $(CODE) generated
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m black --check --quiet . || { echo "black would change files: make format"; exit 1; }
+	@$(BIN)/python -m mypy $(CODE) generated
 
 format: $(STAMP) ## Format the hand-written code
-	@$(BIN)/black --quiet $(CODE) tests benchmarks docs
-	@$(BIN)/ruff check --fix --quiet $(CODE) tests benchmarks docs
+	@$(BIN)/python -m black --quiet $(CODE) tests benchmarks docs
+	@$(BIN)/python -m ruff check --fix --quiet $(CODE) tests benchmarks docs
 
 build: $(STAMP) ## Build the wheels and source archives of all three distributions into dist/
 	@for folder in . runtime letta; do (cd $$folder && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist) || exit 1; done
