@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,15 +18,12 @@ from jinja2 import (
     BaseLoader,
     ChoiceLoader,
     Environment,
-    FileSystemBytecodeCache,
     FileSystemLoader,
     StrictUndefined,
-    Template,
     TemplateSyntaxError,
     Undefined,
     nodes,
 )
-from jinja2.bccache import Bucket
 
 from ..encoders.code import Code, NotEncoded
 from ..shipped import templates_folder
@@ -148,22 +144,6 @@ class _LintedLoader(FileSystemLoader):
         return source, path, is_current
 
 
-class _BesideModules(FileSystemBytecodeCache):
-    """What our own templates were compiled to, where Python keeps that of our modules.
-
-    It is trusted as they are, and as they are it may be missing, or not be writable.
-    """
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        if sys.dont_write_bytecode:
-            return
-        try:
-            super().dump_bytecode(bucket)
-        except OSError:
-            # The next run compiles the template again, as this one did.
-            return
-
-
 @cache
 def environment(folders: tuple[str, ...] = ()) -> Environment:
     """The environment over the built-in templates, behind those of other folders.
@@ -174,12 +154,11 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
     """
     loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
     loaders.append(FileSystemLoader(templates_folder()))
-    # Of other people's templates nothing is kept: their code has no place in our package.
-    kept = None if folders else _compiled()
     # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
     return Environment(
         loader=ChoiceLoader(loaders),
-        bytecode_cache=kept,
+        # Nobody changes our own templates while the program runs.
+        auto_reload=bool(folders),
         autoescape=False,  # noqa: S701 - see above; escaping would change finished text
         undefined=StrictUndefined,
         finalize=_only_code,
@@ -189,20 +168,9 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
     )
 
 
-def _compiled() -> _BesideModules | None:
-    cached = __spec__.cached if __spec__ is not None else None
-    return _BesideModules(os.path.dirname(cached)) if cached else None
-
-
 def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
     """Whether a template is the generator's own, not one of the other folders."""
     return not any(os.path.isfile(os.path.join(folder, template)) for folder in folders)
-
-
-def _template(template: str, folders: tuple[str, ...]) -> Template:
-    if is_built_in(template, folders):
-        return _own_template(template, folders)
-    return environment(folders).get_template(template)
 
 
 def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
@@ -214,12 +182,6 @@ def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", " ".join(texts)))
 
 
-@cache
-def _own_template(template: str, folders: tuple[str, ...]) -> Template:
-    """One of our own, which nobody changes while the program runs."""
-    return environment(folders).get_template(template)
-
-
 def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     """The bytes that a template draws of a view, which it sees as `view`.
 
@@ -229,7 +191,7 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     from jinja2 import TemplateError
 
     try:
-        text = _template(template, folders).render(view=view)
+        text = environment(folders).get_template(template).render(view=view)
     except (TemplateError, TypeError, AttributeError, ValueError) as error:
         import traceback
 
@@ -242,7 +204,9 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
 
 
 def formatted(template: str, data: bytes) -> bytes:
-    """Python of a template that is not ours, as black lays it out, whatever the user's own configuration of black is.
+    """Python of a template that is not ours, as black lays it out.
+
+    The user's own configuration of black has no say.
 
     Raises:
         TemplateFailure: the text is not Python.
