@@ -44,7 +44,9 @@ def prose_of_toolset(toolset: Toolset) -> Prose:
     for name, options in toolset.targets.items():
         for option in ("heading", "intro"):
             yield from _text(options.get(option), "targets", name, option)
-        for index, line in enumerate(options.get("closing", ())):
+        # The options of a target that nobody knows may be anything.
+        closing = options.get("closing")
+        for index, line in enumerate(closing if isinstance(closing, list) else ()):
             yield from _text(line, "targets", name, "closing", index)
 
 
