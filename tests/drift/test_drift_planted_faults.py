@@ -25,14 +25,21 @@ bullet-missing-in-the-preamble and block-edited.
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import CACHES, Project
+
+ROOT = Path(__file__).parents[2]
 K = "generated/kirishima"
 M = "generated/molecule"
+SPECS = ("specs/kirishima", "specs/molecule")
 QUICK = "not tools_list and not langchain and not check"
 CHECK = "check_is_content"
 
@@ -230,69 +237,90 @@ FAULTS = [
 ]
 
 
-def generated_tests(project: Any, folder: str, tests: str) -> Any:
+def generated_tests(project: Project, folder: str, tests: str) -> Any:
     """Runs the generated tests as anybody would, without plugins."""
     words = ["-m", "pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
     plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     return project.run(*words, "-p", "no:cacheprovider", env=plain)
 
 
-def differing(project: Any) -> list[str]:
-    """The files that `check` names."""
+def differing(project: Project) -> list[str]:
+    """The outputs that `check` names."""
+    return [finding["file"] for finding in findings(project)]
+
+
+def findings(project: Project) -> list[dict[str, Any]]:
     checked = project.toolcast("check", "--format", "json")
-    return [finding["file"] for finding in json.loads(checked.stdout)["findings"]]
+    assert checked.returncode == 1
+    found = json.loads(checked.stdout)["findings"]
+    return [one for one in found if one["rule"].startswith("output/")]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Project:
+    """A copy of the two toolsets that need no extension, outputs in git's index."""
+    workspace = f"version: 1\ntoolsets: [{', '.join(SPECS)}]\n"
+    project = Project(tmp_path / "copy")
+    project.write("toolcast.yaml", workspace)
+    for folder in (*SPECS, K, M, "examples"):
+        shutil.copytree(ROOT / folder, project.root / folder, ignore=CACHES)
+    shutil.copy(ROOT / "generated/__init__.py", project.root / "generated")
+    for words in (["init", "--quiet"], ["add", "--force", "generated"]):
+        subprocess.run(["git", *words], cwd=project.root, check=True)
+    return project
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
-def test_check_finds_a_planted_fault(project_copy: Any, fault: Fault) -> None:
-    project_copy.edit(fault.file, fault.old, fault.new)
-    assert differing(project_copy) == [fault.file]
+def test_a_planted_fault_is_found(copy: Project, fault: Fault) -> None:
+    copy.edit(fault.file, fault.old, fault.new)
+    assert differing(copy) == [fault.file]
+    if fault.tests != CHECK:
+        assert_that_tests_find(fault, copy)
 
 
-# Where they run `check`, one that does not fit is found as all are.
-EACH = [fault for fault in FAULTS if fault.tests == CHECK][1:]
-
-
+# Where the tests run `check`, a fault that is found so is found as all of them are.
 @pytest.mark.parametrize(
     "fault",
     [
-        pytest.param(
-            fault, id=fault.id, marks=pytest.mark.slow if fault in EACH else ()
-        )
-        for fault in FAULTS
+        pytest.param(fault, id=fault.id, marks=pytest.mark.slow if number else ())
+        for number, fault in enumerate(f for f in FAULTS if f.tests == CHECK)
     ],
 )
-def test_generated_tests_find_a_planted_fault(project_copy: Any, fault: Fault) -> None:
-    project_copy.edit(fault.file, fault.old, fault.new)
+def test_the_tests_run_check(copy: Project, fault: Fault) -> None:
+    copy.edit(fault.file, fault.old, fault.new)
+    assert_that_tests_find(fault, copy)
+
+
+def assert_that_tests_find(fault: Fault, project: Project) -> None:
     folder = "/".join(fault.file.split("/")[:2])
-    tested = generated_tests(project_copy, folder, fault.tests)
+    tested = generated_tests(project, folder, fault.tests)
     assert tested.returncode in (1, 2), tested.stdout + tested.stderr
     for text in fault.says:
         assert text in tested.stdout, tested.stdout
 
 
-def types_deleted(project: Any) -> str:
+def types_deleted(project: Project) -> str:
     (project.root / K / "tools/memory.py").unlink()
     return "memory.json has no memory.py beside it"
 
 
-def definition_deleted(project: Any) -> str:
+def definition_deleted(project: Project) -> str:
     (project.root / K / "tools/memory.json").unlink()
     return "memory.py has no memory.json beside it"
 
 
-def tool_deleted(project: Any) -> str:
+def tool_deleted(project: Project) -> str:
     types_deleted(project), definition_deleted(project)
     return "prompts/section_memory.md differs"
 
 
-def foreign_tool_added(project: Any) -> str:
+def foreign_tool_added(project: Project) -> str:
     (project.root / K / "tools/ghost.py").touch()
     project.write(f"{K}/tools/ghost.json", '{"name": "ghost"}\n')
     return "ghost.json does not have Toolcast's signature"
 
 
-def every_tool_deleted(project: Any) -> str:
+def every_tool_deleted(project: Project) -> str:
     for path in (project.root / K / "tools").iterdir():
         if path.name != "__init__.py":
             path.unlink()
@@ -310,28 +338,25 @@ def every_tool_deleted(project: Any) -> str:
     ],
 )
 def test_a_tool_that_is_not_whole_is_found(
-    project_copy: Any, plant: Callable[[Any], str]
+    copy: Project, plant: Callable[[Any], str]
 ) -> None:
-    says = plant(project_copy)
-    assert differing(project_copy)
-    tested = generated_tests(project_copy, K, QUICK)
+    says = plant(copy)
+    assert differing(copy)
+    tested = generated_tests(copy, K, QUICK)
     assert tested.returncode in (1, 2), tested.stdout + tested.stderr
     assert says in tested.stdout
 
 
-def test_without_a_fault_both_are_content(project_copy: Any) -> None:
-    checked = project_copy.toolcast("check")
+def test_without_a_fault_both_are_content(copy: Project) -> None:
+    checked = copy.toolcast("check")
     assert checked.returncode == 0, checked.stderr
     for folder in (K, M):
-        tested = generated_tests(project_copy, folder, f"({QUICK}) or {CHECK}")
+        tested = generated_tests(copy, folder, f"({QUICK}) or {CHECK}")
         assert tested.returncode == 0, tested.stdout
 
 
-def test_check_names_the_file_and_the_way_out(project_copy: Any) -> None:
-    project_copy.edit(f"{K}/mcp_server.py", 'name="kirishima"', 'name="k"')
-    checked = project_copy.toolcast("check", "--format", "json")
-    assert checked.returncode == 1
-    [finding] = json.loads(checked.stdout)["findings"]
+def test_check_names_the_file_and_the_way_out(copy: Project) -> None:
+    copy.edit(f"{K}/mcp_server.py", 'name="kirishima"', 'name="k"')
+    [finding] = findings(copy)
     assert finding["file"] == f"{K}/mcp_server.py"
-    assert finding["rule"].startswith("output/")
     assert "toolcast generate" in finding["help"]
