@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import itertools
 import json
 import os
 import sys
@@ -98,18 +99,19 @@ class Verdicts:
 
 Build = Callable[[Sequence[Case]], Verdicts]
 
+NUMBERS = itertools.count()
+"""What tells the packages of one process apart."""
+
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
     """Generates a toolset of cases and makes it importable."""
     before = list(sys.path)
-    count = 0
 
     def make(cases: Sequence[Case]) -> Verdicts:
-        nonlocal count
-        count += 1
         root = tmp_path_factory.mktemp("project")
-        name = f"differential_{os.getpid()}_{id(root)}"
+        # Modules stay imported for as long as the process lives: no name may come twice.
+        name = f"differential_{next(NUMBERS)}"
         targets = list(BUILT_IN)
         workspace = {"version": 1, "toolsets": ["specs"], "output": name}
         (root / "toolcast.yaml").write_text(
