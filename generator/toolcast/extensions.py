@@ -128,9 +128,11 @@ def _installed() -> Mapping[str, list[EntryPoint]]:
     """The entry points of our groups by name."""
     from importlib.metadata import entry_points
 
+    # All groups at once: each question for a group reads every installed package again.
+    installed = entry_points()
     found: dict[str, list[EntryPoint]] = {}
     for group in _GROUPS:
-        for entry in entry_points(group=group):
+        for entry in installed.select(group=group):
             found.setdefault(entry.name, []).append(entry)
     return found
 
