@@ -59,7 +59,7 @@ MAY_IMPORT = {
     },
     # The writer knows no tools.
     "output": {"findings", "folder"},
-    "reports": {"encoders", "findings", "reading"},
+    "reports": {"encoders", "findings", "reading", "repository"},
 }
 # What each distribution may import of the others.
 DISTRIBUTIONS_MAY_IMPORT = {
