@@ -175,6 +175,7 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         tuple(body.get("restrict", ())),
         body.get("path"),
         body.get("token_variable"),
+        tuple(body.get("permissions", ())),
     )
 
 

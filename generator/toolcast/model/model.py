@@ -197,10 +197,15 @@ class Client(NamedTuple):
     restrict: tuple[str, ...] = ()
     path: str | None = None
     token_variable: str | None = None
+    permissions: tuple[str, ...] = ()
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
         return tool not in self.restrict and (self.allow is None or tool in self.allow)
+
+    def permits(self, tool: ToolSpec) -> bool:
+        """Whether the client has the permission that a tool needs, if it needs one."""
+        return tool.permission is None or tool.permission in self.permissions
 
 
 class Exclusion(NamedTuple):
@@ -249,10 +254,14 @@ class Toolset:
         """The client of a name, or None."""
         return next((client for client in self.clients if client.name == name), None)
 
+    def is_held(self, permission: str) -> bool:
+        """Whether a client has a permission."""
+        return any(permission in client.permissions for client in self.clients)
+
     def is_offered(self, tool: ToolSpec, client: Client) -> bool:
         """Whether a client may see and call a tool: both sides must agree."""
         listed = tool.clients is None or client.name in tool.clients
-        return listed and client.allows(tool.name)
+        return listed and client.permits(tool) and client.allows(tool.name)
 
     def excluded(self, target: str) -> frozenset[str]:
         """The names of the tools that are declared not to be in a target."""
