@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
+
+from toolcast_runtime.files.regular_file import NoRegularFile, read_regular
 
 from ..extensions import fields_of, install_command, missing
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
@@ -137,8 +138,7 @@ class _NotASpec(Exception):
 def _bytes(root: str, file: str) -> bytes:
     """The first bytes of a regular file of the project: one more than the reader takes."""
     path = os.path.join(root, file)
-    about = os.lstat(path)
-    if stat.S_ISLNK(about.st_mode):
+    if os.path.islink(path):
         if not _is_below(root, path):
             raise _NotASpec(
                 "spec/outside-project",
@@ -146,12 +146,12 @@ def _bytes(root: str, file: str) -> bytes:
                 "the file is a link out of the project",
                 "put the file itself here",
             )
-        about = os.stat(path)
-    if not stat.S_ISREG(about.st_mode):
-        raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
-    with open(path, "rb") as stream:
-        # Room for the most that is taken would cost more than reading a usual file.
-        return stream.read(MAX_BYTES + 1 if about.st_size > MAX_BYTES else -1)
+        path = os.path.realpath(path)
+    try:
+        return read_regular(path, MAX_BYTES + 1, follow=False)
+    except NoRegularFile as error:
+        message = str(error.strerror)
+        raise _NotASpec("spec/unreadable", file, message, "remove it") from None
 
 
 def _is_below(root: str, path: str) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..files.regular_file import read_regular
 from .clients import Access, AccessError, Override
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ class OverrideFile:
 
 def _read(path: str) -> Any:
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
+        data = read_regular(path, _MOST_BYTES + 1)
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise AccessError(f"{path} cannot be read: {why}") from None

@@ -19,12 +19,14 @@ from typing import Any
 
 import pytest
 
+from ..files.regular_file import read_regular
 from ..registry import Registry, Tool
 from ..validation import Validators
 from .mcp_wire import raw_tools_list
 
 __all__ = ["GeneratedPackage", "snapshot_tests"]
 
+_LARGEST = 8 * 1024 * 1024
 _REVISIONS = ("2025-11-25", "2026-07-28")
 
 
@@ -42,7 +44,7 @@ class GeneratedPackage:
         self.definitions: dict[str, dict[str, Any]] = {}
         self._spelled: dict[str, Any] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
-            text = path.read_text(encoding="utf-8")
+            text = text_of(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
             self.definitions[name] = definition
@@ -57,7 +59,7 @@ class GeneratedPackage:
     def blocks(self) -> dict[str, str]:
         """The prompt files' texts without their signatures, by file name."""
         return {
-            path.name: path.read_text(encoding="utf-8").partition("\n")[2]
+            path.name: text_of(path).partition("\n")[2]
             for path in sorted((self.folder / "prompts").glob("*.md"))
         }
 
@@ -97,6 +99,12 @@ class GeneratedPackage:
         same(f"{what}: the names", [tool.get("name") for tool in listed], expected)
         for tool, name in zip(listed, expected, strict=True):
             same(f"{what}: {name}", tool, self._spelled[name])
+
+
+def text_of(path: Path) -> str:
+    """The text of a generated file."""
+    data = read_regular(str(path), _LARGEST)
+    return data.decode("utf-8").replace("\r\n", "\n")
 
 
 def spelled(text: str | bytes) -> Any:
