@@ -9,8 +9,8 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from ..protocol.schemas import problems_with_content
 from ..tools.tool import Tool
+from ..validation.protocol import problems_with_content
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
 from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json

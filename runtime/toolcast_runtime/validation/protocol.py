@@ -1,7 +1,7 @@
 """Tools and content blocks, held to MCP's schemas of both eras.
 
-The schemas are excerpts of the protocol's own files, which lie beside this module with their
-source and licence. They are read when they are first asked for.
+The schemas in `protocol_schemas/` are excerpts of the protocol's own files, with their source
+and licence. They are read when they are first asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..validation.validators import build
+from .validators import build
 
 __all__ = [
     "HANDSHAKE",
@@ -154,7 +154,7 @@ def _validator(revision: str, name: str) -> Any:
 def _schema(revision: str) -> dict[str, Any]:
     from importlib.resources import files
 
-    text = files(__package__).joinpath(f"{revision}.json").read_text("utf-8")
+    text = files(__package__).joinpath(f"protocol_schemas/{revision}.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
