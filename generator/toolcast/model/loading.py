@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -23,6 +24,7 @@ from .spec_schema import check_schema, reserved_names
 __all__ = ["LoadedWorkspace", "load_workspace", "read_workspace"]
 
 TOOLSET_FILE = "toolset.yaml"
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
 
@@ -207,18 +209,29 @@ def _load_tool(
     if document is None or has_errors(findings):
         return None, findings
     tool = bind_tool(document, fields_of(workspace.extensions).tool)
-    if os.path.basename(file) != f"{tool.name}.yaml":
+    called = os.path.basename(file)
+    if called != f"{tool.name}.yaml":
         findings.append(
             document.source.finding(
                 "spec/file-stem",
                 Severity.ERROR,
                 ("name",),
-                f"the file of the tool `{tool.name}` is called"
-                f" `{os.path.basename(file)}`",
-                f"rename the file to `{tool.name}.yaml`, or the tool",
+                f"the file of the tool `{tool.name}` is called" f" `{called}`",
+                _renaming_help(called, tool.name),
             )
         )
     return tool, findings
+
+
+def _renaming_help(called: str, name: str) -> str:
+    """What a rename needs, for an author who changed only the name or only the file."""
+    stem, _, ending = called.rpartition(".")
+    if ending != "yaml" or not _NAME.fullmatch(stem):
+        return f"name the file `{name}.yaml`"
+    return (
+        f"if the tool is renamed: name the file `{name}.yaml`, and write `renamed_from:"
+        f" [{stem}]`, so that calls by the old name go on; if not: `name: {stem}`"
+    )
 
 
 def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
