@@ -105,6 +105,7 @@ class ToolSpec:
     """One tool.
 
     `fields` holds the spec's keys in their order: MCP's list shows the tool's keys in it.
+    `no_usage_reason` is the reason of a spec that decides against `when_to_use`.
     `extensions` holds the values of the fields that extensions bring, by their names.
     """
 
@@ -115,6 +116,7 @@ class ToolSpec:
     title: str | None = None
     description: str | None = None
     when_to_use: str | None = None
+    no_usage_reason: str | None = None
     guidance: str | None = None
     section: str | None = None
     order: int | None = None

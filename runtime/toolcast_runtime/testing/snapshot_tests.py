@@ -333,14 +333,18 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
             blocks = [prompts.section(name, client) for name in prompts.sections]
             offered = package.offered(client, "prompts")
             documented = re.findall(r"^### (\S+)$", "\n".join(blocks), re.MULTILINE)
-            same(f"the sections for {client}", sorted(documented), sorted(offered))
-            preamble = f"\n{prompts.preamble(client)}".split("\n")
-            for name, definition in package.definitions.items():
-                line = definition.get("prompt", {}).get("line")
-                if line is not None:
-                    shown = line in preamble
+            parts = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
+            explained = sorted(name for name in offered if parts[name].get("usage"))
+            same(f"the sections for {client}", sorted(documented), explained)
+            preamble = prompts.preamble(client).split("\n")
+            listed = "\n".join(blocks).split("\n")
+            for name, part in parts.items():
+                if "line" in part:
+                    is_told = part["line"] in preamble and part["line"] in listed
+                    is_met = part["line"] in preamble or part["line"] in listed
                     ensure(
-                        shown == (name in offered), f"the preamble of {client}: {name}"
+                        (is_told, is_met) == (name in offered,) * 2,
+                        f"the bullets of {client}: {name}",
                     )
 
     return PromptTests
