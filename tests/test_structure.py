@@ -21,6 +21,7 @@ from toolcast.rules.table import built_in
 # named are the way in: the commands and what they call.
 MAY_IMPORT = {
     "findings": set(),
+    "folder": set(),
     "project": set(),
     "shipped": set(),
     "wording": set(),
@@ -57,8 +58,8 @@ MAY_IMPORT = {
         "wording",
     },
     # The writer knows no tools.
-    "output": {"findings"},
-    "reports": {"encoders", "findings", "reading"},
+    "output": {"findings", "folder"},
+    "reports": {"encoders", "findings", "reading", "repository"},
 }
 # What each distribution may import of the others.
 DISTRIBUTIONS_MAY_IMPORT = {

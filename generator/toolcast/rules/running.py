@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..findings import Finding, Severity
@@ -13,20 +14,42 @@ from .table import rules
 
 __all__ = ["check_workspace", "without_suppressed"]
 
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
-def check_workspace(workspace: Workspace) -> list[Finding]:
-    """The findings of every rule over every toolset, before suppression."""
+
+def check_workspace(
+    workspace: Workspace, today: datetime.date | None = None
+) -> list[Finding]:
+    """The findings of every rule over every toolset, before suppression.
+
+    `today` decides on what is over by its date; default: the clock's.
+    """
     checks = [
         one.check
         for one in rules(workspace.extensions).values()
         if one.check is not None
     ]
-    return [
+    found = [
         finding
         for toolset in workspace.toolsets
         for check in checks
         for finding in check(toolset, workspace)
     ]
+    return [*found, *_removals_over(workspace, today or datetime.date.today())]
+
+
+def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Finding]:
+    for toolset in workspace.toolsets:
+        for tool in toolset.tools:
+            removal = (tool.deprecated or {}).get("removal", "")
+            if _DATE.fullmatch(removal) and removal <= today.isoformat():
+                yield tool.source.finding(
+                    "spec/removal-over",
+                    Severity.WARNING,
+                    ("deprecated", "removal"),
+                    f"`{tool.name}` was to be removed on {removal}",
+                    "remove it, or name a later day",
+                )
 
 
 def without_suppressed(

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolcast.folder import Folder
+from toolcast_runtime.files.regular_file import read_regular
+
 from .digests import digest_of
 
 __all__ = [
@@ -20,6 +23,7 @@ __all__ = [
 ]
 
 _FORMAT = "toolcast-letta-plan/2"
+_LARGEST = 16 * 1024 * 1024
 
 
 class PlanFileError(Exception):
@@ -159,9 +163,14 @@ class Plan:
         return {"format": _FORMAT, "id": self.id, **asdict(self)}
 
     def save(self, path: Path) -> None:
-        """Writes the plan."""
+        """Writes the plan, whole.
+
+        Raises:
+            OSError: the file cannot be written; it names the file.
+        """
         text = json.dumps(self.to_json(), indent=2, ensure_ascii=False)
-        path.write_text(text + "\n", encoding="utf-8")
+        with Folder.at(str(path.parent)) as folder:
+            folder.write(path.name, f"{text}\n".encode())
 
     @classmethod
     def load(cls, path: Path) -> Plan:
@@ -171,8 +180,11 @@ class Plan:
             PlanFileError: the file cannot be read, holds no plan, or was changed.
         """
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            value = json.loads(read_regular(str(path), _LARGEST))
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise PlanFileError(f"{path} cannot be read: {why}") from None
+        except (ValueError, RecursionError) as error:
             raise PlanFileError(f"{path} cannot be read: {error}") from None
         if not isinstance(value, dict) or value.pop("format", None) != _FORMAT:
             raise PlanFileError(f"{path} is no plan that this version saved")
@@ -180,7 +192,7 @@ class Plan:
         try:
             plan = cls._of(value)
             is_unchanged = plan.id == saved
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise PlanFileError(f"{path} is no whole plan") from None
         if not is_unchanged:
             raise PlanFileError(f"{path} was changed after it was saved")

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from toolcast.folder import Folder
+from toolcast.output.lock import AnotherRun as Locked
+from toolcast.output.lock import locked
+from toolcast_runtime.files.regular_file import read_regular
 
 from ..plan.current_state import AgentState
 
 __all__ = ["AgentBaseline", "AnotherRun", "Baseline", "BaselineError", "Baselines"]
 
 _FORMAT = "toolcast-letta-baseline/1"
+_LARGEST = 16 * 1024 * 1024
 
 
 class AnotherRun(Exception):
@@ -97,13 +101,13 @@ class Baselines:
         Raises:
             AnotherRun: somebody else holds it.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "lock").open("a+b") as stream:
+        with contextlib.ExitStack() as held:
+            folder = held.enter_context(Folder.at(str(self.folder), create=True))
             try:
-                _lock(stream)
-            except OSError:
+                held.enter_context(locked(folder))
+            except Locked:
                 raise AnotherRun(
-                    f"another apply or rollback is under way ({self.folder}/lock)"
+                    f"another apply or rollback is under way ({self.folder})"
                 ) from None
             yield
 
@@ -164,7 +168,7 @@ class Baselines:
             BaselineError: it cannot be read, or holds none.
         """
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
+            value = json.loads(read_regular(str(path), _LARGEST))
             if value["format"] != _FORMAT:
                 raise ValueError("another format")
             del value["format"]
@@ -175,27 +179,12 @@ class Baselines:
             return Baseline(**value)
         except OSError as error:
             raise BaselineError(f"{path} cannot be read: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise BaselineError(f"{path} holds no baseline") from None
 
     def _write(self, baseline: Baseline) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"format": _FORMAT, **asdict(baseline)}, indent=2)
-        handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, self.path(baseline))
-
-
-def _lock(stream: IO[bytes]) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt  # type: ignore[import-not-found, unused-ignore]
-
-        lock: Any = msvcrt
-        lock.locking(stream.fileno(), lock.LK_NBLCK, 1)
-    else:
-        fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with Folder.at(str(self.folder), create=True) as folder:
+            data = f"{text}\n".encode()
+            name = self.path(baseline).name
+            folder.write(name, data, mode=0o600, durable=True)
