@@ -64,7 +64,7 @@ async def call(settings: LedgerSettings) -> bool:
         handler="tests.runtime.ledger_handlers:echo",
         persistent=True,
     )
-    calls = ToolCalls(settings)
+    calls = ToolCalls(settings, "tests")
     response = await calls.call(tool, None, {}, CallContext("echo", "internal"))
     await calls.close()
     return response.success
