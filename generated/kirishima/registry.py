@@ -15,6 +15,7 @@ CLIENTS = {
     "internal": Client(
         allow="*",
         restrict=(),
+        permissions=("prompt.write",),
     ),
     "copilot": Client(
         allow=("github_issue", "get_personality"),

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from toolcast_runtime.files.regular_file import read_regular
+
 __all__ = [
     "FunctionDefinition",
     "PythonModule",
@@ -52,7 +54,7 @@ def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule 
         stem = os.path.normpath(os.path.join(source, *name.split(".")))
         for file in (os.path.join(stem, "__init__.py"), f"{stem}.py"):
             real = os.path.realpath(os.path.join(root, file))
-            if not os.path.isfile(real):
+            if not os.path.exists(real) or os.path.isdir(real):
                 continue
             if os.path.commonpath([real_root, real]) != real_root:
                 continue
@@ -68,8 +70,7 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
     if size > MAX_BYTES:
         return PythonModule(file, problem=f"the file has {size:,} bytes")
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES)
+        data = read_regular(path, MAX_BYTES)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(data)

@@ -57,6 +57,8 @@ class ClientView(NamedTuple):
     name: Code
     allow: Code
     restrict: Code
+    has_permissions: bool
+    permissions: Code
 
 
 class RegistryView(NamedTuple):
@@ -153,6 +155,8 @@ def _client_view(client: Client) -> ClientView:
         literal(client.name),
         literal(allow, "        allow=", ","),
         literal(client.restrict, "        restrict=", ","),
+        bool(client.permissions),
+        literal(client.permissions, "        permissions=", ","),
     )
 
 

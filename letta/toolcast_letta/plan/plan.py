@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.regular_file import read_regular
 
 from ..digests import digest_of
 from ..state.seal import KEY_VARIABLE, Seal, SealError
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 _FORMAT = "toolcast-letta-plan/3"
+_LARGEST = 16 * 1024 * 1024
 _NOT_FIELDS = ("format", "id")
 
 
@@ -173,15 +175,9 @@ class Plan:
         """
         value = self.to_json()
         sealed = {**value, "seal": seal.of(value)}
-        text = json.dumps(sealed, indent=2, ensure_ascii=False) + "\n"
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        text = json.dumps(sealed, indent=2, ensure_ascii=False)
+        with Folder.at(str(path.parent)) as folder:
+            folder.write(path.name, f"{text}\n".encode())
 
     @classmethod
     def load(cls, path: Path, seal: Seal) -> Plan:
@@ -192,8 +188,11 @@ class Plan:
                 saved by somebody else.
         """
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
+            value = json.loads(read_regular(str(path), _LARGEST))
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise PlanFileError(f"{path} cannot be read: {why}") from None
+        except (ValueError, RecursionError) as error:
             raise PlanFileError(f"{path} cannot be read: {error}") from None
         if not isinstance(value, dict) or value.get("format") != _FORMAT:
             raise PlanFileError(f"{path} is no plan that this version saved")
@@ -210,7 +209,7 @@ class Plan:
             )
         try:
             return cls._of({k: v for k, v in value.items() if k not in _NOT_FIELDS})
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise PlanFileError(f"{path} is no whole plan") from None
 
     @classmethod

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.folder_lock import AnotherRun as Locked
+from toolcast_runtime.files.folder_lock import locked
+from toolcast_runtime.files.regular_file import read_regular
 
 from ..plan.current_state import AgentState
 from .seal import Seal, SealError
@@ -28,8 +31,7 @@ __all__ = [
     "NotOurs",
 ]
 
-_LONGEST = 16 * 1024 * 1024
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_LARGEST = 16 * 1024 * 1024
 _FORMAT = "toolcast-letta-baseline/2"
 
 
@@ -138,25 +140,19 @@ class Baselines:
         Raises:
             AnotherRun: somebody else holds it.
         """
-        with self._lock_file() as stream:
+        with contextlib.ExitStack() as held:
             try:
-                _lock(stream)
-            except OSError:
+                folder = held.enter_context(Folder.at(str(self.folder), create=True))
+                held.enter_context(locked(folder))
+            except Locked:
                 raise AnotherRun(
-                    f"another apply or rollback is under way ({self.folder}/lock)"
+                    f"another apply or rollback is under way ({self.folder})"
+                ) from None
+            except OSError as error:
+                raise BaselineError(
+                    f"{self.folder} cannot be used: {error.strerror or error}"
                 ) from None
             yield
-
-    def _lock_file(self) -> IO[bytes]:
-        """Raises: BaselineError when the folder cannot be used."""
-        flags = os.O_RDWR | os.O_CREAT | _NO_LINK
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            return os.fdopen(os.open(self.folder / "lock", flags, 0o600), "r+b")
-        except OSError as error:
-            raise BaselineError(
-                f"{self.folder} cannot be used: {error.strerror or error}"
-            ) from None
 
     def begin(self, baseline: Baseline) -> Baseline:
         """Keeps what is there now, or what was there before a run that was interrupted.
@@ -266,7 +262,7 @@ class Baselines:
             BaselineError: there is no key to tell.
         """
         try:
-            value = json.loads(_text_of(path))
+            value = json.loads(read_regular(str(path), _LARGEST))
             if value.pop("format") != _FORMAT:
                 raise ValueError("another format")
             seal = value.pop("seal")
@@ -277,7 +273,7 @@ class Baselines:
             value["holders"] = _with_tuples(value["holders"])
             baseline = Baseline(**value)
         except OSError as error:
-            raise NotOurs(f"{path} cannot be read: {error.strerror}") from None
+            raise NotOurs(f"{path} cannot be read: {error.strerror or error}") from None
         except SealError as error:
             raise BaselineError(str(error)) from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -292,14 +288,10 @@ class Baselines:
         value = asdict(baseline)
         try:
             sealed = {"format": _FORMAT, "seal": self._seal.of(value), **value}
-            self.folder.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(sealed, indent=2)
-            handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, self.path(baseline))
+            data = f"{json.dumps(sealed, indent=2)}\n".encode()
+            name = self.path(baseline).name
+            with Folder.at(str(self.folder), create=True) as folder:
+                folder.write(name, data, mode=0o600, durable=True)
         except SealError as error:
             raise BaselineError(str(error)) from None
         except OSError as error:
@@ -311,25 +303,3 @@ class Baselines:
 def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
     """The same with tuples instead of lists."""
     return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
-
-
-def _text_of(path: Path) -> str:
-    """Never waits for a pipe, and reads no device without an end."""
-    handle = os.open(path, os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(handle, "rb") as stream:
-        content = stream.read(_LONGEST + 1)
-    if len(content) > _LONGEST:
-        raise ValueError("too long")
-    return content.decode("utf-8")
-
-
-def _lock(stream: IO[bytes]) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt  # type: ignore[import-not-found, unused-ignore]
-
-        lock: Any = msvcrt
-        lock.locking(stream.fileno(), lock.LK_NBLCK, 1)
-    else:
-        fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

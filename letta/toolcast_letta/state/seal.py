@@ -13,16 +13,20 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.folder_lock import AnotherRun, locked
+from toolcast_runtime.files.regular_file import read_regular
 
 __all__ = ["KEY_VARIABLE", "Seal", "SealError"]
 
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _SHORTEST = 16
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+_NAME = "letta.key"
 
 
 class SealError(Exception):
@@ -73,7 +77,7 @@ class Seal:
             raise SealError(
                 f"no folder for a key: {error}; set {KEY_VARIABLE}"
             ) from None
-        path = folder / "toolcast" / "letta.key"
+        path = folder / "toolcast" / _NAME
         try:
             key = _read(path) or _made(path)
         except OSError as error:
@@ -87,29 +91,30 @@ class Seal:
 
 
 def _read(path: Path) -> bytes:
-    """The key of a file; empty without one. A pipe or a device is never waited for."""
+    """The key of a file; empty without one."""
     try:
-        handle = os.open(path, os.O_RDONLY | _NO_LINK | _NO_WAIT)
+        return read_regular(str(path), 1024, follow=False)
     except FileNotFoundError:
         return b""
-    with os.fdopen(handle, "rb") as stream:
-        return stream.read(1024)
 
 
 def _made(path: Path) -> bytes:
     """A new key; that of another run which is quicker."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
-    handle = os.open(temporary, flags, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(secrets.token_hex(32).encode())
-            stream.flush()
-            os.fsync(stream.fileno())
-        # A link is made only where there is no file yet.
-        with contextlib.suppress(FileExistsError):
-            os.link(temporary, path)
-    finally:
-        os.unlink(temporary)
-    return _read(path)
+    above = str(path.parent)
+    with Folder.at(above, create=True, mode=0o700) as folder, _alone_in(folder):
+        key = _read(path)
+        if not key:
+            key = secrets.token_hex(32).encode()
+            folder.write(path.name, key, mode=0o600, durable=True)
+    return key
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Folder) -> Iterator[None]:
+    while True:
+        try:
+            with locked(folder):
+                yield
+                return
+        except AnotherRun:
+            time.sleep(0.05)

@@ -79,7 +79,8 @@ class Registry:
         self._tools = _in_declared_order(tools, sections)
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
-        self.declared_access = Access(clients, meant_for)
+        needed = {t.name: t.permission for t in tools if t.permission is not None}
+        self.declared_access = Access(clients, meant_for, needed)
         self._access = self.declared_access
         self._override = override
         self._ledger = ledger

@@ -51,11 +51,10 @@ def locked(folder: Folder) -> Iterator[None]:
 def _lock_file(path: str) -> Iterator[None]:
     """Windows cannot lock a folder: a file of the user's stands for it."""
     import msvcrt
-    import tempfile
 
     name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:32]
-    place = os.path.join(tempfile.gettempdir(), f"toolcast-{name}.lock")
-    descriptor = os.open(place, os.O_RDWR | os.O_CREAT)
+    with Folder.at(os.environ.get("TEMP") or os.path.dirname(path)) as own:
+        descriptor = own.lock_file(f"toolcast-{name}.lock")
     try:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows

@@ -1,8 +1,10 @@
-"""A folder held by its descriptor: no name in it is reached through a link.
+"""A folder held by its descriptor: the one place that opens for writing, and deletes.
 
-Whoever swaps a folder for a link while a run is writing gets nothing by it: the run goes on
-in the folder that it opened. Where a system has no such calls (Windows), paths are looked at
-and then joined, which leaves that one moment open.
+No name in a folder is reached through a link. Whoever swaps a folder for a link while a run is
+writing gets nothing by it: the run goes on in the folder that it opened. Files are written
+under names that nobody can guess and that must not be there, and moved into their place. Where
+a system has no such calls (Windows), paths are looked at and then joined, which leaves that one
+moment open.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ import os
 import stat
 from typing import TypedDict
 
+from .regular_file import NoRegularFile, read_regular
+
 __all__ = ["Folder", "LinkInTheWay"]
 
 _BY_DESCRIPTOR = os.scandir in os.supports_fd and os.supports_dir_fd.issuperset(
@@ -19,8 +23,6 @@ _BY_DESCRIPTOR = os.scandir in os.supports_fd and os.supports_dir_fd.issuperset(
 )
 _ALL = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = _ALL | getattr(os, "O_NOFOLLOW", 0)
-# A pipe that took a file's place would else be waited for.
-_READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _ALL
 
@@ -54,13 +56,20 @@ class Folder:
             os.close(self.descriptor)
 
     @classmethod
-    def of_project(cls, path: str) -> Folder:
-        """A project's own folder, by whatever way the person who named it gets there.
+    def at(cls, path: str, *, create: bool = False, mode: int = 0o777) -> Folder:
+        """A folder that a person named, by whatever way its path leads there.
+
+        Args:
+            create: makes it and what is missing above it.
+            mode: what it gets then, but for what the umask takes.
 
         Raises:
-            OSError: it cannot be opened.
+            OSError: it cannot be made or opened.
         """
-        return cls(path, os.open(path, _FOLDER) if _BY_DESCRIPTOR else None)
+        with _Naming(path, ""):
+            if create:
+                os.makedirs(path, mode=mode, exist_ok=True)
+            return cls(path, os.open(path, _FOLDER) if _BY_DESCRIPTOR else None)
 
     def below(self, path: str, *, create: bool = False) -> Folder:
         """A folder further down, open; `path` has forward slashes.
@@ -94,6 +103,13 @@ class Folder:
             opened = os.open(name, flags, **self._at) if self._at else None
         return Folder(os.path.join(self.path, name), opened)
 
+    def is_private(self) -> bool:
+        """Whether nobody but its owner, who runs this, may change what is in it."""
+        if self.descriptor is None:
+            return True  # Windows, where the folders of a user are closed to others.
+        status = os.fstat(self.descriptor)
+        return status.st_uid == os.geteuid() and not status.st_mode & 0o022
+
     def entries(self) -> list[os.DirEntry[str]]:
         """What is in it, in the order of the names."""
         place = self.path if self.descriptor is None else self.descriptor
@@ -111,61 +127,104 @@ class Folder:
             return os.stat(self._name(name), follow_symlinks=False, **self._at)
 
     def read(self, name: str, most: int) -> bytes:
-        """The first `most` bytes of a regular file; none of what is no such file.
+        """The first `most` bytes of a regular file, which no link leads to.
 
         Raises:
+            NoRegularFile: something else stands there.
             OSError: it cannot be read.
         """
         with self._naming(name):
-            descriptor = os.open(self._name(name), _READ, **self._at)
-            try:
-                status = os.fstat(descriptor)
-                if not stat.S_ISREG(status.st_mode):
-                    return b""
-                left, parts = min(most, status.st_size), []
-                while left > 0 and (part := os.read(descriptor, left)):
-                    parts.append(part)
-                    left -= len(part)
-            finally:
-                os.close(descriptor)
-        return b"".join(parts)
+            path = self._name(name)
+            return read_regular(path, most, follow=False, folder=self.descriptor)
 
-    def create(self, name: str, data: bytes, mode: int | None) -> None:
-        """Makes a file that is not there; what was written of it stays after an error.
-
-        Args:
-            mode: None for what the umask leaves.
+    def create(self, name: str, data: bytes) -> None:
+        """Makes a file that is not there.
 
         Raises:
-            OSError: it is there, or cannot be written.
+            OSError: it is there, or cannot be written; then nothing of it stays.
         """
+        self._create(name, data, 0o666, None, durable=False)
+
+    def write(
+        self, name: str, data: bytes, *, mode: int = 0o666, durable: bool = False
+    ) -> None:
+        """Writes a file whole: beside its place, then moved there.
+
+        A file that is there keeps its mode and owner; of a link the link is replaced.
+
+        Args:
+            mode: what a new file gets, but for what the umask takes.
+            durable: waits until the bytes are on the disk.
+
+        Raises:
+            NoRegularFile: what is there is neither file nor link.
+            OSError: it cannot be written; then what was there is there.
+        """
+        there = None
+        with contextlib.suppress(FileNotFoundError):
+            there = self.lstat(name)
+        if there is not None and stat.S_ISLNK(there.st_mode):
+            there = None
         with self._naming(name):
-            descriptor = os.open(self._name(name), _NEW, 0o666, **self._at)
+            if there is not None and not stat.S_ISREG(there.st_mode):
+                raise NoRegularFile(None, "this is no regular file")
+            temporary = f".toolcast-{os.urandom(8).hex()}.tmp"
             try:
-                if mode is not None and hasattr(os, "fchmod"):
+                self._create(temporary, data, mode, there, durable=durable)
+                at = self.descriptor
+                source, target = self._name(temporary), self._name(name)
+                os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self.remove_file(temporary)
+                raise
+
+    def _create(
+        self,
+        name: str,
+        data: bytes,
+        mode: int,
+        like: os.stat_result | None,
+        *,
+        durable: bool,
+    ) -> None:
+        if like is not None:
+            mode = stat.S_IMODE(like.st_mode) & 0o777
+        with self._naming(name):
+            descriptor = os.open(self._name(name), _NEW, mode, **self._at)
+            try:
+                if like is not None and hasattr(os, "fchmod"):
+                    # Only root may give a file away; anybody else owns it already.
+                    with contextlib.suppress(PermissionError):
+                        os.fchown(descriptor, like.st_uid, like.st_gid)
                     os.fchmod(descriptor, mode)
                 written = os.write(descriptor, data)
                 while written < len(data):
                     written += os.write(descriptor, memoryview(data)[written:])
+                if durable:
+                    os.fsync(descriptor)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self.remove_file(name)
+                raise
             finally:
                 os.close(descriptor)
 
-    def replace(self, old: str, new: str) -> None:
-        """Moves a name of this folder to another one of it, whatever file stands there."""
-        with self._naming(new):
-            source, target = self._name(old), self._name(new)
-            at = self.descriptor
-            os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
-
-    def unlink(self, name: str) -> None:
+    def remove_file(self, name: str) -> None:
         """Removes a file or a link."""
         with self._naming(name):
             os.unlink(self._name(name), **self._at)
 
-    def rmdir(self, name: str) -> None:
+    def remove_folder(self, name: str) -> None:
         """Removes an empty folder."""
         with self._naming(name):
             os.rmdir(self._name(name), **self._at)
+
+    def lock_file(self, name: str) -> int:
+        """The descriptor of an empty file for a lock, made when it is not there."""
+        with self._naming(name):
+            flags = os.O_RDWR | os.O_CREAT | _NO_LINK
+            return os.open(self._name(name), flags, 0o600, **self._at)
 
     def _name(self, name: str) -> str:
         return name if self._at else os.path.join(self.path, name)
