@@ -13,7 +13,10 @@ import pytest
 
 from tests.house import DISTRIBUTIONS
 
-WRITERS = {"toolcast/folder.py", "toolcast_runtime/files/private_file.py"}
+WRITERS = {
+    "toolcast_runtime/files/folder.py",
+    "toolcast_runtime/files/private_file.py",
+}
 READER = "toolcast_runtime/files/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {

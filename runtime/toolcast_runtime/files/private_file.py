@@ -1,4 +1,4 @@
-"""Makes and opens the runtime's own files, the only place of the runtime that does.
+"""Makes and opens the runtime's own files; `folder` replaces files in a folder.
 
 They are for their owner alone, and are never made or opened through a link at their name.
 Somebody who may change the folder above them can swap them all the same: it has to be the
