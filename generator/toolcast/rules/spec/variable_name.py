@@ -41,7 +41,7 @@ RULE = Rule(
     purpose="Checks that only environment variables made for it go to another host.",
     why=(
         "The name of one has `TOKEN` or `API_KEY` in it, or that of the server or the"
-        " toolset, or `ROUTER`; one that holds a whole address ends in `URL`."
+        " toolset, or `ROUTER`; one that holds a whole address ends in `URL`. "
         "A toolset may name any variable. One that sends `DATABASE_PASSWORD` to a host of"
         " its own would give away what was never meant for it."
     ),
