@@ -55,7 +55,7 @@ def summary(findings: Sequence[Finding]) -> str:
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
         number = sum(finding.severity is severity for finding in findings)
         if number:
-            counts.append(f"{number:,} {severity.word}{'s' if number > 1 else ''}")
+            counts.append(f"{number} {severity.word}{'s' if number > 1 else ''}")
     return ", ".join(counts)
 
 

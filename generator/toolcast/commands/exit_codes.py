@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ..findings import Finding, Severity
-from ..project import WORKSPACE_FILE, find_root
+from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports import FORMATS, UNTOLD, About, printable, summary
 
 if TYPE_CHECKING:
@@ -47,14 +47,17 @@ def project_root(given: str | None) -> str:
             return os.path.dirname(os.path.abspath(given))
         if os.path.isfile(os.path.join(given, WORKSPACE_FILE)):
             return os.path.abspath(given)
-        fail(f"{given} has no {WORKSPACE_FILE}")
+        fail(f"{given} has no {WORKSPACE_FILE}{_renaming(given, '')}")
     root = find_root(os.getcwd())
     if root is None:
-        fail(
-            f"no {WORKSPACE_FILE} here or above\n"
-            "  help: `toolcast init` lays out a project"
-        )
+        init = "\n  help: `toolcast init` lays out a project"
+        fail(f"no {WORKSPACE_FILE} here or above{_renaming(os.getcwd(), init)}")
     return root
+
+
+def _renaming(folder: str, otherwise: str) -> str:
+    name = find_misnamed(folder)
+    return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else otherwise
 
 
 def counted(number: int, noun: str) -> str:

@@ -18,12 +18,12 @@ from ..reading.tree import Document, Path, Source
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..wording import quoted_list
 from .binding import bind_tool, bind_toolset
+from .folders import TOOLSET_FILE, misnamed, not_read, specs_in, unlisted
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
 __all__ = ["LoadedWorkspace", "load_workspace", "read_workspace"]
 
-TOOLSET_FILE = "toolset.yaml"
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
@@ -56,6 +56,7 @@ def load_workspace(
         findings += more
         if toolset is not None:
             toolsets.append(toolset)
+    findings += unlisted(workspace)
     findings += _same_names(toolsets)
     findings += _handlers_in_output(workspace, toolsets)
     return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
@@ -170,20 +171,27 @@ def _load_toolset(
 ) -> tuple[Toolset | None, list[Finding]]:
     absolute = os.path.join(workspace.root, folder)
     if not os.path.isfile(os.path.join(absolute, TOOLSET_FILE)):
+        wrong = misnamed(absolute)
         finding = listed_in.finding(
             "spec/unknown-toolset",
             Severity.ERROR,
             ("toolsets", index),
             f"`{folder}` has no {TOOLSET_FILE}",
-            "a toolset is a folder of tool specs with a toolset.yaml",
+            (
+                f"rename {folder}/{wrong} to {TOOLSET_FILE}"
+                if wrong
+                else f"a toolset is a folder of tool specs with a {TOOLSET_FILE}"
+            ),
         )
         return None, [finding]
     document, findings = _read(
         workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset", workspace.extensions
     )
     tools: list[ToolSpec] = []
-    for name in sorted(os.listdir(absolute)):
-        if name == TOOLSET_FILE or not name.endswith((".yaml", ".yml")):
+    names, sub_folders = specs_in(absolute)
+    findings += not_read(workspace, folder, sub_folders)
+    for name in names:
+        if name == TOOLSET_FILE:
             continue
         tool, more = _load_tool(workspace, f"{folder}/{name}")
         findings += more
