@@ -21,7 +21,6 @@ from toolcast.rules.table import built_in
 # named are the way in: the commands and what they call.
 MAY_IMPORT = {
     "findings": set(),
-    "folder": set(),
     "project": set(),
     "shipped": set(),
     "wording": set(),
@@ -58,7 +57,7 @@ MAY_IMPORT = {
         "wording",
     },
     # The writer knows no tools.
-    "output": {"findings", "folder"},
+    "output": {"findings"},
     "reports": {"encoders", "findings", "reading", "repository"},
 }
 # What each distribution may import of the others.

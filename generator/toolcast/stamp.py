@@ -17,9 +17,8 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
-
-from .folder import Folder
 
 __all__ = ["Ended", "known_digests", "note_digests", "remember", "repeated"]
 

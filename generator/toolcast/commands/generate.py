@@ -71,9 +71,10 @@ def run(
 
     Ends the program with exit code 2 when the project cannot be written.
     """
+    from toolcast_runtime.files.folder_lock import AnotherRun
+
     from ..findings import in_order
     from ..output.decision import Recoverable
-    from ..output.lock import AnotherRun
     from ..output.writer import write
     from ..pipeline import generate
     from ..stamp import known_digests, note_digests, remember

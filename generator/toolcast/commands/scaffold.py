@@ -6,7 +6,8 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 
-from ..folder import Folder
+from toolcast_runtime.files.folder import Folder
+
 from .exit_codes import fail
 
 __all__ = ["in_the_way", "refuse", "write_new"]

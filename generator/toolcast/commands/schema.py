@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import click
 
+from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
 
-from ..folder import Folder
 from ..model.language import KINDS, schema_text
 from ..reports import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root

@@ -33,6 +33,7 @@ class PythonModule:
         other_names: names that it has from elsewhere: imports, assignments, classes.
         has_any_name: it may have any name (`from x import *`, `__getattr__`).
         problem: why it cannot be read; empty when it can.
+        has_globals: the word `global` stands in it.
         tree: its syntax tree; None when it cannot be read.
     """
 
@@ -41,6 +42,7 @@ class PythonModule:
     other_names: frozenset[str] = frozenset()
     has_any_name: bool = False
     problem: str = ""
+    has_globals: bool = False
     tree: ast.Module | None = field(default=None, compare=False, repr=False)
 
 
@@ -93,6 +95,7 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
         functions,
         frozenset(others),
         "*" in others or "__getattr__" in functions,
+        has_globals=b"global" in data,
         tree=tree,
     )
 

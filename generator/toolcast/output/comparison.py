@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import NamedTuple
 
-from ..folder import Folder, LinkInTheWay
+from toolcast_runtime.files.folder import Folder, LinkInTheWay
+
 from .signature import source_of
 
 __all__ = ["LEFTOVER", "Comparison", "Found", "compare", "look", "open_output"]

@@ -9,10 +9,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from ..folder import Folder
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.folder_lock import locked
+
 from .comparison import compare, open_output
 from .decision import Decision, Recoverable, decide
-from .lock import locked
 
 __all__ = ["Written", "write"]
 

@@ -297,7 +297,9 @@ def _line(command: CliCommand) -> dict[str, str]:
     """One command of the CLI block; without a comment of its own it has the summary."""
     action, decision = command.action, command.tool.cli
     has_own = bool(action and action.summary) or bool(decision and decision.comment)
-    own = {"comment": str(comment_of(command))} if has_own else {}
+    text = str(comment_of(command))
+    is_summary = text.split() == command.tool.summary.split()
+    own = {"comment": text} if has_own or not is_summary else {}
     # As a shell reads them: an action may be called anything.
     words = " ".join(map(word, command.selectors))
     return {"words": words, "line": command.line, **own}

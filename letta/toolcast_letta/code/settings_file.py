@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolcast.folder import Folder
+from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
 
 from ..plan.backend import BackendError

@@ -1,4 +1,4 @@
-"""The two ways to a file: regular ones are read within bounds, private ones are made."""
+"""The ways to a file: regular ones are read within bounds, private ones and folders' are made."""
 
 from __future__ import annotations
 

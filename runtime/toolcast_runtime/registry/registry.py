@@ -83,7 +83,8 @@ class Registry:
         self.declared_access = Access(clients, meant_for, needed)
         self._access = self.declared_access
         self._override = override
-        self._ledger = ledger
+        self._ledger = ledger.of(tools_package) if ledger is not None else None
+        self._handlers = handlers
         self._providers = tuple(providers)
         self._router = router
         self._tool_calls: ToolCalls | None = None
@@ -332,7 +333,7 @@ class Registry:
         if self._tool_calls is None:
             from ..calls.tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(self._ledger)
+            self._tool_calls = ToolCalls(self._ledger, self._handlers)
         return self._tool_calls
 
     def _is_known(self, name: str) -> bool:

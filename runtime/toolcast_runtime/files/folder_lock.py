@@ -8,7 +8,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 
-from ..folder import Folder
+from .folder import Folder
 
 __all__ = ["AnotherRun", "locked"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.followed import findings
+from tests.handler_code.followed import findings
 
 RIGHT = {
     "text": """

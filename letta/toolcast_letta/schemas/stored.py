@@ -11,7 +11,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from .digests import digest_of
+from ..digests import digest_of
 
 __all__ = [
     "INJECTED_PARAMETER",

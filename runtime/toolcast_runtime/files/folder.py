@@ -14,7 +14,7 @@ import os
 import stat
 from typing import TypedDict
 
-from toolcast_runtime.files.regular_file import NoRegularFile, read_regular
+from .regular_file import NoRegularFile, read_regular
 
 __all__ = ["Folder", "LinkInTheWay"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.rules.followed import findings
+from tests.handler_code.followed import findings
 
 
 def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
