@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from tests.handler_code import followed
+from tests.rules.layout import findings_of, lay_out
 
 
 def findings(tmp_path: Path, code: str) -> dict[str, str]:
@@ -182,6 +184,121 @@ CIRCULAR = {
             url = f"{base}/v1/agents/{agent}/messages/stream"
             return httpx.post(url, json={})
         """,
+    "a method whose address comes from another": """
+        import httpx
+        class Letta:
+            base = "http://localhost:8283"
+            def _url(self, end): return f"{self.base}/v1/agents/{ID}/{end}"
+            def send_chat_message(self, text): return self._post("messages", text)
+            def tell(self, text): return httpx.post(self._url("messages"), json=text)
+        def work(): return Letta().tell("x")
+        """,
+    "a base address": """
+        import httpx
+        def work():
+            return httpx.Client(base_url=f"{base}/v1/agents/{agent}").post("/messages")
+        """,
+    "a base address, entered": """
+        import httpx
+        async def work():
+            async with httpx.AsyncClient(base_url=f"{base}/agents/{agent}/") as http:
+                return await http.post("messages/stream", json={})
+        """,
+    "a base address of a method's client": """
+        import httpx
+        class Letta:
+            def __init__(self): self.http = httpx.Client(base_url=BASE + "/agents/a")
+            def tell(self): return self.http.request("POST", "/messages")
+        def work(): return Letta().tell()
+        """,
+    "a base address that a function gives": """
+        import aiohttp
+        def session(): return aiohttp.ClientSession(f"{base}/v1/agents/{agent}/")
+        async def work(): return await session().post("messages")
+        """,
+    "a dictionary of addresses": """
+        import httpx
+        URLS = {"send": f"{BASE}/v1/agents/a/messages", "read": f"{BASE}/v1/agents/a"}
+        def work(): return httpx.post(URLS["send"])
+        """,
+    "an address out of a dictionary, by get": """
+        import httpx
+        URLS = dict(send=BASE + "/v1/agents/a/messages")
+        def work(): return httpx.post(URLS.get("send"))
+        """,
+    "attrgetter": """
+        from operator import attrgetter
+        def work(): return attrgetter("agents.messages.create")(client)("a")
+        """,
+    "attrgetter by name": """
+        import operator
+        send = operator.attrgetter("messages.create")
+        def work(): return send(client.agents)("a")
+        """,
+    "methodcaller": """
+        from operator import methodcaller
+        def work(): return methodcaller("create", "a")(client.agents.messages)
+        """,
+    "nested getattr": """
+        def work(): return getattr(getattr(client.agents, "messages"), "create")("a")
+        """,
+    "getattr all the way": """
+        def work():
+            return getattr(getattr(getattr(client, "agents"), "mess" + "ages"), "create")()
+        """,
+    "getattr of a constant": """
+        HOW = "create"
+        def work(): return getattr(client.agents.messages, HOW)("a")
+        """,
+    "__getattribute__": """
+        def work(): return client.agents.messages.__getattribute__("create")("a")
+        """,
+    "an address that is joined": """
+        import httpx
+        def work(): return httpx.post("/".join([BASE, "v1", "agents", ID, "messages"]))
+        """,
+    "an address that is divided": """
+        import httpx
+        from yarl import URL
+        def work(): return httpx.post(URL(BASE) / "v1" / "agents" / ID / "messages")
+        """,
+    "an address that is added to": """
+        import httpx
+        def work():
+            url = f"{BASE}/v1/agents/{ID}"
+            url += "/messages"
+            return httpx.post(url)
+        """,
+    "an address that is replaced in": """
+        import httpx
+        PATH = "/v1/agents/AGENT/messages"
+        def work(): return httpx.post(BASE + PATH.replace("AGENT", agent))
+        """,
+    "one of two addresses": """
+        import httpx
+        def work(quiet=False):
+            url = f"{BASE}/agents/a/blocks" if quiet else f"{BASE}/agents/a/messages"
+            return httpx.post(url)
+        """,
+    "addresses in a loop": """
+        import httpx
+        def work():
+            for end in ("blocks", "messages"): httpx.post(f"{BASE}/agents/{ID}/{end}")
+        """,
+    "an address that urljoin makes": """
+        import httpx
+        from urllib.parse import urljoin
+        def work(): return httpx.post(urljoin(f"{BASE}/v1/agents/{ID}/", "messages"))
+        """,
+    "an address in an attribute": """
+        import httpx
+        class Settings: send = f"{BASE}/v1/agents/{ID}/messages"
+        def work(): return httpx.post(Settings.send)
+        """,
+    "a program": """
+        import subprocess
+        def work(): return subprocess.run(["curl", "-d", "x", f"{B}/agents/{ID}/messages"])
+        """,
     "urllib": """
         from urllib.request import Request, urlopen
         def work(): return urlopen(Request(f"{base}/v1/agents/a/messages", data=b""))
@@ -244,6 +361,119 @@ SAFE = {
         def _call(ask): return ask("x")
         """,
 }
+
+
+CALLING_TOOLS = {
+    "the generated registry": """
+        from generated.example.registry import call_tool_sync
+        def work(): return call_tool_sync("tell", {"text": "x"})
+        """,
+    "its async function": """
+        from generated.example import registry
+        async def work(): return await registry.call_tool("tell", {}, client="x")
+        """,
+    "its object": """
+        from generated.example.registry import REGISTRY
+        async def work(): return await REGISTRY.call_tool(name="tell", arguments={})
+        """,
+    "a former name": """
+        from generated.example.registry import call_tool_sync as do
+        from generated.example.registry import call_tool_sync
+        def work(): return call_tool_sync("say", {})
+        """,
+    "a name in a constant": """
+        from generated.example.registry import call_tool_sync
+        TOOL = "tell"
+        def work(): return call_tool_sync(TOOL, {})
+        """,
+    "a name that is not known": """
+        from generated.example.registry import call_tool_sync
+        def work(name="x"): return call_tool_sync(name, {})
+        """,
+    "a tool that is looked up": """
+        from generated.example.registry import get_tool
+        def work():
+            tool = get_tool("tell")
+            return tool.call({"text": "x"})
+        """,
+    "a LangChain wrapper": """
+        from generated.example.langchain_tools import get_langchain_tool
+        def work(): return get_langchain_tool("tell").invoke({"text": "x"})
+        """,
+    "a LangChain wrapper that is handed on": """
+        from generated.example.langchain_tools import get_langchain_tool
+        def work(): return agent.run(tools=[get_langchain_tool("tell")])
+        """,
+    "a client of MCP": """
+        from mcp import ClientSession
+        async def work():
+            async with ClientSession(*streams) as session:
+                return await session.call_tool("tell", {"text": "x"})
+        """,
+    "MCP by hand": """
+        import httpx
+        def work():
+            return httpx.post(URL, json={"method": "tools/call", "params": {"name": "tell"}})
+        """,
+    "a helper": """
+        from .calling import tell
+        def work(): return tell()
+        """,
+    "another tool that calls it": """
+        from generated.example.registry import call_tool_sync
+        def work(): return call_tool_sync("relay", {})
+        """,
+}
+NOT_CALLING_THEM = {
+    "another tool": """
+        from generated.example.registry import call_tool_sync
+        def work(): return call_tool_sync("note", {})
+        """,
+    "its summary": """
+        from generated.example.registry import get_tool
+        def work(): return get_tool("tell").summary
+        """,
+    "its name": """
+        def work(): return "use tell later"
+        """,
+}
+AROUND = """\
+letta: {attached: true}
+handler: handlers.work:work
+# tell.yaml
+renamed_from: [say]
+letta: {attached: false, calls_agent_loop: true}
+handler: handlers.asking:ask
+parameters: {type: object, properties: {text: {type: string}}, required: [text]}
+# relay.yaml
+letta: {attached: false, calls_agent_loop: true}
+handler: handlers.calling:tell
+# handlers/__init__.py
+# handlers/asking.py
+from letta_client import Letta
+def ask(text): return Letta().agents.messages.create("agent-1", input=text)
+# handlers/calling.py
+from generated.example.registry import call_tool_sync
+def tell(): return call_tool_sync("tell", {"text": "x"})
+"""
+
+
+def rules_of(tmp_path: Path, code: str) -> set[str]:
+    """The rules of Letta that find something in an attached tool beside two circular ones."""
+    example = f"{AROUND}# handlers/work.py\n{textwrap.dedent(code)}"
+    lay_out(example, tmp_path, "letta")
+    found = {finding.rule for finding in findings_of(tmp_path)}
+    return {rule for rule in found if "handler" in rule or "loop" in rule}
+
+
+@pytest.mark.parametrize("code", CALLING_TOOLS.values(), ids=CALLING_TOOLS)
+def test_a_call_of_a_circular_tool_is_found(code: str, tmp_path: Path) -> None:
+    assert rules_of(tmp_path, code) == {"letta/circular-handler"}
+
+
+@pytest.mark.parametrize("code", NOT_CALLING_THEM.values(), ids=NOT_CALLING_THEM)
+def test_a_call_of_another_tool_is_let_be(code: str, tmp_path: Path) -> None:
+    assert rules_of(tmp_path, code) == set()
 
 
 @pytest.mark.parametrize("code", CIRCULAR.values(), ids=CIRCULAR)
