@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from .module_scope import imports_of
-from .package_names import Definition, HandlerPackage
 from .name_chains import Chain, chain_of, is_getter, made_by
+from .package_names import Definition, HandlerPackage
 from .string_values import Place, each_of, texts_of
 from .table_objects import tables_of
 

@@ -117,11 +117,12 @@ def _got(
         known = package.of(function, place.scope, place.names)
         alias = place.aliases.get(function.id) or (known and known.value)
         function = alias or function
-    if isinstance(function, ast.Call) and function.args and node.args:
-        if _last(function.func) in ("attrgetter", "methodcaller"):
-            texts = texts_of(function.args[0], package, place)
-            return (texts[0].split("."), node.args[0]) if texts else None
-    return None
+    if not (isinstance(function, ast.Call) and function.args and node.args):
+        return None
+    if _last(function.func) not in ("attrgetter", "methodcaller"):
+        return None
+    texts = texts_of(function.args[0], package, place)
+    return (texts[0].split("."), node.args[0]) if texts else None
 
 
 def _last(node: ast.expr) -> str:

@@ -95,10 +95,11 @@ def template_of(node: ast.AST) -> ast.expr | None:
     """The text whose holes an expression fills; None when it is no such expression."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return node.left
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in _FILLING:
-            return node.func.value
-    return None
+    function = node.func if isinstance(node, ast.Call) else None
+    is_filling = isinstance(function, ast.Attribute) and function.attr in _FILLING
+    return (
+        function.value if is_filling and isinstance(function, ast.Attribute) else None
+    )
 
 
 def texts_of(node: ast.expr, package: HandlerPackage, place: Place) -> tuple[str, ...]:
@@ -292,15 +293,16 @@ class _Texts:
         self, known: Definition, node: ast.Call, place: Place, steps: int
     ) -> tuple[dict[str, Definition], dict[str, ast.expr]]:
         """The names and the assigned values within a function that is called so."""
-        function = known.function
-        assert function is not None
         names: dict[str, Definition] = {}
-        placed = [a.arg for a in [*function.args.posonlyargs, *function.args.args]]
+        if known.function is None:
+            return {}, {}
+        takes = known.function.args
+        placed = [a.arg for a in [*takes.posonlyargs, *takes.args]]
         if known.class_ is not None and placed:
             own = known.class_
             first = placed.pop(0)
             names[first] = Definition("instance", known.scope, own.name, class_=own)
-        every = [*placed, *(a.arg for a in function.args.kwonlyargs)]
+        every = [*placed, *(a.arg for a in takes.kwonlyargs)]
         aliases: dict[str, ast.expr] = dict(self._package.assigned(known))
         given = dict(zip(placed, node.args, strict=False))
         given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
