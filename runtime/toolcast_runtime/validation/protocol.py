@@ -154,7 +154,11 @@ def _validator(revision: str, name: str) -> Any:
 def _schema(revision: str) -> dict[str, Any]:
     from importlib.resources import files
 
-    text = files(__package__).joinpath(f"protocol_schemas/{revision}.json").read_text("utf-8")
+    text = (
+        files(__package__)
+        .joinpath(f"protocol_schemas/{revision}.json")
+        .read_text("utf-8")
+    )
     schema: dict[str, Any] = json.loads(text)
     return schema
 
