@@ -18,9 +18,8 @@ WRITERS = {
     "toolcast_runtime/files/private_file.py",
 }
 READER = "toolcast_runtime/files/regular_file.py"
-# Through importlib.resources, which also reads out of an archive.
+# Through importlib, which also reads out of an archive.
 OTHER_READERS = {
-    "toolcast_letta/fields.py",
     "toolcast_runtime/tools/definitions.py",
     "toolcast/commands/init.py",
 }
@@ -87,6 +86,8 @@ def _of_attribute(node: ast.Attribute) -> Iterator[tuple[str, str]]:
             yield "write", words
     elif node.attr in METHODS or words == "sqlite3.connect":
         yield "write", words
+    elif words.startswith("files(__package__)"):
+        return  # What a package has with it.
     elif node.attr in READS or words in ("io.open", "builtins.open"):
         yield "read", words
 

@@ -41,7 +41,7 @@ REGISTRY = Registry(
     ledger=LedgerSettings(
         toolset="kirishima",
         variable="KIRISHIMA_LEDGER",
-        path=None,
+        path="state/kirishima.sqlite3",
         sink=None,
     ),
     providers=(EXTERNAL_TOOLS,),

@@ -15,6 +15,7 @@ from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, tool_line, usage_lines
+from ..facts.strict_clients import refused_by
 from ..model.endpoints import variable
 from ..model.model import Action, Client, Example, Toolset, ToolSpec
 from ..rendering.output_shape import JsonShape, PythonShape
@@ -211,6 +212,7 @@ def _definition(
     description = tool.model_description
     timeout = toolset.timeout if tool.timeout is None else tool.timeout
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
+    has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
     values: dict[str, Any] = {
         "generated": signature(f"{toolset.folder}/{tool.name}.yaml"),
@@ -232,6 +234,7 @@ def _definition(
         "service": tool.service,
         "permission": tool.permission,
         "deprecated": tool.deprecated,
+        "refused_by": (refused_by(mcp) or None) if has_mcp else None,
         "examples": [_example(example) for example in tool.examples] or None,
     }
     for target, part in context.definition_parts.items():
@@ -294,7 +297,9 @@ def _line(command: CliCommand) -> dict[str, str]:
     """One command of the CLI block; without a comment of its own it has the summary."""
     action, decision = command.action, command.tool.cli
     has_own = bool(action and action.summary) or bool(decision and decision.comment)
-    own = {"comment": str(comment_of(command))} if has_own else {}
+    text = str(comment_of(command))
+    is_summary = text.split() == command.tool.summary.split()
+    own = {"comment": text} if has_own or not is_summary else {}
     # As a shell reads them: an action may be called anything.
     words = " ".join(map(word, command.selectors))
     return {"words": words, "line": command.line, **own}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Sequence
 from typing import TextIO
 
 from .regular_file import NoRegularFile
@@ -21,8 +22,12 @@ for _flag in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY"):
     _ALL |= getattr(os, _flag, 0)
 
 
-def make_private(path: str) -> None:
+def make_private(path: str, beside: Sequence[str] = ()) -> None:
     """Makes an empty file where there is none, and the folder that it is to be in.
+
+    Args:
+        beside: endings of its name with which somebody will make other files later, which
+            must be no links or others' files either.
 
     Raises:
         NoRegularFile: a link, pipe, device or folder stands there.
@@ -34,6 +39,9 @@ def make_private(path: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _ALL
         os.close(os.open(path, flags, 0o600))
     _refuse_others(path, os.lstat(path))
+    for ending in beside:
+        with contextlib.suppress(FileNotFoundError):
+            _refuse_others(path + ending, os.lstat(path + ending))
 
 
 def append_to(path: str) -> TextIO:

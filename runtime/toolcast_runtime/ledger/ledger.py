@@ -20,17 +20,30 @@ _PATIENCE = 10.0
 
 
 def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
-    """The ledger of the settings; what is wrong with it shows at the first record.
+    """The ledger of the settings; what is wrong with its file shows at the first record.
+
+    Where nobody has named a file, the log says which one it is.
 
     Args:
         settings: where records go.
         package: the package that has to define the settings' function.
+
+    Raises:
+        LedgerError: no file is named, and the user has no folder for one.
     """
     if settings.sink is not None:
         return FunctionLedger(settings.sink, package)
     from .sqlite_ledger import SqliteLedger
 
-    return SqliteLedger(settings.file())
+    file = settings.file()
+    if settings.named() is None:
+        _logger.warning(
+            "calls of persistent tools are recorded in %s; %s, or `ledger.path` of the"
+            " toolset, names another file",
+            file,
+            settings.variable,
+        )
+    return SqliteLedger(file)
 
 
 class FunctionLedger:

@@ -58,8 +58,12 @@ class Recorder:
         if self._settings is None:
             _logger.error("tool %s is persistent, and there is no ledger", tool.name)
             return _unrecorded()
-        if self._ledger is None:
-            self._ledger = open_ledger(self._settings, self._package)
+        try:
+            if self._ledger is None:
+                self._ledger = open_ledger(self._settings, self._package)
+        except LedgerError:
+            _logger.exception("a call of %s is refused", tool.name)
+            return _unrecorded()
         ledger = self._ledger
         record = Record(
             id=_number(),

@@ -20,6 +20,8 @@ __all__ = [
 ]
 
 _VERSION = 1
+# The files that SQLite makes beside its own.
+_BESIDE = ("-wal", "-shm", "-journal")
 _BUSY_MILLISECONDS = 30_000
 _TABLE = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -109,7 +111,7 @@ def connected(path: Path) -> sqlite3.Connection:
         OSError: it cannot be made.
         sqlite3.Error: it cannot be used.
     """
-    make_private(str(path))
+    make_private(str(path), beside=_BESIDE)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         wait_for_others(connection, is_patient=True)

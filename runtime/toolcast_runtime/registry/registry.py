@@ -83,7 +83,7 @@ class Registry:
         self.declared_access = Access(clients, meant_for, needed)
         self._access = self.declared_access
         self._override = override
-        self._ledger = ledger
+        self._ledger = ledger.of(tools_package) if ledger is not None else None
         self._handlers = handlers
         self._providers = tuple(providers)
         self._router = router

@@ -18,12 +18,14 @@ _MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds environment variables that go to another host and are not made for it."""
     for path, owner, name in sent_variables(toolset):
-        starts = [_capitals(owner), _capitals(toolset.name)]
-        if _MADE_TO_BE_SENT.search(name) or _begins(name, starts):
+        owners = [_capitals(owner), _capitals(toolset.name)]
+        if _MADE_TO_BE_SENT.search(name) or any(
+            f"_{o}_" in f"_{name}_" for o in owners
+        ):
             continue
         message = f"the value of `{name}` would go to another host"
         help_ = (
-            f"name a variable for it: `{starts[0]}_...`, or one with `TOKEN` or `API_KEY`"
+            f"name a variable for it: `{owners[0]}_...`, or one with `TOKEN` or `API_KEY`"
             " in its name"
         )
         yield at_toolset(RULE, toolset, path, message, help_)
@@ -33,17 +35,13 @@ def _capitals(name: str) -> str:
     return re.sub(r"[^A-Z0-9]", "_", name.upper())
 
 
-def _begins(name: str, starts: list[str]) -> bool:
-    return any(name == start or name.startswith(f"{start}_") for start in starts)
-
-
 RULE = Rule(
     id="spec/variable-name",
     severity=Severity.ERROR,
     purpose="Checks that only environment variables made for it go to another host.",
     why=(
-        "The name of one has `TOKEN` or `API_KEY` in it, or begins with that of the server"
-        " or the toolset, or with `ROUTER`; one that holds a whole address ends in `URL`."
+        "The name of one has `TOKEN` or `API_KEY` in it, or that of the server or the"
+        " toolset, or `ROUTER`; one that holds a whole address ends in `URL`. "
         "A toolset may name any variable. One that sends `DATABASE_PASSWORD` to a host of"
         " its own would give away what was never meant for it."
     ),
