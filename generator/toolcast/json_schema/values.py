@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
+from toolcast_runtime.validation.compiled import build
 from toolcast_runtime.validation.json_bounds import measure
 from toolcast_runtime.validation.schema_visits import most_visits
-from toolcast_runtime.validation.validators import build
 
 from ..reading.tree import Path
 from ..wording import kinds

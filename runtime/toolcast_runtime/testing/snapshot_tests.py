@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from ..calls.tool_validators import Validators
 from ..registry import Registry, Tool
-from ..validation import Validators
 from .mcp_wire import raw_tools_list
 
 __all__ = ["GeneratedPackage", "snapshot_tests"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
+
+from .references import REFERENCES, References
 
 __all__ = ["MOST_WAYS", "most_visits", "multiplies"]
 
@@ -20,7 +21,6 @@ _MOST_STEPS = 20_000
 _SAME_PLACE = ("not", "if", "then", "else")
 _SAME_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _SAME_PLACE_MAPPINGS = ("dependentSchemas", "dependencies")
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 # Of each row at most one schema applies to one place.
 _DISJOINT_PROPERTIES = ("properties", "additionalProperties")
 _DISJOINT_ITEMS = ("prefixItems", "items", "additionalItems")
@@ -64,10 +64,9 @@ def multiplies(schema: Any, most: int = MOST_WAYS) -> bool:
 
 class _Counter:
     def __init__(self, root: Any, most: int) -> None:
-        self._root = root
+        self._references = References(root)
         self._most = most
         self._known: dict[tuple[int, int], int] = {}
-        self._anchors: dict[str, Any] | None = None
         self._ways: dict[int, int] = {}
 
     def ways(self, schema: Any) -> int:
@@ -110,7 +109,7 @@ class _Counter:
         return here + max(properties, items) + further
 
     def _same_place(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        for keyword in _REFERENCES:
+        for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 yield self._target(schema[keyword])
         for keyword in _SAME_PLACE:
@@ -135,41 +134,11 @@ class _Counter:
                 yield self.visits(value, levels)
 
     def _target(self, reference: str) -> Any:
-        fragment = unquote(reference[1:])
-        if not reference.startswith("#"):
+        found = self._references.targets(reference)
+        # One name in two places: which one is meant depends on the value.
+        if len(found) != 1:
             raise _TooMany
-        if fragment and not fragment.startswith("/"):
-            return self._anchored(fragment)
-        found = self._root
-        for step in fragment.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, (list, tuple)) and name.isdecimal():
-                found = found[int(name)] if int(name) < len(found) else None
-            else:
-                found = _mapping(found).get(name)
-        if found is None:
-            raise _TooMany
-        return found
-
-    def _anchored(self, name: str) -> Any:
-        if self._anchors is None:
-            self._anchors = {}
-            waiting = [self._root]
-            while waiting:
-                part = waiting.pop()
-                if isinstance(part, (list, tuple)):
-                    waiting.extend(part)
-                    continue
-                for keyword in ("$anchor", "$dynamicAnchor"):
-                    anchor = _mapping(part).get(keyword)
-                    if isinstance(anchor, str):
-                        # One name in two places: which one is meant depends on the value.
-                        known = self._anchors.setdefault(anchor, part)
-                        self._anchors[anchor] = part if known is part else None
-                waiting.extend(_mapping(part).values())
-        if self._anchors.get(name) is None:
-            raise _TooMany
-        return self._anchors[name]
+        return found[0]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

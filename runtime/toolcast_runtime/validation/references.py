@@ -1,0 +1,97 @@
+"""What the references of a JSON Schema lead to, in every dialect, and never out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote
+
+__all__ = ["REFERENCES", "References"]
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+"""The keywords whose value names another schema."""
+
+_ANCHORS = ("$anchor", "$dynamicAnchor")
+_IDS = ("$id", "id")
+
+
+class References:
+    """The places of a schema by all the ways in which a reference can name them.
+
+    A JSON pointer (`#/$defs/a`), an anchor (`#a`, by `$anchor`, `$dynamicAnchor`, `$id` of
+    draft-06 and draft-07, `id` of draft-04), and the address that a part gives itself by
+    `$id` or `id`, from which pointers of that part start.
+
+    Args:
+        root: the schema, valid or not.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+
+    def targets(self, reference: str) -> list[Any]:
+        """Everything that a reference may name; which one can depend on the value.
+
+        Returns:
+            Nothing for a reference out of the schema, or to nothing.
+        """
+        address, _, fragment = reference.partition("#")
+        fragment = unquote(fragment)
+        anchors, resources = self._names
+        bases = [self._root, *resources.values()] if not address else []
+        if address:
+            last = address.rpartition("/")[2]
+            bases = [
+                part
+                for own, part in resources.items()
+                if own == address or own.rpartition("/")[2] == last
+            ]
+        if not fragment:
+            return bases if address else bases[:1]
+        if fragment.startswith("/"):
+            found = [_pointed(base, fragment) for base in bases]
+        else:
+            found = anchors.get(fragment, [])
+        return _distinct(part for part in found if part is not None)
+
+    @cached_property
+    def _names(self) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+        """The parts by their anchors, and by the addresses that they give themselves."""
+        anchors: dict[str, list[Any]] = {}
+        resources: dict[str, Any] = {}
+        waiting = [self._root]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, (list, tuple)):
+                waiting.extend(part)
+            elif isinstance(part, Mapping):
+                waiting.extend(part.values())
+                for keyword in _ANCHORS:
+                    if isinstance(part.get(keyword), str):
+                        anchors.setdefault(part[keyword], []).append(part)
+                for keyword in _IDS:
+                    if isinstance(part.get(keyword), str):
+                        address, _, anchor = part[keyword].partition("#")
+                        if anchor:
+                            anchors.setdefault(anchor, []).append(part)
+                        if address:
+                            resources[address] = part
+        return anchors, resources
+
+
+def _pointed(base: Any, pointer: str) -> Any:
+    """What a JSON pointer names (RFC 6901); None for nothing."""
+    found = base
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, (list, tuple)):
+            is_index = name.isdecimal() and len(name) < 9
+            found = found[int(name)] if is_index and int(name) < len(found) else None
+        else:
+            found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def _distinct(parts: Iterator[Any]) -> list[Any]:
+    return list({id(part): part for part in parts}.values())
