@@ -19,7 +19,7 @@ from toolcast.commands.entry import main as toolcast
 from toolcast.encoders.markdown import fenced
 from toolcast.extensions import COMMANDS, fields_of, values
 from toolcast.model.language import schema
-from toolcast.rules.rule import Rule
+from toolcast.rules.rule import Rule, limit
 from toolcast.rules.table import built_in, rules
 from toolcast.targets.table import targets
 from toolcast.targets.target import Target
@@ -209,7 +209,7 @@ def _extension_page(name: str, distribution: str) -> str:
 def _rule(rule: Rule, heading: str = "##") -> str:
     parts = [
         f"{heading} {rule.id}\n",
-        f"*{rule.severity.word}.* {rule.purpose}\n",
+        f"*{rule.severity.word}{limit(rule)}.* {rule.purpose}\n",
         textwrap.fill(rule.why, 90, break_on_hyphens=False) + "\n",
     ]
     for word, text in (("Found", rule.bad), ("Right", rule.good)):

@@ -45,6 +45,7 @@ def _ledger_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Recorded calls go to a file of the session, also those of processes it starts."""
     file = tmp_path_factory.mktemp("ledger") / "ledger.sqlite3"
     os.environ["KIRISHIMA_LEDGER"] = str(file)
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ MAY_IMPORT = {
     },
     # The writer knows no tools.
     "output": {"findings"},
-    "reports": {"encoders", "findings", "reading"},
+    "reports": {"encoders", "findings", "reading", "repository"},
 }
 # What each distribution may import of the others.
 DISTRIBUTIONS_MAY_IMPORT = {

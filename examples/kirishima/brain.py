@@ -1,4 +1,4 @@
-"""A brain in forty lines: message -> tools -> model -> calls -> answer.
+"""A brain in sixty lines: message -> tools and prompt -> model -> calls -> answer.
 
 Kirishima's loop against any OpenAI-compatible endpoint. It calls tools as functions, its own
 and those of external servers alike, and speaks HTTP with the model only.
@@ -10,18 +10,21 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import httpx
 
-from generated.kirishima import registry
+from generated.kirishima import prompts, registry
+
+from .manage_prompt import lines_in_force
 
 MOST_TURNS = 8
+OWN_CLIENT = "internal"
 
 
 async def think(
-    message: str, *, history: Sequence[str] = (), client: str = "internal"
+    message: str, *, history: Sequence[str] = (), client: str = OWN_CLIENT
 ) -> str:
     """The model's answer to a message, once it has called what it wanted to call.
 
@@ -36,8 +39,10 @@ async def think(
     names = await registry.route_tools(message, catalog, history=history)
     tools = await registry.get_always_tools(client)
     tools += await registry.get_openai_tools_by_names(names, client)
+    offered = [tool["function"]["name"] for tool in tools]
     said: list[dict[str, Any]] = [
-        {"role": "user", "content": text} for text in (*history, message)
+        {"role": "system", "content": system_prompt(offered, client)},
+        *({"role": "user", "content": text} for text in (*history, message)),
     ]
     key = os.environ.get("BRAIN_KEY")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -57,6 +62,22 @@ async def think(
             calls = (_called(call, client) for call in answer["tool_calls"])
             said += await asyncio.gather(*calls)
     raise RuntimeError(f"the model still calls tools after {MOST_TURNS} turns")
+
+
+def system_prompt(offered: Iterable[str], client: str = OWN_CLIENT) -> str:
+    """What the model is told before a request: of its lines, and of the tools it gets.
+
+    It is made anew for each message, so that a line which `manage_prompt` adds holds from
+    the next turn on. The lines are the assistant's own: no other client gets them.
+    """
+    lines = lines_in_force() if client == OWN_CLIENT else []
+    own = "## Lines you gave yourself\n\n" + "".join(f"- {line}\n" for line in lines)
+    parts = [
+        "You are a personal assistant. Answer with what your tools gave you.\n",
+        own if lines else "",
+        prompts.guidance(offered, client),
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 async def _called(call: Mapping[str, Any], client: str) -> dict[str, Any]:

@@ -1,12 +1,14 @@
-"""The `get_personality` tool: the style guide of the model that is answering."""
+"""The `get_personality` tool: how the assistant sounds, for each model that may answer."""
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from whenever import Instant
 
 from toolcast_runtime import ToolError
 
@@ -14,42 +16,70 @@ __all__ = ["get_personality"]
 
 EMBEDDED = Path(__file__).with_name("style_guide.toml")
 FALLBACK = "default"
-FIELDS = ("tone", "formatting", "on_failure")
+LABELS = {
+    "tone": "Tone",
+    "formatting": "Formatting",
+    "on_failure": "When something does not work",
+}
+
+Style = Mapping[str, str]
 
 
 def get_personality() -> dict[str, Any]:
-    """The style that applies to the model KIRISHIMA_MODEL names, and the common rules.
+    """The styles of all models, and how the caller's model finds its own.
 
-    The guide is the file that KIRISHIMA_STYLE_GUIDE names, else the embedded one. The
-    style `default` holds for every model; each style whose name the model's name begins
-    with adds to it, the longest name last.
+    A tool is not told which model calls it, so that it gives every style and the model
+    takes the one with its name. Each is complete: `default` holds for every model, and a
+    style adds to it and to those whose names its own begins with.
+
+    The guide is the file that KIRISHIMA_STYLE_GUIDE names, else the embedded one.
 
     Raises:
         ToolError: the file is missing or no style guide.
     """
-    rules, styles = _guide()
-    model = os.environ.get("KIRISHIMA_MODEL", "").strip() or None
-    chosen = [FALLBACK, *_matching(model, styles)]
-    merged = {field: text for name in chosen for field, text in styles[name].items()}
-    return {"model": model, "style": chosen[-1], **merged, "rules": rules}
+    guide = _guide()
+    styles = _checked_styles(guide.get("styles"))
+    return {
+        "version": _checked_text(guide, "version"),
+        "generated_at": Instant.now().format_iso(),
+        "style_sections": {name: _section(name, styles) for name in styles},
+        "instructions": "\n".join(
+            [
+                _checked_text(guide, "instructions").strip(),
+                *(f"- {rule}" for rule in _checked_rules(guide.get("rules", []))),
+            ]
+        ),
+    }
 
 
-def _matching(model: str | None, styles: Iterable[str]) -> list[str]:
-    """The model's styles, general ones first; a provider before a slash is ignored."""
-    name = (model or "").rpartition("/")[2].casefold()
-    return sorted((s for s in styles if name.startswith(s.casefold())), key=len)
+def _section(name: str, styles: Mapping[str, Style]) -> str:
+    """The whole style of a name, a line a subject."""
+    chosen = [FALLBACK, *_beginnings_of(name, styles)]
+    merged = {field: text for one in chosen for field, text in styles[one].items()}
+    return "\n".join(f"{label}: {merged[field]}" for field, label in LABELS.items())
 
 
-def _guide() -> tuple[list[str], dict[str, dict[str, str]]]:
+def _beginnings_of(name: str, styles: Iterable[str]) -> list[str]:
+    """The styles that hold for a name, general ones first, itself last."""
+    folded = name.casefold()
+    return sorted((s for s in styles if folded.startswith(s.casefold())), key=len)
+
+
+def _guide() -> dict[str, Any]:
     configured = os.environ.get("KIRISHIMA_STYLE_GUIDE", "").strip()
     try:
-        text = Path(configured or EMBEDDED).read_text(encoding="utf-8")
-        guide = tomllib.loads(text)
+        return tomllib.loads(Path(configured or EMBEDDED).read_text(encoding="utf-8"))
     except OSError as error:
         raise ToolError("The style guide cannot be read.") from error
     except ValueError as error:
         raise ToolError(f"The style guide is not TOML in UTF-8: {error}") from error
-    return _checked_rules(guide.get("rules", [])), _checked_styles(guide.get("styles"))
+
+
+def _checked_text(guide: Mapping[str, Any], name: str) -> str:
+    text = guide.get(name)
+    if not isinstance(text, str):
+        raise ToolError(f"The style guide's `{name}` must be a text.")
+    return text
 
 
 def _checked_rules(rules: Any) -> list[str]:
@@ -58,18 +88,18 @@ def _checked_rules(rules: Any) -> list[str]:
     return rules
 
 
-def _checked_styles(styles: Any) -> dict[str, dict[str, str]]:
+def _checked_styles(styles: Any) -> Mapping[str, Style]:
     if not isinstance(styles, dict) or FALLBACK not in styles:
         raise ToolError(f"The style guide needs a style named `{FALLBACK}`.")
     for name, style in styles.items():
-        if not isinstance(style, dict) or not set(style) <= set(FIELDS):
+        if not isinstance(style, dict) or not set(style) <= set(LABELS):
             raise ToolError(
-                f"The style guide's `{name}` may hold only {', '.join(FIELDS)}."
+                f"The style guide's `{name}` may hold only {', '.join(LABELS)}."
             )
         if not all(isinstance(text, str) for text in style.values()):
             raise ToolError(f"The style guide's `{name}` must hold texts.")
-    if set(styles[FALLBACK]) != set(FIELDS):
+    if set(styles[FALLBACK]) != set(LABELS):
         raise ToolError(
-            f"The style guide's `{FALLBACK}` needs all of {', '.join(FIELDS)}."
+            f"The style guide's `{FALLBACK}` needs all of {', '.join(LABELS)}."
         )
     return styles

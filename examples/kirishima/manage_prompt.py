@@ -13,7 +13,7 @@ from .arguments import clean_text, needed, row_id
 from .moments import millis, utc_text
 from .store import database
 
-__all__ = ["manage_prompt"]
+__all__ = ["lines_in_force", "manage_prompt"]
 
 Action = Literal["add", "delete", "list"]
 
@@ -34,10 +34,7 @@ def manage_prompt(
             is no such line.
     """
     if action == "list":
-        with database() as connection:
-            rows = connection.execute(
-                "SELECT * FROM prompt_lines WHERE deleted_at IS NULL ORDER BY id"
-            ).fetchall()
+        rows = _in_force()
     elif action == "add":
         line = _one_line(needed(prompt_text, "prompt_text"))
         reason = clean_text(needed(reasoning, "reasoning"), "reasoning")
@@ -49,6 +46,22 @@ def manage_prompt(
         with database(write=True) as connection:
             rows = [_delete(connection, wanted, why)]
     return {"action": action, "prompts": [_as_json(row) for row in rows]}
+
+
+def lines_in_force() -> list[str]:
+    """The lines that the system prompt has now, oldest first.
+
+    Raises:
+        ToolError: the store is busy.
+    """
+    return [row["text"] for row in _in_force()]
+
+
+def _in_force() -> list[sqlite3.Row]:
+    with database() as connection:
+        return connection.execute(
+            "SELECT * FROM prompt_lines WHERE deleted_at IS NULL ORDER BY id"
+        ).fetchall()
 
 
 def _one_line(text: str) -> str:

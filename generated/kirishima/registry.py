@@ -15,6 +15,7 @@ CLIENTS = {
     "internal": Client(
         allow="*",
         restrict=(),
+        permissions=("prompt.write",),
     ),
     "copilot": Client(
         allow=("github_issue", "get_personality"),
@@ -40,7 +41,7 @@ REGISTRY = Registry(
     ledger=LedgerSettings(
         toolset="kirishima",
         variable="KIRISHIMA_LEDGER",
-        path=None,
+        path="state/kirishima.sqlite3",
         sink=None,
     ),
     providers=(EXTERNAL_TOOLS,),

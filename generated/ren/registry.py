@@ -45,6 +45,7 @@ CLIENTS = {
     "workspace": Client(
         allow=(
             "send_to_ren",
+            "read_bridge_history",
             "write_pending_thoughts",
             "check_system_health",
             "create_notecard",

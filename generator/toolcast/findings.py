@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -9,10 +10,12 @@ from itertools import groupby
 from typing import NamedTuple
 
 __all__ = [
+    "MOST_ALIKE",
     "MOST_SHOWN",
     "Finding",
     "Place",
     "Severity",
+    "grouped",
     "has_errors",
     "in_order",
     "to_show",
@@ -20,7 +23,10 @@ __all__ = [
 
 MOST_SHOWN = 100
 """How many findings of one file are printed; of the others, how many there are."""
+MOST_ALIKE = 5
+"""How many findings that say the same of different names are printed one by one."""
 _LONGEST = 600
+_NAMES = re.compile(r"`[^`]*`|[0-9][0-9,.]*")
 
 
 class Severity(IntEnum):
@@ -63,6 +69,7 @@ class Finding:
         message: what is wrong, lower case, names in backticks.
         help: what to do; empty when the message says it already.
         source_line: the text of the line at the place, for the excerpt under the message.
+        alike: the places of further findings for which this one stands; see `grouped`.
     """
 
     rule: str
@@ -71,6 +78,7 @@ class Finding:
     message: str
     help: str = ""
     source_line: str = field(default="", compare=False)
+    alike: tuple[Place, ...] = field(default=(), compare=False)
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -80,6 +88,26 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
         unique,
         key=lambda f: (f.place.file, f.place.line, f.place.column, f.rule, f.message),
     )
+
+
+def grouped(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings in order, where one stands for all that say the same of other names.
+
+    A few alike stay as they are. What is alike has the rule, the severity, and the words of
+    message and help in common; names in backticks and numbers may differ.
+    """
+    kinds: dict[object, list[Finding]] = {}
+    for finding in findings:
+        words = (_NAMES.sub("`", text) for text in (finding.message, finding.help))
+        kinds.setdefault((finding.rule, finding.severity, *words), []).append(finding)
+    shown: list[Finding] = []
+    for first, *others in kinds.values():
+        if len(others) < MOST_ALIKE:
+            shown += [first, *others]
+        else:
+            places = tuple(other.place for other in others)
+            shown.append(replace(first, alike=places))
+    return in_order(shown)
 
 
 def to_show(findings: Iterable[Finding]) -> list[Finding]:

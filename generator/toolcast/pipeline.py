@@ -62,8 +62,8 @@ def generate(
         return Generated(workspace, {}, in_order(findings))
 
     progress.stage("checking")
-    findings += check_workspace(workspace)
     day = today or datetime.date.today()
+    findings += check_workspace(workspace, day)
     findings = in_order(without_suppressed(workspace, findings, day))
     if has_errors(findings):
         return Generated(workspace, {}, findings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["WORKSPACE_FILE", "find_root"]
+__all__ = ["WORKSPACE_FILE", "find_misnamed", "find_root"]
 
 WORKSPACE_FILE = "toolcast.yaml"
 
@@ -19,3 +19,13 @@ def find_root(start: str) -> str | None:
         if parent == folder:
             return None
         folder = parent
+
+
+def find_misnamed(folder: str) -> str | None:
+    """What a folder has instead of toolcast.yaml: `toolcast.yml`, `Toolcast.yaml`."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return None
+    wanted = (WORKSPACE_FILE, WORKSPACE_FILE.replace(".yaml", ".yml"))
+    return next((name for name in names if name.lower() in wanted), None)

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from .encoders.layout import text_width
-from .findings import Finding, Severity
+from .findings import Finding, Place, Severity, grouped, to_show
 from .reading.characters import is_plain
+from .repository import path_in_repository
 
-__all__ = ["FORMATS", "printable", "summary"]
+__all__ = ["FORMATS", "UNTOLD", "About", "printable", "summary"]
 
 _EXPLAIN_COLUMN = 60
+_NAMED = 2
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
+
+
+class About(NamedTuple):
+    """What findings are about, and how much of them is printed.
+
+    Attributes:
+        root: the project's folder; None when it does not matter.
+        tools: how many tools were read.
+        outputs: how many files their specs give.
+        every: prints also as text each of those that are alike.
+    """
+
+    root: str | None = None
+    tools: int = 0
+    outputs: int = 0
+    every: bool = False
+
+
+UNTOLD = About()
+"""Nothing about findings beyond what stands in them."""
 
 
 def printable(text: str) -> str:
@@ -35,15 +59,15 @@ def summary(findings: Sequence[Finding]) -> str:
     return ", ".join(counts)
 
 
-def _text(findings: Sequence[Finding], *, colour: bool = False) -> str:
-    return "".join(_one(finding, colour) for finding in findings)
+def _text(
+    findings: Sequence[Finding], about: About = UNTOLD, *, colour: bool = False
+) -> str:
+    shown = findings if about.every else grouped(findings)
+    return "".join(_one(finding, colour) for finding in to_show(shown))
 
 
 def _one(finding: Finding, colour: bool) -> str:
-    place = finding.place
-    where = printable(place.file)
-    if place.line:
-        where += f":{place.line}:{place.column}"
+    place, where = finding.place, _where(finding.place)
     word = finding.severity.word
     if colour:
         word = f"\x1b[{_COLOURS[finding.severity]}m{word}\x1b[0m"
@@ -52,7 +76,21 @@ def _one(finding: Finding, colour: bool) -> str:
         text += _excerpt(finding)
     help_ = f"  help: {printable(finding.help)}" if finding.help else ""
     explain = f"toolcast explain {finding.rule}"
-    return f"{text}{help_.ljust(_EXPLAIN_COLUMN)}  {explain}\n"
+    text += f"{help_.ljust(_EXPLAIN_COLUMN)}  {explain}\n"
+    return text + _alike(finding.alike) if finding.alike else text
+
+
+def _where(place: Place) -> str:
+    line = f":{place.line}:{place.column}" if place.line else ""
+    return f"{printable(place.file)}{line}"
+
+
+def _alike(places: Sequence[Place]) -> str:
+    named = ", ".join(map(_where, places[:_NAMED]))
+    return (
+        f"  and {len(places):,} more like it, the next at {named};"
+        " `toolcast check --all` shows each\n"
+    )
 
 
 def _excerpt(finding: Finding) -> str:
@@ -73,7 +111,17 @@ def _excerpt(finding: Finding) -> str:
     )
 
 
-def _json(findings: Sequence[Finding], *, colour: bool = False) -> str:
+def _json(
+    findings: Sequence[Finding], about: About = UNTOLD, *, colour: bool = False
+) -> str:
+    severities = Counter(finding.severity.word for finding in findings)
+    counts = {
+        "tools": about.tools,
+        "outputs": about.outputs,
+        "severities": {word: severities[word] for word in ("error", "warning", "note")},
+        "rules": dict(sorted(Counter(f.rule for f in findings).items())),
+        "files": dict(sorted(Counter(f.place.file for f in findings).items())),
+    }
     listed = [
         {
             "rule": finding.rule,
@@ -85,13 +133,16 @@ def _json(findings: Sequence[Finding], *, colour: bool = False) -> str:
             "message": finding.message,
             "help": finding.help,
         }
-        for finding in findings
+        for finding in to_show(findings)
     ]
-    return json.dumps({"findings": listed}, ensure_ascii=True, indent=2) + "\n"
+    value = {"summary": counts, "findings": listed}
+    return json.dumps(value, ensure_ascii=True, indent=2) + "\n"
 
 
-def _github(findings: Sequence[Finding], *, colour: bool = False) -> str:
-    """Workflow commands.
+def _github(
+    findings: Sequence[Finding], about: About = UNTOLD, *, colour: bool = False
+) -> str:
+    """Workflow commands; GitHub looks for the files below the repository's own folder.
 
     Source: GitHub Docs, "Workflow commands for GitHub Actions".
     """
@@ -100,10 +151,11 @@ def _github(findings: Sequence[Finding], *, colour: bool = False) -> str:
         Severity.WARNING: "warning",
         Severity.NOTE: "notice",
     }
+    above = path_in_repository(about.root) if about.root is not None else ""
     rows = []
-    for finding in findings:
+    for finding in to_show(findings):
         place = finding.place
-        properties = [f"file={_property(place.file)}"]
+        properties = [f"file={_property(above + place.file)}"]
         if place.line:
             properties += [f"line={place.line}", f"col={place.column}"]
             properties += [f"endColumn={place.end_column}"]
@@ -126,4 +178,4 @@ FORMATS: dict[str, Callable[..., str]] = {
     "json": _json,
     "github": _github,
 }
-"""`(findings, colour=) -> text`, by the word of `--format`."""
+"""`(findings, about, colour=) -> text`, by the word of `--format`."""

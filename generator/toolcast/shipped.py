@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 
+from toolcast_runtime.files.regular_file import read_regular
+
 __all__ = ["package_folders", "shipped", "templates_folder"]
 
+_LARGEST = 8 * 1024 * 1024
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -18,8 +21,7 @@ def shipped(*path: str) -> bytes:
     Raises:
         OSError: the installation is not whole.
     """
-    with open(os.path.join(_HERE, *path), "rb") as stream:
-        return stream.read()
+    return read_regular(os.path.join(_HERE, *path), _LARGEST)
 
 
 def templates_folder() -> str:

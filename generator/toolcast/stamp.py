@@ -17,9 +17,13 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.regular_file import read_regular
+
 __all__ = ["Ended", "known_digests", "note_digests", "remember", "repeated"]
 
 _EACH = 20
+_LARGEST = 256 * 1024 * 1024
 _MOST_PATHS = 100_000
 _PASSED_BY = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
 _PART = "\0\0\n"
@@ -55,9 +59,8 @@ def repeated(root: str, command: str) -> Ended | None:
         return None
     for line in recent.split("\0") if recent else []:
         digest, _, path = line.partition(" ")
-        with open(path, "rb") as stream:
-            if hashlib.sha256(stream.read()).hexdigest() != digest:
-                return None
+        if hashlib.sha256(read_regular(path, _LARGEST)).hexdigest() != digest:
+            return None
     if recent:
         # By now these files are old enough for their stat values to tell.
         parts[2] = ""
@@ -223,29 +226,33 @@ def _folder(root: str) -> str | None:
     return os.path.join(place, hashlib.sha256(os.fsencode(real)).hexdigest()[:32])
 
 
+def _opened(root: str, *, create: bool) -> Folder | None:
+    """The project's folder in the cache; None when nobody but its owner can vouch for it."""
+    path = _folder(root)
+    if path is None:
+        return None
+    folder = Folder.at(path, create=create, mode=0o700)
+    if folder.is_private():
+        return folder
+    with folder:
+        return None
+
+
 def _read(root: str, name: str) -> str:
-    path = os.path.join(_folder(root) or os.devnull, name)
     with contextlib.suppress(OSError):
-        if stat.S_ISREG(os.lstat(path).st_mode):
-            with open(path, "rb") as stream:
-                return stream.read().decode("utf-8", "surrogateescape")
+        folder = _opened(root, create=False)
+        if folder is not None:
+            with folder:
+                data = folder.read(name, _LARGEST)
+            return data.decode("utf-8", "surrogateescape")
     return ""
 
 
 def _write(root: str, name: str, text: str) -> None:
     """Replaces a file as a whole; a cache folder that cannot be written is no error."""
-    folder = _folder(root)
-    if folder is None:
-        return
-    temporary = os.path.join(folder, f"{name}.{os.urandom(8).hex()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with contextlib.suppress(OSError):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        try:
-            with open(os.open(temporary, flags, 0o600), "wb") as stream:
-                stream.write(text.encode("utf-8", "surrogateescape"))
-            os.replace(temporary, os.path.join(folder, name))
-        except OSError:
-            os.unlink(temporary)
-            raise
+        folder = _opened(root, create=True)
+        if folder is not None:
+            with folder:
+                data = text.encode("utf-8", "surrogateescape")
+                folder.write(name, data, mode=0o600)

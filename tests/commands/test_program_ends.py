@@ -151,10 +151,10 @@ def test_a_read_only_folder(project: Any, folder: str) -> None:
 
 
 def test_another_run_is_writing(project: Any) -> None:
-    from toolcast.output.folder import Folder
-    from toolcast.output.lock import locked
+    from toolcast_runtime.files.folder import Folder
+    from toolcast_runtime.files.folder_lock import locked
 
-    with Folder.of_project(str(project.root / "generated")) as folder, locked(folder):
+    with Folder.at(str(project.root / "generated")) as folder, locked(folder):
         second = project.toolcast("generate")
         assert second.returncode == 2
         assert second.stderr == "error: another run is writing into this folder\n"

@@ -34,7 +34,8 @@ def test_every_advertised_parameter_reaches_the_handler(
 ) -> None:
     from toolcast_runtime.calls.handlers import adapt_handler
 
-    handler = adapt_handler(str(tool.handler), frozenset(tool.properties))
+    package = str(tool.handler).partition(".")[0]
+    handler = adapt_handler(str(tool.handler), tool.parameters, package)
     assert handler.not_taken(tool.properties) == []
 
 

@@ -140,7 +140,7 @@ def test_results_are_text(toy: Callable[[str], BaseTool]) -> None:
     assert through_tool_node(toy("rows"), {}).content == '["é", {"a": 1}, null]'
     assert toy("text").invoke({}) == "plain"
     assert toy("nothing").invoke({}) == "null"
-    assert json.loads(toy("blocks").invoke({})) == [{"type": "text", "text": "hello"}]
+    assert toy("blocks").invoke({}) == [{"type": "text", "text": "hello"}]
 
 
 def test_errors_are_tool_errors(toy: Callable[[str], BaseTool]) -> None:

@@ -26,6 +26,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(400))
 
 
+@pytest.fixture(autouse=True)
+def own_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is saved is sealed with a key of the test, not of who runs it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user-state"))
+
+
 @pytest.fixture
 def make_project(make_project: Callable[..., Any]) -> Callable[..., Any]:
     """As elsewhere, for projects that list the extension."""

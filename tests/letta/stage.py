@@ -25,8 +25,8 @@ from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
 from toolcast_letta.plan.verification import Verification, verify
+from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaApi
-from toolcast_letta.v1.baseline import Baselines
 from toolcast_letta.v1.reading import read_current
 from toolcast_letta.v1.rollback import RolledBack, roll_back
 from toolcast_letta.v1.server_backend import ServerBackend
@@ -131,10 +131,11 @@ class Stage:
     def verify(self, **calls: Any) -> Verification:
         return verify(self.backend, self.desired(), Calls(**calls))
 
-    def roll_back(self) -> RolledBack:
+    def roll_back(self, *restore: str) -> RolledBack:
         api = self.api
         baseline = self.baselines.latest("toy", api.base_url)
-        return roll_back(api, self.desired(), baseline, self.baselines)
+        desired = self.desired()
+        return roll_back(api, desired, baseline, self.baselines, restore=restore)
 
     def agent(self, agent_id: str = "") -> Any:
         return self.ask("GET", f"/v1/agents/{agent_id or self.agent_id}")

@@ -32,24 +32,24 @@ def test_the_first_plan_names_everything_that_it_adds(toy: Any) -> None:
         " (not shown))  # rolling back leaves the entry\n"
         "\n"
         "  registry, for every agent of the organisation\n"
-        "    + delete_note  (registered)  # rolling back leaves it registered\n"
-        "    + end_day  (registered)  # rolling back leaves it registered\n"
-        "    + list_plain  (registered)  # rolling back leaves it registered\n"
-        "    + search_notes  (registered)  # rolling back leaves it registered\n"
-        "    + wake_agent  (registered)  # rolling back leaves it registered\n"
+        "    + delete_note, end_day, list_plain, search_notes,\n"
+        "      wake_agent  (registered)  # rolling back leaves it registered\n"
         "\n"
         "  tools of keeper\n"
-        "    + delete_note  (attached)\n"
-        "    + end_day  (attached)\n"
-        "    + search_notes  (attached)\n"
+        "    + delete_note, end_day, search_notes  (attached)\n"
         "\n"
         "  rules of keeper\n"
-        "    + delete_note continue_loop\n"
-        "    + end_day exit_loop\n"
-        "    + search_notes continue_loop\n"
-        "    + delete_note requires_approval\n"
+        "    + delete_note, search_notes, archival_memory_search  continue_loop\n"
+        "    + end_day  exit_loop\n"
+        "    + delete_note  requires_approval\n"
         "\n"
-        "Plan: 13 to add, 0 to change, 0 to remove.\n"
+        "  keeper keeps conversation_search, memory_insert, memory_replace, send_message,\n"
+        "               their_tool, archival_memory_search\n"
+        "\n"
+        "warning: keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
+        " that it goes on, and what is not the toolset's stays as it is\n"
+        "\n"
+        "Plan: 14 to add, 0 to change, 0 to remove.\n"
     )
     changing = [one for one in toy.fake.faults.seen if one[0] != "GET"]
     assert changing == [("POST", "/v1/tools/mcp/servers/test")], "it only looks"
@@ -66,6 +66,7 @@ def test_apply_attaches_in_one_request_and_keeps_what_is_not_ours(toy: Any) -> N
         ("delete_note", "continue_loop"),
         ("delete_note", "requires_approval"),
         ("end_day", "exit_loop"),
+        ("archival_memory_search", "continue_loop"),
     }
     agent = f"/v1/agents/{toy.agent_id}"
     patches = [one for one in toy.fake.faults.seen if one == ("PATCH", agent)]
@@ -109,18 +110,19 @@ def test_an_agent_of_another_type_is_refused(make_toy: Callable[..., Any]) -> No
 
 def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
     from toolcast_letta.plan.plan import Plan, PlanFileError
+    from toolcast_letta.state.seal import Seal
 
     file = tmp_path / "plan.json"
     plan = toy.plan()
-    plan.save(file)
-    loaded = Plan.load(file)
+    plan.save(file, Seal())
+    loaded = Plan.load(file, Seal())
     assert loaded.id == plan.id
     assert loaded.changes == plan.changes
     text = file.read_text()
     assert "s3cret" not in text
     file.write_text(text.replace("exit_loop", "continue_loop"))
     with pytest.raises(PlanFileError, match="was changed after"):
-        Plan.load(file)
+        Plan.load(file, Seal())
     assert toy.apply(loaded).changed
 
 

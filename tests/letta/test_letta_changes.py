@@ -74,7 +74,8 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
         "memory_replace",
         "send_message",
         "their_tool",
-    }
+        "find_notes",
+    }, "neither name would be worse than the new one"
 
 
 def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
@@ -171,8 +172,14 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     toy.apply()
     found = toy.verified()
     assert verification_text(found) == (
-        "run delete_note by keeper: left out (it changes data, or needs approval)\n"
+        "warning: keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
+        " that it goes on, and what is not the toolset's stays as it is\n"
+        "run delete_note by keeper: left out (it changes data, or needs approval;"
+        " --call-changing calls it)\n"
         "run search_notes by keeper: ok (1 example)\n"
+        "keeper has 3 of 3 canonical tools: delete_note, end_day, search_notes\n"
+        "keeper has 6 others: archival_memory_search, conversation_search,"
+        " memory_insert, memory_replace, send_message, their_tool\n"
         "attached_count: 9 (baseline 6 + 3)  keeper\n"
         "all_match: true\n"
     )

@@ -44,7 +44,7 @@ def test_from_plan_to_rollback(run: Callable[..., Result], toy: Any) -> None:
     planned = run("plan", "--out", "letta.plan.json")
     assert planned.exit_code == 0, planned.output
     assert planned.output.endswith(
-        "Plan: 13 to add, 0 to change, 0 to remove.\n"
+        "Plan: 14 to add, 0 to change, 0 to remove.\n"
         "Saved: toolcast letta apply letta.plan.json\n"
     )
     text = Path("letta.plan.json").read_text()
@@ -54,8 +54,8 @@ def test_from_plan_to_rollback(run: Callable[..., Result], toy: Any) -> None:
     assert applied.exit_code == 0, applied.output
     assert applied.output.splitlines()[1:] == [
         "created the entry toy",
-        "keeper: 9 tools and 9 rules in one request",
-        "tools+rules synced - 9 tools, 9 rules",
+        "keeper: 9 tools and 10 rules in one request",
+        "tools+rules synced - 9 tools, 10 rules",
     ]
     found = run("verify")
     assert found.exit_code == 0, found.output
@@ -90,7 +90,7 @@ def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> No
 
 def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
     plan = json.loads(run("plan", "--format", "json").stdout)
-    assert plan["format"] == "toolcast-letta-plan/2"
+    assert plan["format"] == "toolcast-letta-plan/3"
     assert plan["changes"][0] == {
         "action": "+",
         "layer": "server",
@@ -103,7 +103,11 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
     assert json.loads(applied.stdout)["tools"] == 9
     found = json.loads(run("verify", "--format", "json").stdout)
     assert found["all_match"] is True
-    assert found["agents"] == [{"agent": "keeper", "attached": 9, "baseline": 6}]
+    [agent] = found["agents"]
+    ours = ["delete_note", "end_day", "search_notes"]
+    assert (agent["attached"], agent["canonical"], agent["baseline"]) == (9, 3, 6)
+    assert (agent["gained"], agent["lost"]) == (ours, [])
+    assert set(agent["names"]) > set(ours)
     back = json.loads(run("rollback", "--format", "json").stdout)
     assert (back["agents"], back["lost"]) == (1, [])
 
@@ -147,7 +151,10 @@ def test_a_wrong_key(run: Callable[..., Result], toy: Any) -> None:
     toy.world.password = "another"
     result = run("plan")
     assert result.exit_code == 1
-    assert result.output == "error: GET /v1/tools/count: HTTP 401: Unauthorized\n"
+    assert result.output == (
+        f"error: Letta at {toy.fake.url} asks for its key, and LETTA_API_KEY is not the"
+        " one that it asks (HTTP 401)\n"
+    )
 
 
 def test_an_environment_that_lacks_something(
@@ -185,8 +192,9 @@ def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) ->
     result = run("plan", "--out", "p.json")
     assert result.exit_code == 1
     assert "help: rename the tool, or name it: --allow-capture end_day" in result.output
-    assert result.output.endswith("Refused: 1 blocker.\n")
-    assert run("apply", "p.json").exit_code == 1
+    assert "`end_day` belongs to a custom tool" in result.output
+    assert result.output.endswith("Refused: 1 blocker.\nNot saved: p.json\n")
+    assert not Path("p.json").exists()
     assert run("apply", "--yes", "--allow-capture", "end_day").exit_code == 0
 
 

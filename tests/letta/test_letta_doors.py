@@ -22,16 +22,17 @@ def test_an_unknown_version_is_refused(toy: Any, version: str) -> None:
 def test_a_newer_server_refuses_private_addresses(make_toy: Any) -> None:
     toy = make_toy(toolset=TOOLSET.replace("mcp.test", "127.0.0.1:9"))
     toy.world.servers["http://127.0.0.1:9/mcp"] = toy.mcp
-    assert toy.plan().warnings == ()
+    refuses = "refuses MCP servers at private addresses"
+    assert not any(refuses in warning for warning in toy.plan().warnings)
     toy.world.version = "0.16.7"
-    assert "refuses MCP servers at private addresses" in toy.plan().warnings[0]
+    assert refuses in toy.plan().warnings[0]
 
 
 def test_the_cloud_is_never_changed(toy: Any) -> None:
     plan = toy.plan()
     api = LettaApi("https://api.letta.com")
     from toolcast_letta.plan.applying import apply_plan
-    from toolcast_letta.v1.baseline import Baselines
+    from toolcast_letta.state.baseline import Baselines
     from toolcast_letta.v1.server_backend import ServerBackend
 
     with pytest.raises(Refused, match="Letta's cloud"):

@@ -12,8 +12,8 @@ import pytest
 
 from tests.letta.fake_letta import Fault
 from toolcast_letta.plan.backend import Refused
+from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaError
-from toolcast_letta.v1.baseline import Baselines
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import Refused
-from toolcast_letta.v1.baseline import AnotherRun, Baselines
+from toolcast_letta.state.baseline import AnotherRun, Baselines
 
 
 def stopped(toy: Any, plan: Any, *lines: str) -> None:

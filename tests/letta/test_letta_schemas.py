@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.letta.fake_letta.schemas import health, normalized, stored_schema
-from toolcast_letta.plan.schema_health import schema_problems
-from toolcast_letta.plan.stored_schemas import stored_parameters, without_injected
+from toolcast_letta.schemas.health import schema_problems
+from toolcast_letta.schemas.stored import stored_parameters, without_injected
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "mcp").glob("*.json"))
 

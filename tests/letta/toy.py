@@ -19,8 +19,8 @@ from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
 from toolcast_letta.plan.verification import Verification, verify
+from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaApi
-from toolcast_letta.v1.baseline import Baselines
 from toolcast_letta.v1.rollback import RolledBack, roll_back
 from toolcast_letta.v1.server_backend import ServerBackend
 
@@ -165,10 +165,11 @@ class Toy:
     def verified(self, **calls: Any) -> Verification:
         return verify(self.backend(), self.desired(), Calls(**calls))
 
-    def rolled_back(self) -> RolledBack:
+    def rolled_back(self, *restore: str) -> RolledBack:
         baselines = Baselines(self.state)
         baseline = baselines.latest("toy", self.fake.url)
-        return roll_back(self.api(), self.desired(), baseline, baselines)
+        api, desired = self.api(), self.desired()
+        return roll_back(api, desired, baseline, baselines, restore=restore)
 
     def rename(self, old: str, new: str, *, declared: bool = True) -> None:
         """Renames a tool's spec and deploys."""

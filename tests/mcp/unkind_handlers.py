@@ -21,7 +21,7 @@ def add(a: int, b: int = 5) -> dict[str, int]:
     return {"sum": a + b}
 
 
-def echo(**arguments: Any) -> Mapping[str, Any]:
+def echo(arguments: Mapping[str, Any], /) -> Mapping[str, Any]:
     return arguments
 
 

@@ -15,6 +15,7 @@ from toolcast.commands.entry import main
 
 GREET = """
 summary: Greet somebody.
+when_to_use: At the beginning.
 parameters:
   type: object
   properties: {name: {type: string, description: Who is greeted.}}
@@ -22,6 +23,7 @@ handler: handlers.toy:greet
 """
 PART = """
 summary: Part from somebody.
+when_to_use: At the end.
 parameters: {type: object, additionalProperties: false}
 handler: handlers.toy:part
 """

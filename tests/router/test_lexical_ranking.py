@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.router.catalogues import catalogues, figures, messages
-from toolcast_runtime.router import RoutedTool, Router
+from toolcast_runtime.router import Route, RoutedTool, Router
 from toolcast_runtime.router.lexical_ranking import ranking
 
 TOOLS = catalogues()
@@ -56,6 +56,64 @@ def test_a_message_is_matched_by_stem_beginning_and_part_of_a_name() -> None:
     assert index.route("lamps").names == ("lamp",)
     assert index.route("mail").names == ("sendMail",)
     assert index.route("who gets a CC?").names == ("sendMail",)
+
+
+def own_tools() -> list[RoutedTool]:
+    """What Kirishima has without the servers that the catalogues add."""
+    dumped = ("git_", "get_current_time", "convert_time")
+    return [tool for tool in TOOLS["kirishima"] if not tool.name.startswith(dumped)]
+
+
+@pytest.mark.parametrize("tools", [TOOLS["kirishima"], own_tools()], ids=["all", "own"])
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("remind me tomorrow at 9 to water the plants", {"stickynotes"}),
+        ("Tomorrow at 9, please remind me to water the plants.", {"stickynotes"}),
+        ("Remind me to buy milk and eggs on the way home", {"stickynotes"}),
+        ("Put dentist in my calendar for Friday 10am", {"calendar"}),
+        ("Turn the lights off", {"smarthome"}),
+    ],
+)
+def test_a_plain_message_is_routed(
+    message: str, names: set[str], tools: list[RoutedTool]
+) -> None:
+    route = ranking(tools).route(message)
+    assert not route.doubt
+    assert names <= set(route.names)
+    assert len(route.names) <= len(tools) / 2
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "hello",
+        "Good morning!",
+        "Hi there, how are you?",
+        "Thanks, that was great!",
+        "Thank you very much, and good night",
+    ],
+)
+@pytest.mark.parametrize("catalogue", sorted(TOOLS))
+def test_a_greeting_needs_no_routed_tool(message: str, catalogue: str) -> None:
+    assert ranking(TOOLS[catalogue]).route(message) == Route(())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Thanks, do it",
+        "Hello, yes",
+        "Great!",
+        "Perfect.",
+        "ok",
+        "And then?",
+        "hi " * 99,
+    ],
+)
+def test_what_may_be_an_answer_is_no_greeting(message: str) -> None:
+    tools = TOOLS["kirishima"]
+    assert len(ranking(tools).route(message).names) == len(tools)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def findings_of(root: Path) -> list[Finding]:
     loaded = load_workspace(str(root))
     if loaded.workspace is None or has_errors(loaded.findings):
         return in_order(loaded.findings)
-    findings = loaded.findings + check_workspace(loaded.workspace)
+    findings = loaded.findings + check_workspace(loaded.workspace, TODAY)
     return in_order(without_suppressed(loaded.workspace, findings, TODAY))
 
 

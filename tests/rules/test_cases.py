@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.rules.layout import findings_of, lay_out
-from toolcast.reports import FORMATS, summary
+from toolcast.reports import FORMATS, About, summary
 from toolcast.rules.table import built_in
 
 HERE = Path(__file__).parent
@@ -40,7 +40,11 @@ def test_case(case: Path) -> None:
 
 def _report(case: Path) -> str:
     findings = findings_of(case)
-    return FORMATS["text"](findings) + (summary(findings) or "no findings") + "\n"
+    return (
+        FORMATS["text"](findings, About(every=True))
+        + (summary(findings) or "no findings")
+        + "\n"
+    )
 
 
 def _write_expected(case: Path) -> None:

@@ -33,7 +33,7 @@ class Kept:
     def __init__(self, path: Path, sink: str | None = None) -> None:
         self.path = path
         self.settings = LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path), sink)
-        self.calls = ToolCalls(self.settings)
+        self.calls = ToolCalls(self.settings, "tests")
 
     async def call(
         self, name: str, arguments: Any = None, client: str = "internal", **more: Any

@@ -124,7 +124,7 @@ def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
 def test_a_file_that_is_missing_opens_nothing(tmp_path: Path) -> None:
     with pytest.raises(AccessError, match="cannot be read: No such file"):
         registry(tmp_path / "absent.json").names("internal")
-    with pytest.raises(AccessError, match="cannot be read: Is a directory"):
+    with pytest.raises(AccessError, match="cannot be read: this is a folder"):
         registry(tmp_path).names("internal")
 
 

@@ -57,8 +57,20 @@ def prompts(tmp_path: Path) -> Prompts:
 def test_a_section_has_bullets_then_usage_then_its_footer(prompts: Prompts) -> None:
     assert prompts.section("text", "writer") == (
         "## Texts\n\nAbout texts.\n\n- **count**: Does count.\n- **cut**: Does cut.\n\n"
-        "### count\nTo count.\n\nWith care.\n\n### cut\n\nBe brief.\n"
+        "### count\nTo count.\n\nWith care.\n\nBe brief.\n"
     )
+
+
+def test_guidance_is_that_of_the_named_tools_which_the_client_may_have(
+    prompts: Prompts,
+) -> None:
+    names = ["loose", "calendar", "bare", "cut", "count"]
+    count = "### count\nTo count.\n\nWith care.\n"
+    assert prompts.guidance(names, "writer") == f"{count}\n### loose\nAlone.\n"
+    assert prompts.guidance(names, "reader") == count
+    assert prompts.guidance(["hidden", "cut"], "writer") == ""
+    with pytest.raises(UnknownClientError):
+        prompts.guidance(["count"], "nobody")
 
 
 def test_a_client_reads_of_its_own_tools_alone(prompts: Prompts) -> None:

@@ -32,7 +32,10 @@ def note(event: str, arguments: tuple[Any, ...]) -> None:
         source, name = arguments
         shown = [str(name), type(source).__name__]
     else:
-        caller = sys._getframe(1).f_locals.get("self")
+        frame = sys._getframe(1)
+        if frame.f_code.co_name == "read_regular" and frame.f_back is not None:
+            frame = frame.f_back  # A folder asks it for a name of its own.
+        caller = frame.f_locals.get("self")
         below = caller.path if type(caller).__name__ == "Folder" else None
         shown = [placed(plain(argument), below) for argument in arguments]
     seen.append([project, event, *shown])

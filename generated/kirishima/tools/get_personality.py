@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 
 class GetPersonalityArguments(TypedDict):
@@ -14,12 +14,10 @@ class GetPersonalityArguments(TypedDict):
 class GetPersonalityResult(TypedDict):
     """What a call gives."""
 
-    model: str | None
-    style: str
-    tone: str
-    formatting: str
-    on_failure: str
-    rules: list[str]
+    version: str
+    generated_at: str
+    style_sections: dict[str, Any]
+    instructions: str
 
 
 class GetPersonalityHandler(Protocol):

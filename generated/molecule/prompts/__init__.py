@@ -99,4 +99,5 @@ PROMPTS = Prompts(
 
 section = PROMPTS.section
 preamble = PROMPTS.preamble
+guidance = PROMPTS.guidance
 cli_block = PROMPTS.cli_block

@@ -162,4 +162,5 @@ PROMPTS = Prompts(
 
 section = PROMPTS.section
 preamble = PROMPTS.preamble
+guidance = PROMPTS.guidance
 cli_block = PROMPTS.cli_block

@@ -8,8 +8,8 @@ import sys
 import click
 
 from ..findings import Severity
-from .exit_codes import USAGE, counted, fail, print_findings, project_root
-from .options import format_option, project_option
+from .exit_codes import USAGE, about_run, counted, fail, print_findings, project_root
+from .options import all_option, format_option, project_option
 
 __all__ = ["command"]
 
@@ -22,12 +22,14 @@ __all__ = ["command"]
     default="error",
     help="The least severity that fails.",
 )
+@all_option
 @format_option
-def command(project: str | None, fail_on: str, format_: str) -> None:
+def command(project: str | None, fail_on: str, every: bool, format_: str) -> None:
     """Check specs, rules, and that the outputs are exactly what the specs give.
 
     Writes nothing. Outputs differ (they are stale, or edited by hand), are missing,
-    orphaned or foreign; what a spec caused is said once, at the spec.
+    orphaned or foreign; what a spec caused is said once, at the spec. Where many findings
+    say the same of different names, the text counts them and names three places.
     """
     from ..findings import has_errors, in_order
     from ..output.comparison import look
@@ -49,11 +51,12 @@ def command(project: str | None, fail_on: str, format_: str) -> None:
             fail(f"{name}: {error.strerror or error}")
         found = diagnose(root, output, files, difference)
         findings = in_order([*findings, *found])
-    code = print_findings(findings, format_, fail_on=Severity[fail_on.upper()])
+    about = about_run(root, generated, every=every)
+    least = Severity[fail_on.upper()]
+    code = print_findings(findings, format_, fail_on=least, about=about)
     if workspace is None:
         sys.exit(USAGE)
     if code == 0 and format_ == "text":
-        tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
-        number = counted(len(generated.files), "file")
-        click.echo(f"{counted(tools, 'tool')} checked, {number} up to date")
+        number = counted(about.outputs, "file")
+        click.echo(f"{counted(about.tools, 'tool')} checked, {number} up to date")
     sys.exit(code)

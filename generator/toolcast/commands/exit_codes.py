@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ..findings import Finding, Severity, to_show
-from ..project import WORKSPACE_FILE, find_root
-from ..reports import FORMATS, printable, summary
+from ..findings import Finding, Severity
+from ..project import WORKSPACE_FILE, find_misnamed, find_root
+from ..reports import FORMATS, UNTOLD, About, printable, summary
+
+if TYPE_CHECKING:
+    from ..pipeline import Generated
 
 __all__ = [
     "CLEAN",
     "FINDINGS",
     "USAGE",
+    "about_run",
     "code_of",
     "counted",
     "fail",
@@ -43,14 +47,17 @@ def project_root(given: str | None) -> str:
             return os.path.dirname(os.path.abspath(given))
         if os.path.isfile(os.path.join(given, WORKSPACE_FILE)):
             return os.path.abspath(given)
-        fail(f"{given} has no {WORKSPACE_FILE}")
+        fail(f"{given} has no {WORKSPACE_FILE}{_renaming(given, '')}")
     root = find_root(os.getcwd())
     if root is None:
-        fail(
-            f"no {WORKSPACE_FILE} here or above\n"
-            "  help: `toolcast init` lays out a project"
-        )
+        init = "\n  help: `toolcast init` lays out a project"
+        fail(f"no {WORKSPACE_FILE} here or above{_renaming(os.getcwd(), init)}")
     return root
+
+
+def _renaming(folder: str, otherwise: str) -> str:
+    name = find_misnamed(folder)
+    return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else otherwise
 
 
 def counted(number: int, noun: str) -> str:
@@ -71,6 +78,7 @@ def print_findings(
     *,
     fail_on: Severity = Severity.ERROR,
     with_notes: bool = True,
+    about: About = UNTOLD,
 ) -> int:
     """Prints findings and gives the exit code that they ask for.
 
@@ -78,10 +86,17 @@ def print_findings(
     stdout. Without notes the text only counts them.
     """
     colour = wants_colour(format_)
-    text = report(findings, format_, with_notes=with_notes, colour=colour)
+    text = report(findings, format_, about, with_notes=with_notes, colour=colour)
     if text:
         click.echo(text, nl=False, err=format_ == "text", color=colour)
     return code_of(findings, fail_on)
+
+
+def about_run(root: str, generated: Generated, *, every: bool = False) -> About:
+    """What the findings of a run are about; see `About`."""
+    toolsets = generated.workspace.toolsets if generated.workspace else ()
+    tools = sum(len(toolset.tools) for toolset in toolsets)
+    return About(root, tools, len(generated.files), every)
 
 
 def wants_colour(format_: str) -> bool:
@@ -96,14 +111,19 @@ def code_of(findings: Sequence[Finding], fail_on: Severity = Severity.ERROR) -> 
 
 
 def report(
-    findings: Sequence[Finding], format_: str, *, with_notes: bool, colour: bool
+    findings: Sequence[Finding],
+    format_: str,
+    about: About,
+    *,
+    with_notes: bool,
+    colour: bool,
 ) -> str:
     """What is printed of findings; as text with their number as last line."""
     is_text = format_ == "text"
     shown = findings
     if is_text and not with_notes:
         shown = [f for f in findings if f.severity > Severity.NOTE]
-    text = FORMATS[format_](to_show(shown), colour=colour)
+    text = FORMATS[format_](shown, about, colour=colour)
     if is_text and findings:
         hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
         text += f"{summary(findings)}{hidden}\n"

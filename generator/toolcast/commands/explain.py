@@ -18,6 +18,7 @@ __all__ = ["command"]
 @click.argument("rule", required=False)
 def command(rule: str | None) -> None:
     """Tell what a rule checks, why, and how to mend it; without a rule, list them."""
+    from ..rules.rule import limit
     from ..rules.table import rules
     from ..wording import did_you_mean
 
@@ -30,7 +31,7 @@ def command(rule: str | None) -> None:
     if found is None:
         near = did_you_mean(rule, list(known))
         fail(f"there is no rule `{rule}`" + (f"\n  help: {near}" if near else ""))
-    click.echo(f"{found.id} ({found.severity.word})\n\n{found.purpose}\n")
+    click.echo(f"{found.id} ({found.severity.word}{limit(found)})\n\n{found.purpose}\n")
     click.echo("\n".join(textwrap.wrap(found.why, 88)))
     for word, text in (("Bad", found.bad), ("Good", found.good)):
         if text:

@@ -16,6 +16,7 @@ from .exit_codes import (
     CLEAN,
     FINDINGS,
     USAGE,
+    about_run,
     code_of,
     counted,
     fail,
@@ -24,7 +25,7 @@ from .exit_codes import (
     wants_colour,
 )
 from .main import same_command
-from .options import format_option, project_option
+from .options import all_option, format_option, project_option
 
 if TYPE_CHECKING:
     from ..findings import Finding
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ..output.writer import Written
     from ..pipeline import Generated
     from ..reading.tree import Source
+    from ..reports import About
     from ..stamp import Ended
 
 __all__ = ["command", "run"]
@@ -40,8 +42,9 @@ __all__ = ["command", "run"]
 @click.command(name="generate")
 @project_option
 @click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
+@all_option
 @format_option
-def command(project: str | None, force: bool, format_: str) -> None:
+def command(project: str | None, force: bool, every: bool, format_: str) -> None:
     """Generate the outputs of all specs.
 
     With an error in a spec nothing is written. What git's index or an earlier run has is
@@ -49,25 +52,29 @@ def command(project: str | None, force: bool, format_: str) -> None:
     overwrites them, and files that are in the way. Foreign files are named and stay.
     """
     root = project_root(project)
-    ended = run(root, force=force, format_=format_)
+    ended = run(root, force=force, every=every, format_=format_)
     click.echo(ended.err, nl=False, err=True, color=wants_colour(format_))
     click.echo(ended.out, nl=False)
     sys.exit(ended.code)
 
 
-def run(root: str, *, force: bool = False, format_: str = "text") -> Ended:
+def run(
+    root: str, *, force: bool = False, every: bool = False, format_: str = "text"
+) -> Ended:
     """Generates a project; what it would print and its exit code.
 
     Args:
         root: the folder of toolcast.yaml.
         force: overwrite what was edited by hand.
+        every: print each of many findings that are alike.
         format_: how findings are printed, a key of `FORMATS`.
 
     Ends the program with exit code 2 when the project cannot be written.
     """
+    from toolcast_runtime.files.folder_lock import AnotherRun
+
     from ..findings import in_order
     from ..output.decision import Recoverable
-    from ..output.lock import AnotherRun
     from ..output.writer import write
     from ..pipeline import generate
     from ..stamp import known_digests, note_digests, remember
@@ -77,10 +84,11 @@ def run(root: str, *, force: bool = False, format_: str = "text") -> Ended:
     with progress() as shown:
         generated = generate(root, progress=shown)
     workspace, findings = generated.workspace, generated.findings
+    about = about_run(root, generated, every=every)
     if workspace is None:
-        return _ended(USAGE, findings, format_)
+        return _ended(USAGE, findings, format_, about)
     if code_of(findings) != CLEAN:
-        ended = _ended(FINDINGS, findings, format_, err="nothing was written\n")
+        ended = _ended(FINDINGS, findings, format_, about, err="nothing was written\n")
         remember(root, same_command(), began, _inputs(workspace), None, {}, ended)
         return ended
     output, files = workspace.output, generated.files
@@ -104,15 +112,16 @@ def run(root: str, *, force: bool = False, format_: str = "text") -> Ended:
     refused, foreign = written.decision.refused, written.decision.foreign
     if refused:
         left = in_order([*findings, *refused, *foreign])
-        return _ended(FINDINGS, left, format_, err="nothing was written\n")
+        return _ended(FINDINGS, left, format_, about, err="nothing was written\n")
     out = _summary(generated, workspace, written) if format_ == "text" else ""
     if foreign and not force:
-        return _ended(FINDINGS, in_order([*findings, *foreign]), format_, out=out)
-    ended = _ended(CLEAN, findings, format_, out=out)
+        left = in_order([*findings, *foreign])
+        return _ended(FINDINGS, left, format_, about, out=out)
+    ended = _ended(CLEAN, findings, format_, about, out=out)
     if not foreign:
         unchanged = written._replace(written=0, unchanged=len(files), removed=0)
         out = _summary(generated, workspace, unchanged) if format_ == "text" else ""
-        again = _ended(CLEAN, findings, format_, out=out)
+        again = _ended(CLEAN, findings, format_, about, out=out)
         folder = os.path.join(root, output)
         remember(root, same_command(), began, _inputs(workspace), folder, files, again)
     return ended
@@ -122,6 +131,7 @@ def _ended(
     code: int,
     findings: Sequence[Finding],
     format_: str,
+    about: About,
     *,
     out: str = "",
     err: str = "",
@@ -129,7 +139,7 @@ def _ended(
     from ..stamp import Ended
 
     colour = wants_colour(format_)
-    text = report(findings, format_, with_notes=False, colour=colour)
+    text = report(findings, format_, about, with_notes=False, colour=colour)
     if format_ == "text":
         return Ended(code, out, text + err)
     return Ended(code, text + out, err)

@@ -46,6 +46,7 @@ class ProjectView:
         distribution: what the project's wheel is called; nothing that it requires is
             called so.
         versions: the versions of Toolcast that the project works with.
+        ledger_variable: the environment variable that names the file of recorded calls.
     """
 
     name: Code
@@ -55,6 +56,7 @@ class ProjectView:
     yaml_cli_heading: Code
     distribution: Code
     versions: Code
+    ledger_variable: Code
 
 
 @click.command(name="init")
@@ -163,6 +165,7 @@ def _view(toolset: str) -> ProjectView:
         yaml_cli_heading=scalar(f"{title} on the command line"),
         distribution=line(name if name.endswith("-tools") else f"{name}-tools"),
         versions=_compatible_versions(),
+        ledger_variable=line(f"{toolset.upper()}_LEDGER"),
     )
 
 

@@ -40,9 +40,13 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def same_command() -> str:
-    """What makes a command the same as an earlier one: its words, its place, its colours."""
+    """What makes a command print the same as an earlier one.
+
+    Its words, its place, its colours, and where GitHub has checked the repository out.
+    """
     watched = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    return repr((sys.argv[1:], os.getcwd(), watched))
+    checkout = os.environ.get("GITHUB_WORKSPACE")
+    return repr((sys.argv[1:], os.getcwd(), watched, checkout))
 
 
 def _is_repeated() -> bool:

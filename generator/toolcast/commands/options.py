@@ -10,7 +10,13 @@ import click
 
 from ..project import WORKSPACE_FILE, find_root
 
-__all__ = ["format_option", "listed_extensions", "named_project", "project_option"]
+__all__ = [
+    "all_option",
+    "format_option",
+    "listed_extensions",
+    "named_project",
+    "project_option",
+]
 
 project_option = click.option(
     "--project", metavar="FOLDER", help="The folder of toolcast.yaml."
@@ -21,6 +27,10 @@ format_option = click.option(
     type=click.Choice(["text", "json", "github"]),
     default="text",
     help="How findings are printed.",
+)
+
+all_option = click.option(
+    "--all", "every", is_flag=True, help="Print each of many findings that are alike."
 )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
+
+from toolcast_runtime.files.folder import Folder
 
 from .exit_codes import fail
 
@@ -41,14 +44,23 @@ def write_new(root: str, files: Mapping[str, bytes]) -> None:
     refuse(in_the_way(root, files))
     written: list[str] = []
     try:
-        for path, data in files.items():
-            absolute = os.path.join(root, path)
-            os.makedirs(os.path.dirname(absolute), exist_ok=True)
-            with open(absolute, "xb") as stream:
-                written.append(absolute)
-                stream.write(data)
+        with Folder.at(root, create=True) as top:
+            try:
+                for path, data in files.items():
+                    above, _, name = path.rpartition("/")
+                    with top.below(above, create=True) as folder:
+                        folder.create(name, data)
+                        written.append(path)
+            except OSError:
+                _take_back(top, written)
+                raise
     except OSError as error:
-        for absolute in written:
-            os.unlink(absolute)
         name = os.path.relpath(str(error.filename or root), root)
         fail(f"{name}: {error.strerror or error}; nothing was written")
+
+
+def _take_back(top: Folder, paths: list[str]) -> None:
+    for path in paths:
+        above, _, name = path.rpartition("/")
+        with contextlib.suppress(OSError), top.below(above) as folder:
+            folder.remove_file(name)

@@ -8,11 +8,17 @@ from collections.abc import Iterator
 
 import click
 
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.regular_file import read_regular
+
 from ..model.language import KINDS, schema_text
+from ..reports import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import listed_extensions, project_option
 
 __all__ = ["command"]
+
+_LARGEST = 8 * 1024 * 1024
 
 
 @click.command(name="schema")
@@ -52,29 +58,24 @@ def _write(root: str) -> int:
         return USAGE
     code = CLEAN
     named = named_schemas(_files(root, loaded.workspace.toolset_folders))
-    for path, kind in sorted(named.items()):
-        text = schema_text(kind, loaded.workspace.extensions)
-        file = os.path.join(root, path)
-        real = os.path.realpath(root)
-        if os.path.commonpath([real, os.path.realpath(file)]) != real:
-            fail(f"{path} is a link out of the project")
-        try:
-            there = _read(file)
-            if there == text:
-                click.echo(f"unchanged {path}")
-            elif there is not None and not is_schema_of_ours(there, kind):
-                click.echo(
-                    f"error: {path}: this is no schema of Toolcast, and is left as it is",
-                    err=True,
-                )
-                code = FINDINGS
-            else:
-                os.makedirs(os.path.dirname(file), exist_ok=True)
-                with open(file, "w", encoding="utf-8", newline="\n") as stream:
-                    stream.write(text)
-                click.echo(f"wrote {path}")
-        except OSError as error:
-            fail(f"{path}: {error.strerror or error}")
+    with Folder.at(root) as project:
+        for path, kind in sorted(named.items()):
+            text = schema_text(kind, loaded.workspace.extensions)
+            try:
+                there = _read(project, path)
+                if there == text:
+                    click.echo(printable(f"unchanged {path}"))
+                elif there is not None and not is_schema_of_ours(there, kind):
+                    message = "this is no schema of Toolcast, and is left as it is"
+                    click.echo(f"error: {printable(path)}: {message}", err=True)
+                    code = FINDINGS
+                else:
+                    above, _, name = path.rpartition("/")
+                    with project.below(above, create=True) as folder:
+                        folder.write(name, text.encode("utf-8"))
+                    click.echo(printable(f"wrote {path}"))
+            except OSError as error:
+                fail(f"{path}: {error.strerror or error}")
     if not named:
         click.echo("no spec names a schema in the project")
     return code
@@ -95,14 +96,18 @@ def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]
 
 
 def _first_lines(root: str, path: str) -> str:
-    with open(os.path.join(root, path), encoding="utf-8", errors="replace") as stream:
-        return stream.read(2000)
-
-
-def _read(file: str) -> str | None:
     try:
-        with open(file, encoding="utf-8", newline="") as stream:
-            return stream.read()
+        data = read_regular(os.path.join(root, path), 2000)
+    except OSError:
+        return ""  # `toolcast check` says why.
+    return data.decode("utf-8", "replace")
+
+
+def _read(project: Folder, path: str) -> str | None:
+    above, _, name = path.rpartition("/")
+    try:
+        with project.below(above) as folder:
+            return folder.read(name, _LARGEST).decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import LiteralString
 
 from .code import Code
+from .html import escape_html, leaves_html_open
 
 __all__ = ["block", "comment", "fenced", "inline", "listed", "phrase", "row", "span"]
 
@@ -20,13 +21,7 @@ _ITEM = re.compile(r"^[ \t>]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
 # What follows a fence of backticks has none; otherwise it is a span of code.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
-# HTML that goes on over blank lines to its own end: CommonMark 0.31.2, section 4.6, 1-5.
-_OPENS_HTML = re.compile(
-    r"^( {0,3})<(?:(script|pre|style|textarea)(?=[\s>]|$)|(!--)|(\?)|(!\[CDATA\[)|(![a-z]))",
-    re.IGNORECASE,
-)
 _TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
-_HTML_ENDS = (r"</(?:script|pre|style|textarea)>", "-->", r"\?>", r"\]\]>", ">")
 
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
@@ -64,13 +59,17 @@ def comment(text: str) -> Code:
 
 
 def inline(text: str) -> Code:
-    """One line of text, as it is: a bullet, a heading, a label.
+    """One line of text: a bullet, a heading, a label.
+
+    It is as it was, but for HTML that would reach beyond it, which is escaped.
 
     Raises:
         ValueError: the text has a line break.
     """
     if "\n" in text or "\r" in text:
         raise ValueError("text with a line break cannot stand on one line")
+    if leaves_html_open(text):
+        [text] = escape_html([text])
     return Code(text.strip())
 
 
@@ -117,10 +116,12 @@ def fenced(text: str, language: str = "") -> Code:
 def block(text: str) -> Code:
     """Paragraphs, lists and fenced blocks, without the power to open a heading.
 
-    A line that would start or underline a heading is escaped, and one that starts HTML
-    which goes on over blank lines; a fence that is left open is closed, and one in a list
-    moved out to the margin. The block ends without a newline.
+    A line that would start or underline a heading is escaped, and HTML that would reach
+    beyond the text; a fence that is left open is closed, and one in a list moved out to the
+    margin. The block ends without a newline.
     """
+    if leaves_html_open(text):
+        text = "\n".join(_without_html(text.split("\n")))
     result: list[str] = []
     fence = ""
     in_html = in_list = False
@@ -146,9 +147,6 @@ def block(text: str) -> Code:
             in_list = in_list or bool(_ITEM.match(line))
             if in_list:
                 line = _OPENS_BLOCK_IN_ITEM.sub(r"\1\\\2", line)
-            html = _OPENS_HTML.match(line)
-            if html and not _ends(html, line):
-                line = line.replace("<", "\\<", 1)
         result.append(line.rstrip())
     if fence:
         result.append(fence)
@@ -156,7 +154,20 @@ def block(text: str) -> Code:
     return Code("\n".join(result).strip("\n"))
 
 
-def _ends(html: re.Match[str], line: str) -> bool:
-    """Whether HTML of a kind that has its own end comes to it on its line."""
-    kind = next(i for i, group in enumerate(html.groups()[1:]) if group)
-    return re.search(_HTML_ENDS[kind], line[html.end() :], re.IGNORECASE) is not None
+def _without_html(lines: Iterable[str]) -> Iterator[str]:
+    """Lines with their HTML escaped, but for what stands between fences."""
+    paragraph: list[str] = []
+    fence = ""
+    for line in lines:
+        opens = _FENCE.match(line)
+        if line.strip() and not fence and not opens:
+            paragraph.append(line)
+            continue
+        yield from escape_html(paragraph)
+        paragraph.clear()
+        yield line
+        if opens and not fence:
+            fence = opens[1]
+        elif opens and opens[1].startswith(fence) and not line.strip().strip(fence[0]):
+            fence = ""
+    yield from escape_html(paragraph)

@@ -28,6 +28,7 @@ def prose_of_tool(tool: ToolSpec) -> Prose:
     yield from _text((tool.deprecated or {}).get("reason"), "deprecated", "reason")
     for index, example in enumerate(tool.examples):
         yield from _text(example.title, "examples", index, "title")
+        yield from _text(example.error, "examples", index, "error")
 
 
 def prose_of_toolset(toolset: Toolset) -> Prose:

@@ -8,9 +8,17 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from .origin import NotOwn, Origins
 from .python_module import FunctionDefinition, PythonModule, read_module
 
-__all__ = ["HandlerCode", "Signature", "handler_code", "handler_module", "is_below"]
+__all__ = [
+    "HandlerCode",
+    "Signature",
+    "function_code",
+    "handler_code",
+    "handler_module",
+    "is_below",
+]
 
 
 class Signature(NamedTuple):
@@ -37,22 +45,20 @@ class HandlerCode(NamedTuple):
     """Where a handler is, and what it takes.
 
     Attributes:
-        module: the module.
+        module: the module that the spec names.
         is_found: the module has the name.
-        line: the line of the function; 0 when it is not the module's own.
-        signature: what it takes; None when it is known at run time only: the function is decorated,
-            imported, assigned, or a class.
+        foreign: why it is not seen to be defined in the package of handlers, in words that
+            go on after the name; empty when it is.
+        place: `file:line` of the function; empty when it is no plain one.
+        signature: what it takes; None when it is known at run time only: the function is
+            decorated, a method, given by another one, or a class.
     """
 
     module: PythonModule
-    is_found: bool
-    line: int = 0
+    is_found: bool = True
+    foreign: str = ""
+    place: str = ""
     signature: Signature | None = None
-
-    @property
-    def place(self) -> str:
-        """`file:line`."""
-        return f"{self.module.file}:{self.line}"
 
     def takes_mapping(self, tool: ToolSpec) -> bool:
         """Whether it is handed all arguments as one mapping.
@@ -65,7 +71,8 @@ class HandlerCode(NamedTuple):
         count = len(s.names) + len(s.positional_only) + s.takes_any + s.has_star
         if count != 1 or s.takes_any or s.keyword_only:
             return False
-        return not s.names or s.names[0] not in tool.properties
+        declared = tool.schemas["parameters"].declared
+        return not s.names or s.names[0] not in declared.names
 
 
 def is_below(module: str, package: str) -> bool:
@@ -82,12 +89,19 @@ def handler_code(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> HandlerCode | None:
     """The handler of a tool; None when it has none, or none that may be read."""
-    reference = tool.handler
-    if reference is None or toolset.handlers is None:
+    if tool.handler is None:
         return None
-    if not is_below(reference.module, toolset.handlers):
+    return function_code(workspace, toolset, tool.handler)
+
+
+def function_code(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> HandlerCode | None:
+    """What a spec names as `module:function`; None when it may not be read, or is not there."""
+    package = toolset.handlers
+    if package is None or not is_below(reference.module, package):
         return None
-    return _read(workspace).code(reference)
+    return _read(workspace).code(package, reference)
 
 
 class _Read:
@@ -96,25 +110,31 @@ class _Read:
     def __init__(self, workspace: Workspace) -> None:
         self.module = cache(partial(read_module, workspace.root, workspace.sources))
         self.code = cache(self._code)
+        self._origins = cache(partial(Origins, module_of=self.module))
 
-    def _code(self, reference: HandlerReference) -> HandlerCode | None:
+    def _code(self, package: str, reference: HandlerReference) -> HandlerCode | None:
         module = self.module(reference.module)
-        return None if module is None else _code_in(module, reference)
+        if module is None or module.problem:
+            return None
+        try:
+            own = self._origins(package).of(reference.module, reference.function)
+        except NotOwn as problem:
+            is_found = not problem.is_absent
+            return HandlerCode(module, is_found, str(problem) if is_found else "")
+        node = own[0].node
+        if len(own) > 1 or not isinstance(node, FunctionDefinition):
+            return HandlerCode(module)
+        source = self.module(own[0].module) or module
+        is_plain = own[0].kind == "function" and not node.decorator_list
+        signature = _signature(node) if is_plain else None
+        return HandlerCode(
+            module, place=f"{source.file}:{node.lineno}", signature=signature
+        )
 
 
 @lru_cache(maxsize=2)
 def _read(workspace: Workspace) -> _Read:
     return _Read(workspace)
-
-
-def _code_in(module: PythonModule, reference: HandlerReference) -> HandlerCode:
-    function = module.functions.get(reference.function)
-    is_elsewhere = reference.function in module.other_names or module.has_any_name
-    if function is None or is_elsewhere:
-        found = function is not None or is_elsewhere
-        return HandlerCode(module, found, function.lineno if function else 0)
-    signature = None if function.decorator_list else _signature(function)
-    return HandlerCode(module, True, function.lineno, signature)
 
 
 def _signature(function: FunctionDefinition) -> Signature:

@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from .python_module import FunctionDefinition, PythonModule, statements_of
 
-__all__ = ["ClassText", "Imported", "ModuleScope", "imports_of", "scope_of"]
+__all__ = [
+    "ClassText",
+    "Imported",
+    "ModuleScope",
+    "absolute_module",
+    "imports_of",
+    "scope_of",
+]
 
 
 class Imported(NamedTuple):
@@ -102,7 +109,7 @@ def imports_of(
                     first = alias.name.partition(".")[0]
                     found[first] = Imported(first)
         elif isinstance(node, ast.ImportFrom):
-            source = _absolute(node, module, is_package)
+            source = absolute_module(node, module, is_package)
             for alias in node.names:
                 if alias.name == "*":
                     found[f"*{source}"] = Imported(source)
@@ -111,7 +118,7 @@ def imports_of(
     return found
 
 
-def _absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
+def absolute_module(node: ast.ImportFrom, module: str, is_package: bool) -> str:
     if not node.level:
         return node.module or ""
     parts = module.split(".")

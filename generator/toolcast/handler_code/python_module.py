@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from toolcast_runtime.files.regular_file import read_regular
+
 __all__ = [
     "FunctionDefinition",
     "PythonModule",
@@ -31,6 +33,7 @@ class PythonModule:
         other_names: names that it has from elsewhere: imports, assignments, classes.
         has_any_name: it may have any name (`from x import *`, `__getattr__`).
         problem: why it cannot be read; empty when it can.
+        has_globals: the word `global` stands in it.
         tree: its syntax tree; None when it cannot be read.
     """
 
@@ -39,6 +42,7 @@ class PythonModule:
     other_names: frozenset[str] = frozenset()
     has_any_name: bool = False
     problem: str = ""
+    has_globals: bool = False
     tree: ast.Module | None = field(default=None, compare=False, repr=False)
 
 
@@ -52,7 +56,7 @@ def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule 
         stem = os.path.normpath(os.path.join(source, *name.split(".")))
         for file in (os.path.join(stem, "__init__.py"), f"{stem}.py"):
             real = os.path.realpath(os.path.join(root, file))
-            if not os.path.isfile(real):
+            if not os.path.exists(real) or os.path.isdir(real):
                 continue
             if os.path.commonpath([real_root, real]) != real_root:
                 continue
@@ -68,8 +72,7 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
     if size > MAX_BYTES:
         return PythonModule(file, problem=f"the file has {size:,} bytes")
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES)
+        data = read_regular(path, MAX_BYTES)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(data)
@@ -92,6 +95,7 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
         functions,
         frozenset(others),
         "*" in others or "__getattr__" in functions,
+        has_globals=b"global" in data,
         tree=tree,
     )
 

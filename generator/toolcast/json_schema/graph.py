@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from toolcast_runtime.validation.declared_names import DeclaredNames
 from toolcast_runtime.validation.schema_visits import multiplies
 
 from ..reading.tree import Path
@@ -191,6 +192,11 @@ class JsonSchema:
             value = value[key]
             path.append(key)
         return tuple(path)
+
+    @cached_property
+    def declared(self) -> DeclaredNames:
+        """The names of the members that it declares, in whatever way."""
+        return DeclaredNames(self.value)
 
     @cached_property
     def multiplies(self) -> bool:

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _VERBATIM = (
-    "name summary parameters title description when_to_use guidance section"
+    "name summary parameters title description guidance section"
     " order returns annotations meta execution always persistent service"
     " permission timeout data skill deprecated since"
 ).split()
@@ -50,8 +50,12 @@ def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> Too
         if key in value:
             bound[key] = bind(value[key])
     mcp = value.get("mcp", {})
+    usage = value.get("when_to_use")
+    has_text = isinstance(usage, str)
     return ToolSpec(
         **bound,
+        when_to_use=usage if has_text else None,
+        no_usage_reason=None if has_text or usage is None else usage["reason"],
         fields=tuple(value),
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
@@ -171,6 +175,7 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         tuple(body.get("restrict", ())),
         body.get("path"),
         body.get("token_variable"),
+        tuple(body.get("permissions", ())),
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
+
+from toolcast_runtime.files.regular_file import NoRegularFile, read_regular
 
 from ..extensions import fields_of, install_command, missing
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
@@ -16,12 +18,13 @@ from ..reading.tree import Document, Path, Source
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..wording import quoted_list
 from .binding import bind_tool, bind_toolset
+from .folders import TOOLSET_FILE, misnamed, not_read, specs_in, unlisted
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
 __all__ = ["LoadedWorkspace", "load_workspace", "read_workspace"]
 
-TOOLSET_FILE = "toolset.yaml"
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
 
@@ -53,6 +56,7 @@ def load_workspace(
         findings += more
         if toolset is not None:
             toolsets.append(toolset)
+    findings += unlisted(workspace)
     findings += _same_names(toolsets)
     findings += _handlers_in_output(workspace, toolsets)
     return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
@@ -137,8 +141,7 @@ class _NotASpec(Exception):
 def _bytes(root: str, file: str) -> bytes:
     """The first bytes of a regular file of the project: one more than the reader takes."""
     path = os.path.join(root, file)
-    about = os.lstat(path)
-    if stat.S_ISLNK(about.st_mode):
+    if os.path.islink(path):
         if not _is_below(root, path):
             raise _NotASpec(
                 "spec/outside-project",
@@ -146,12 +149,12 @@ def _bytes(root: str, file: str) -> bytes:
                 "the file is a link out of the project",
                 "put the file itself here",
             )
-        about = os.stat(path)
-    if not stat.S_ISREG(about.st_mode):
-        raise _NotASpec("spec/unreadable", file, "this is no file", "remove it")
-    with open(path, "rb") as stream:
-        # Room for the most that is taken would cost more than reading a usual file.
-        return stream.read(MAX_BYTES + 1 if about.st_size > MAX_BYTES else -1)
+        path = os.path.realpath(path)
+    try:
+        return read_regular(path, MAX_BYTES + 1, follow=False)
+    except NoRegularFile as error:
+        message = str(error.strerror)
+        raise _NotASpec("spec/unreadable", file, message, "remove it") from None
 
 
 def _is_below(root: str, path: str) -> bool:
@@ -168,20 +171,27 @@ def _load_toolset(
 ) -> tuple[Toolset | None, list[Finding]]:
     absolute = os.path.join(workspace.root, folder)
     if not os.path.isfile(os.path.join(absolute, TOOLSET_FILE)):
+        wrong = misnamed(absolute)
         finding = listed_in.finding(
             "spec/unknown-toolset",
             Severity.ERROR,
             ("toolsets", index),
             f"`{folder}` has no {TOOLSET_FILE}",
-            "a toolset is a folder of tool specs with a toolset.yaml",
+            (
+                f"rename {folder}/{wrong} to {TOOLSET_FILE}"
+                if wrong
+                else f"a toolset is a folder of tool specs with a {TOOLSET_FILE}"
+            ),
         )
         return None, [finding]
     document, findings = _read(
         workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset", workspace.extensions
     )
     tools: list[ToolSpec] = []
-    for name in sorted(os.listdir(absolute)):
-        if name == TOOLSET_FILE or not name.endswith((".yaml", ".yml")):
+    names, sub_folders = specs_in(absolute)
+    findings += not_read(workspace, folder, sub_folders)
+    for name in names:
+        if name == TOOLSET_FILE:
             continue
         tool, more = _load_tool(workspace, f"{folder}/{name}")
         findings += more
@@ -207,18 +217,29 @@ def _load_tool(
     if document is None or has_errors(findings):
         return None, findings
     tool = bind_tool(document, fields_of(workspace.extensions).tool)
-    if os.path.basename(file) != f"{tool.name}.yaml":
+    called = os.path.basename(file)
+    if called != f"{tool.name}.yaml":
         findings.append(
             document.source.finding(
                 "spec/file-stem",
                 Severity.ERROR,
                 ("name",),
-                f"the file of the tool `{tool.name}` is called"
-                f" `{os.path.basename(file)}`",
-                f"rename the file to `{tool.name}.yaml`, or the tool",
+                f"the file of the tool `{tool.name}` is called" f" `{called}`",
+                _renaming_help(called, tool.name),
             )
         )
     return tool, findings
+
+
+def _renaming_help(called: str, name: str) -> str:
+    """What a rename needs, for an author who changed only the name or only the file."""
+    stem, _, ending = called.rpartition(".")
+    if ending != "yaml" or not _NAME.fullmatch(stem):
+        return f"name the file `{name}.yaml`"
+    return (
+        f"if the tool is renamed: name the file `{name}.yaml`, and write `renamed_from:"
+        f" [{stem}]`, so that calls by the old name go on; if not: `name: {stem}`"
+    )
 
 
 def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ __all__ = [
     "bind_mcp_servers",
     "bind_router",
     "reference_problem",
+    "references",
     "without_references",
 ]
 
@@ -89,6 +90,11 @@ def reference_problem(text: str) -> str | None:
     if "${" in rest:
         return "a reference is `${NAME}` or `${NAME:-default}`"
     return None
+
+
+def references(text: str) -> list[str]:
+    """The names of the environment variables that a text refers to, in its order."""
+    return [found[0][2:-1].partition(":-")[0] for found in _REFERENCE.finditer(text)]
 
 
 def without_references(text: str) -> str:

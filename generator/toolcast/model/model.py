@@ -105,6 +105,7 @@ class ToolSpec:
     """One tool.
 
     `fields` holds the spec's keys in their order: MCP's list shows the tool's keys in it.
+    `no_usage_reason` is the reason of a spec that decides against `when_to_use`.
     `extensions` holds the values of the fields that extensions bring, by their names.
     """
 
@@ -115,6 +116,7 @@ class ToolSpec:
     title: str | None = None
     description: str | None = None
     when_to_use: str | None = None
+    no_usage_reason: str | None = None
     guidance: str | None = None
     section: str | None = None
     order: int | None = None
@@ -195,10 +197,15 @@ class Client(NamedTuple):
     restrict: tuple[str, ...] = ()
     path: str | None = None
     token_variable: str | None = None
+    permissions: tuple[str, ...] = ()
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
         return tool not in self.restrict and (self.allow is None or tool in self.allow)
+
+    def permits(self, tool: ToolSpec) -> bool:
+        """Whether the client has the permission that a tool needs, if it needs one."""
+        return tool.permission is None or tool.permission in self.permissions
 
 
 class Exclusion(NamedTuple):
@@ -247,10 +254,14 @@ class Toolset:
         """The client of a name, or None."""
         return next((client for client in self.clients if client.name == name), None)
 
+    def is_held(self, permission: str) -> bool:
+        """Whether a client has a permission."""
+        return any(permission in client.permissions for client in self.clients)
+
     def is_offered(self, tool: ToolSpec, client: Client) -> bool:
         """Whether a client may see and call a tool: both sides must agree."""
         listed = tool.clients is None or client.name in tool.clients
-        return listed and client.allows(tool.name)
+        return listed and client.permits(tool) and client.allows(tool.name)
 
     def excluded(self, target: str) -> frozenset[str]:
         """The names of the tools that are declared not to be in a target."""

@@ -42,6 +42,6 @@ def is_schema_of_ours(text: str, kind: str) -> bool:
     """Whether a text is a schema of the kind, of whatever version and extensions."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and value.get("$id") == schema(kind)["$id"]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import NamedTuple
 
-from .folder import Folder, LinkInTheWay
+from toolcast_runtime.files.folder import Folder, LinkInTheWay
+
 from .signature import source_of
 
 __all__ = ["LEFTOVER", "Comparison", "Found", "compare", "look", "open_output"]
@@ -85,7 +86,7 @@ def look(root: str, output: str, files: Mapping[str, bytes]) -> Comparison:
         OSError: a folder or file cannot be read.
     """
     with contextlib.ExitStack() as held:
-        project = held.enter_context(Folder.of_project(root))
+        project = held.enter_context(Folder.at(root))
         folder, blocked = open_output(project, output)
         if blocked.links or blocked.in_the_way:
             return blocked

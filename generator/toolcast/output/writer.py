@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.folder_lock import locked
+
 from .comparison import compare, open_output
 from .decision import Decision, Recoverable, decide
-from .folder import Folder
-from .lock import locked
 
 __all__ = ["Written", "write"]
 
@@ -62,7 +62,7 @@ def write(
         OSError: a file cannot be written; what was not reached stays as it was.
     """
     with contextlib.ExitStack() as held:
-        project = held.enter_context(Folder.of_project(root))
+        project = held.enter_context(Folder.at(root))
         folder, difference = open_output(project, output, create=True)
         if folder is not None:
             held.enter_context(folder)
@@ -76,15 +76,16 @@ def write(
         for below, names in _by_folder([*decision.remove, *difference.leftovers]):
             with folder.below(below) as parent:
                 for name in names:
-                    parent.unlink(name)
+                    parent.remove_file(name)
         _remove_empty(folder, difference.folders, files)
         nothing_there = set(difference.missing) - difference.folders
         for below, names in _by_folder(decision.write):
             with folder.below(below, create=True) as parent:
                 for name in names:
                     path = f"{below}/{name}" if below else name
-                    mode = None if path in nothing_there else _give_way(parent, name)
-                    _replace(parent, name, files[path], mode)
+                    if path not in nothing_there:
+                        _give_way(parent, name)
+                    parent.write(name, files[path])
                     step()
     return Written(
         len(decision.write),
@@ -101,29 +102,11 @@ def _by_folder(paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
         yield below, [name for _, name in group]
 
 
-def _give_way(folder: Folder, name: str) -> int | None:
-    """Removes the empty folder in a file's place; the mode of a file that is there.
-
-    A replaced file keeps its own, a new one has the mode that the umask leaves.
-    """
+def _give_way(folder: Folder, name: str) -> None:
+    """Removes the empty folder in a file's place."""
     with contextlib.suppress(FileNotFoundError):
-        there = folder.lstat(name).st_mode
-        if not stat.S_ISDIR(there):
-            return there & 0o777
-        folder.rmdir(name)  # Only an empty one gets as far as this.
-    return None
-
-
-def _replace(folder: Folder, name: str, data: bytes, mode: int | None) -> None:
-    """Writes a file beside its place, then moves it there."""
-    temporary = f".toolcast-{os.urandom(8).hex()}.tmp"
-    try:
-        folder.create(temporary, data, mode)
-        folder.replace(temporary, name)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            folder.unlink(temporary)
-        raise
+        if stat.S_ISDIR(folder.lstat(name).st_mode):
+            folder.remove_folder(name)  # Only an empty one gets as far as this.
 
 
 def _remove_empty(
@@ -136,7 +119,7 @@ def _remove_empty(
         with contextlib.suppress(OSError), folder.below(above) as parent:
             with folder.below(path) as emptied:
                 _remove_compiled(emptied)
-            parent.rmdir(name)
+            parent.remove_folder(name)
 
 
 def _remove_compiled(folder: Folder) -> None:
@@ -146,8 +129,8 @@ def _remove_compiled(folder: Folder) -> None:
     with folder.below("__pycache__") as cache:
         for entry in cache.entries():
             if entry.name.endswith(".pyc") and entry.is_file(follow_symlinks=False):
-                cache.unlink(entry.name)
-    folder.rmdir("__pycache__")
+                cache.remove_file(entry.name)
+    folder.remove_folder("__pycache__")
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 import yaml
@@ -41,7 +41,9 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
 MAX_NODES = 25_000
 
-_CONFLICT = re.compile(r"^(<{7} .*|={7}$|>{7} .*)", re.MULTILINE)
+# Git begins each side at the first column, in whatever the file has there.
+_MOST_CONFLICTS = 20
+_CONFLICT_MARK = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
 # libyaml's scanner where PyYAML was built with it.
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -60,6 +62,11 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     parser = _Parser(text)
     try:
         reader = _Reader(file, text, parser)
+        conflicts = list(_conflicts(text))
+        if conflicts:
+            for mark in conflicts[:_MOST_CONFLICTS]:
+                reader.report_conflict(mark)
+            return None, reader.findings
         value, is_complete = reader.read()
     finally:
         parser.dispose()
@@ -67,6 +74,19 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
         return None, reader.findings
     source = Source(file, data, value, array("I", reader.marks))
     return Document(value, source), reader.findings
+
+
+def _conflicts(text: str) -> Iterator[re.Match[str]]:
+    """Where conflicts begin, each of which has its three marks."""
+    begin = middle = None
+    for mark in _CONFLICT_MARK.finditer(text) if "<<<<<<<" in text else ():
+        if mark[0][0] == "<":
+            begin, middle = mark, None
+        elif mark[0][0] == "=":
+            middle = mark
+        elif begin is not None and middle is not None:
+            yield begin
+            begin = None
 
 
 class _Stop(Exception):
@@ -94,17 +114,23 @@ class _Reader:
             mark = error.problem_mark or error.context_mark
             start = mark.index if mark else 0
             problem = error.problem or "not valid YAML"
-            conflict = _CONFLICT.search(self.text)
-            if conflict is not None:
-                message = "a merge left both of its sides here"
-                help_ = "keep one side, or both, and remove the lines with the marks"
-                self._report("yaml/syntax", *conflict.span(), message, help_)
+            mark_left = _CONFLICT_MARK.search(self.text)
+            if mark_left is not None:
+                self.report_conflict(mark_left)
             else:
                 self._report("yaml/syntax", start, start + 1, problem)
         except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
             reason = str(error).split("\n", 1)[0] or type(error).__name__
             self._report("yaml/syntax", 0, 1, f"not valid YAML: {reason}")
         return None, False
+
+    def report_conflict(self, mark: re.Match[str]) -> None:
+        """A finding at the mark that a merge left."""
+        message = "a merge conflict begins here: the file has both sides of it"
+        if mark[0][0] != "<":
+            message = "a merge left its mark here"
+        help_ = "keep one side, or both, and remove the lines with the marks"
+        self._report("yaml/merge-conflict", *mark.span(), message, help_)
 
     def _document(self) -> Any:
         self._next()

@@ -20,10 +20,14 @@ from jinja2 import (
     Environment,
     FileSystemLoader,
     StrictUndefined,
+    TemplateNotFound,
     TemplateSyntaxError,
     Undefined,
     nodes,
 )
+from jinja2.loaders import split_template_path
+
+from toolcast_runtime.files.regular_file import read_regular
 
 from ..encoders.code import Code, NotEncoded
 from ..shipped import templates_folder
@@ -38,6 +42,8 @@ __all__ = [
     "own_words",
     "render",
 ]
+
+_LARGEST = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -130,18 +136,48 @@ def _only_code(value: Any) -> Any:
     )
 
 
-class _LintedLoader(FileSystemLoader):
-    """Templates that are not ours, held to the lint: `~` would get around the gate."""
+class _LintedLoader(BaseLoader):
+    """Templates that are not ours, held to the lint: `~` would get around the gate.
+
+    They are files of their folder; none is a link out of it, and a pipe is not waited for.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
 
     def get_source(
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
         from .template_lint import lint_template
 
-        source, path, is_current = super().get_source(environment, template)
+        path = os.path.join(self._folder, *split_template_path(template))
+        if not os.path.lexists(path):
+            raise TemplateNotFound(template)
+        source = self._source(template, path)
         for line, reason in lint_template(environment, source):
             raise TemplateSyntaxError(reason, line, template, path)
-        return source, path, is_current
+        changed = _changed(path)
+        return source, path, lambda: _changed(path) == changed
+
+    def _source(self, template: str, path: str) -> str:
+        folder, real = os.path.realpath(self._folder), os.path.realpath(path)
+        if os.path.commonpath([folder, real]) != folder:
+            reason = "the template is a link out of its folder"
+        else:
+            try:
+                return read_regular(real, _LARGEST).decode("utf-8")
+            except UnicodeDecodeError:
+                reason = "the template is not UTF-8"
+            except OSError as error:
+                reason = f"the template cannot be read: {error.strerror or error}"
+        raise TemplateSyntaxError(reason, 1, template, path)
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 @cache
@@ -170,7 +206,9 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
 
 def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
     """Whether a template is the generator's own, not one of the other folders."""
-    return not any(os.path.isfile(os.path.join(folder, template)) for folder in folders)
+    return not any(
+        os.path.lexists(os.path.join(folder, template)) for folder in folders
+    )
 
 
 def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:

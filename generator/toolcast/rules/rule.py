@@ -9,7 +9,7 @@ from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 
-__all__ = ["Check", "Rule", "at_tool", "at_toolset"]
+__all__ = ["Check", "Rule", "at_tool", "at_toolset", "limit"]
 
 Check = Callable[[Toolset, Workspace], Iterator[Finding]]
 
@@ -25,6 +25,8 @@ class Rule(NamedTuple):
         bad: a spec, or the part of one, that it finds.
         good: the same, right.
         check: gives the findings of a toolset; None for what reading itself finds.
+        can_be_suppressed: false where nobody may decide that the finding does not matter:
+            without it a spec would decide what code runs.
     """
 
     id: str
@@ -34,6 +36,12 @@ class Rule(NamedTuple):
     bad: str
     good: str
     check: Check | None = None
+    can_be_suppressed: bool = True
+
+
+def limit(rule: Rule) -> str:
+    """What pages say of a rule behind its severity."""
+    return "" if rule.can_be_suppressed else ", cannot be suppressed"
 
 
 def at_tool(

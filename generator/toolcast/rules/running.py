@@ -3,29 +3,53 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..findings import Finding, Severity
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean
+from .rule import Rule
 from .table import rules
 
 __all__ = ["check_workspace", "without_suppressed"]
 
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
-def check_workspace(workspace: Workspace) -> list[Finding]:
-    """The findings of every rule over every toolset, before suppression."""
+
+def check_workspace(
+    workspace: Workspace, today: datetime.date | None = None
+) -> list[Finding]:
+    """The findings of every rule over every toolset, before suppression.
+
+    `today` decides on what is over by its date; default: the clock's.
+    """
     checks = [
         one.check
         for one in rules(workspace.extensions).values()
         if one.check is not None
     ]
-    return [
+    found = [
         finding
         for toolset in workspace.toolsets
         for check in checks
         for finding in check(toolset, workspace)
     ]
+    return [*found, *_removals_over(workspace, today or datetime.date.today())]
+
+
+def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Finding]:
+    for toolset in workspace.toolsets:
+        for tool in toolset.tools:
+            removal = (tool.deprecated or {}).get("removal", "")
+            if _DATE.fullmatch(removal) and removal <= today.isoformat():
+                yield tool.source.finding(
+                    "spec/removal-over",
+                    Severity.WARNING,
+                    ("deprecated", "removal"),
+                    f"`{tool.name}` was to be removed on {removal}",
+                    "remove it, or name a later day",
+                )
 
 
 def without_suppressed(
@@ -37,20 +61,23 @@ def without_suppressed(
     whose date has come is a finding itself.
     """
     listed = list(findings)
+    known = rules(workspace.extensions)
     suppressions = dict(_suppressions(workspace))
     remaining: list[Finding] = []
     used: set[tuple[str, int]] = set()
     for finding in listed:
-        match = _match(finding, suppressions.get(finding.place.file), today)
+        found_by = known.get(finding.rule)
+        entries = suppressions.get(finding.place.file)
+        if found_by is not None and not found_by.can_be_suppressed:
+            entries = None
+        match = _match(finding, entries, today)
         if match is None:
             remaining.append(finding)
         else:
             used.add((finding.place.file, match))
-    for file, (owner, entries) in suppressions.items():
-        for index, entry in enumerate(entries):
-            problem = _problem(
-                entry, (file, index) in used, today, list(rules(workspace.extensions))
-            )
+    for file, (owner, listed_here) in suppressions.items():
+        for index, entry in enumerate(listed_here):
+            problem = _problem(entry, (file, index) in used, today, known)
             if problem is not None:
                 rule, severity, message, help_ = problem
                 remaining.append(
@@ -89,14 +116,21 @@ def _is_over(entry: Suppression, today: datetime.date) -> bool:
 
 
 def _problem(
-    entry: Suppression, is_used: bool, today: datetime.date, ids: list[str]
+    entry: Suppression, is_used: bool, today: datetime.date, known: Mapping[str, Rule]
 ) -> tuple[str, Severity, str, str] | None:
-    if entry.rule not in ids:
+    if entry.rule not in known:
         return (
             "spec/unknown-rule",
             Severity.ERROR,
             f"there is no rule `{entry.rule}`",
-            did_you_mean(entry.rule, ids),
+            did_you_mean(entry.rule, list(known)),
+        )
+    if not known[entry.rule].can_be_suppressed:
+        return (
+            "spec/unsuppressable-rule",
+            Severity.ERROR,
+            f"findings of `{entry.rule}` cannot be suppressed",
+            "mend what it finds, and remove this",
         )
     if _is_over(entry, today):
         return (

@@ -35,6 +35,7 @@ class SectionView(NamedTuple):
     has_intro: bool
     intro: Code
     tools: Sequence[ToolView]
+    explained: Sequence[ToolView]
     has_footer: bool
     footer: Code
     shape: MarkdownShape
@@ -89,6 +90,7 @@ class PromptsView(NamedTuple):
             "PROMPTS =",
             "section =",
             "preamble =",
+            "guidance =",
             "cli_block =",
         ),
         frozenset(["CliBlock", "Prompts", "Section"]),
@@ -127,19 +129,24 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 def _section(section: Section, tools: Sequence[ToolSpec], top: Code) -> SectionView:
     heading = inline(section.heading)
+    shown = [
+        ToolView(inline(tool.name), tool_line(tool), usage_lines(tool))
+        for tool in tools
+    ]
+    explained = [view for view in shown if view.usage]
     return SectionView(
         header=top,
         heading=heading,
         label=inline(section.label),
         has_intro=bool(section.intro),
         intro=block(section.intro),
-        tools=[
-            ToolView(inline(tool.name), tool_line(tool), usage_lines(tool))
-            for tool in tools
-        ],
+        tools=shown,
+        explained=explained,
         has_footer=bool(section.footer),
         footer=block(section.footer),
-        shape=MarkdownShape((f"## {heading}", *(f"### {tool.name}" for tool in tools))),
+        shape=MarkdownShape(
+            (f"## {heading}", *(f"### {view.name}" for view in explained))
+        ),
     )
 
 

@@ -57,6 +57,8 @@ class ClientView(NamedTuple):
     name: Code
     allow: Code
     restrict: Code
+    has_permissions: bool
+    permissions: Code
 
 
 class RegistryView(NamedTuple):
@@ -153,6 +155,8 @@ def _client_view(client: Client) -> ClientView:
         literal(client.name),
         literal(allow, "        allow=", ","),
         literal(client.restrict, "        restrict=", ","),
+        bool(client.permissions),
+        literal(client.permissions, "        permissions=", ","),
     )
 
 
@@ -290,7 +294,9 @@ def _line(command: CliCommand) -> dict[str, str]:
     """One command of the CLI block; without a comment of its own it has the summary."""
     action, decision = command.action, command.tool.cli
     has_own = bool(action and action.summary) or bool(decision and decision.comment)
-    own = {"comment": str(comment_of(command))} if has_own else {}
+    text = str(comment_of(command))
+    is_summary = text.split() == command.tool.summary.split()
+    own = {"comment": text} if has_own or not is_summary else {}
     # As a shell reads them: an action may be called anything.
     words = " ".join(map(word, command.selectors))
     return {"words": words, "line": command.line, **own}

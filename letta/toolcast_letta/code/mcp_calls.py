@@ -70,7 +70,8 @@ def trials_of(
             trials = list(_differences(desired, there, agent))
             for name, tool in sorted(desired.tools.items()):
                 wanted = calls.examples and (not calls.tools or name in calls.tools)
-                if wanted and tool.examples and name in there:
+                is_asked = name in calls.tools
+                if wanted and name in there and (tool.examples or is_asked):
                     trials.append(await _called(client, tool, agent, calls))
             return trials
 
@@ -96,8 +97,13 @@ def _differences(
 
 
 async def _called(client: Client, tool: DesiredTool, agent: str, calls: Calls) -> Trial:
-    if tool.changes_data and not calls.changing:
-        return Trial(agent, tool.name, "run", None, "it changes data")
+    is_asked = tool.name in calls.tools
+    if not tool.examples:
+        detail = "its spec has no example"
+        return Trial(agent, tool.name, "run", None, detail, is_asked)
+    if (tool.changes_data or tool.requires_approval) and not calls.changing:
+        detail = "it changes data, or needs approval; --call-changing calls it"
+        return Trial(agent, tool.name, "run", None, detail, is_asked)
     wrong = await _wrong_examples(client, tool)
     if wrong:
         return Trial(agent, tool.name, "run", False, "; ".join(wrong))

@@ -17,7 +17,7 @@ from ..plan.backend import AgentCount, Applied, Calls, Report, Trial
 from ..plan.current_state import AgentState, CurrentState, OfferedTool
 from ..plan.desired_state import DesiredAgent, DesiredState, MissingSetting
 from ..plan.plan import Plan
-from ..plan.stored_schemas import shown_digest, stored_parameters
+from ..schemas.stored import shown_digest, stored_parameters
 from .mcp_calls import ServerFailed, offered_tools, trials_of
 from .settings_file import Settings, SettingsError, home_of
 
@@ -125,7 +125,9 @@ class SettingsBackend:
     ) -> Iterator[AgentCount]:
         """The number of tools that each agent is offered."""
         for agent in desired.agents:
-            yield AgentCount(agent.name, len(current.offered))
+            yield AgentCount(
+                agent.name, tuple(sorted(current.offered)), len(desired.canonical)
+            )
 
     def trials(
         self, desired: DesiredState, current: CurrentState, calls: Calls

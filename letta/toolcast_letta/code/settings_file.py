@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.regular_file import read_regular
 
 from ..plan.backend import BackendError
 from .json_text_edits import NotJson, appended, elements, loaded, members, with_member
@@ -24,6 +25,7 @@ __all__ = ["Settings", "SettingsError", "home_of", "default_path"]
 
 _CLOUD = "api.letta.com"
 _LOCAL_AGENT = "agent-local-"
+_LARGEST = 16 * 1024 * 1024
 
 
 class SettingsError(BackendError):
@@ -80,7 +82,7 @@ class Settings:
                 begin with nothing and write that over it.
         """
         try:
-            text = path.read_bytes().decode("utf-8")
+            text = read_regular(str(path), _LARGEST).decode("utf-8")
         except FileNotFoundError:
             if path.is_symlink():
                 raise SettingsError(f"{path} is a link to nothing") from None
@@ -139,11 +141,12 @@ class Settings:
         """
         target = Path(os.path.realpath(self.path))
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with _alone_in(target.parent):
+            above = str(target.parent)
+            with Folder.at(above, create=True) as folder, _alone_in(folder):
                 if Settings.read(self.path) != before:
                     raise SettingsError(f"{self.path} has just been changed")
-                _replace(target, self.text.encode())
+                data = self.text.encode()
+                folder.write(target.name, data, mode=0o600, durable=True)
         except OSError as error:
             raise SettingsError(f"{self.path} cannot be written: {error}") from None
 
@@ -194,36 +197,13 @@ def _is_list_of_objects(value: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def _alone_in(folder: Folder) -> Iterator[None]:
     """Keeps other runs of this program out; a run that is killed keeps nobody out."""
-    try:
-        import fcntl
-    except ImportError:  # Windows; there the comparison before the write has to do
+    if folder.descriptor is None:
+        # Windows; there the comparison before the write has to do.
         yield
         return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    import fcntl
 
-
-def _replace(target: Path, content: bytes) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".settings-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            if target.exists():
-                old = target.stat()
-                os.chmod(temporary, stat.S_IMODE(old.st_mode))
-                # Only root may give a file away; anybody else owns it already.
-                with contextlib.suppress(PermissionError):
-                    os.chown(temporary, old.st_uid, old.st_gid)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+    fcntl.flock(folder.descriptor, fcntl.LOCK_EX)
+    yield

@@ -77,7 +77,7 @@ def backend_of(request: LettaRequest, desired: DesiredState) -> Backend:
 
         path = request.settings or default_path(os.environ)
         return SettingsBackend(path, os.environ, request.base_url, request.timeout)
-    from ..v1.baseline import Baselines
+    from ..state.baseline import Baselines
     from ..v1.server_backend import ServerBackend
 
     return ServerBackend(server_of(request, desired), Baselines(request.state))

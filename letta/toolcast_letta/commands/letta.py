@@ -235,16 +235,24 @@ def verify(
 @command.command()
 @_with(*_SHARED)
 @click.argument("baseline", metavar="[BASELINE]", required=False, type=click.Path())
-def rollback(baseline: str | None, **given: Any) -> None:
-    """Put back what the newest baseline, or a named one, says; tell what it cannot.
+@click.option("--dry-run", is_flag=True, help="Say what it would do; change nothing.")
+@click.option(
+    "--restore",
+    metavar="TOOL",
+    multiple=True,
+    help="A tool that somebody detached since then and that comes back all the same.",
+)
+def rollback(baseline: str | None, dry_run: bool, restore: Names, **given: Any) -> None:
+    """Undo what applies did since the newest baseline, or a named one.
 
-    Tools are found by their names: ids do not outlive a deletion. What others attached
-    since then stays.
+    Tools are found by their names: ids do not outlive a deletion. What others did since
+    then stays. What cannot be put back is told.
     """
     from . import operations
 
     file = Path(baseline) if baseline else None
-    sys.exit(operations.rollback(_request(**given), file))
+    request = _request(**given)
+    sys.exit(operations.rollback(request, file, restore, dry_run=dry_run))
 
 
 @command.command()

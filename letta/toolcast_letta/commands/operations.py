@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ..plan.backend import Applied, Backend, Calls, Report
     from ..plan.desired_state import DesiredState
     from ..plan.plan import Overrides, Plan
+    from ..state.baseline import Baseline
+    from ..v1.undoing import Undo
 
 __all__ = ["apply", "plan", "rollback", "verify"]
 
@@ -32,23 +35,28 @@ def plan(
     *,
     detailed_exitcode: bool,
 ) -> int:
-    """Prints the plan, and saves it where that is asked for."""
+    """Prints the plan, and saves it where that is asked for and nothing speaks against it."""
     from ..plan.report import plan_text
+    from ..state.seal import Seal, SealError
 
     desired, backend = _connected(request)
     made = _planned(desired, backend, overrides)
-    if out is not None:
+    if out is not None and not made.blockers:
         try:
-            made.save(out)
+            made.save(out, Seal())
         except OSError as error:
             fail(f"{out}: {error.strerror or error}")
+        except SealError as error:
+            fail(str(error))
     if request.as_json:
         _print_json(made.to_json())
     else:
         _print(plan_text(made))
         if out is not None and not made.blockers:
             kind = "" if request.kind == "v1" else f" --backend {request.kind}"
-            click.echo(f"Saved: toolcast letta apply{kind} {out}")
+            _print(f"Saved: toolcast letta apply{kind} {shlex.quote(str(out))}\n")
+        elif out is not None:
+            _print(f"Not saved: {out}\n")
     if made.blockers:
         return FINDINGS
     return USAGE if detailed_exitcode and made.changes else CLEAN
@@ -61,12 +69,13 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     from ..plan.desired_state import MissingSetting
     from ..plan.plan import Plan, PlanFileError
     from ..plan.report import plan_text
-    from ..v1.baseline import AnotherRun, BaselineError
+    from ..state.baseline import AnotherRun, BaselineError
+    from ..state.seal import Seal
 
     desired, backend = _connected(request)
     if file is not None:
         try:
-            made = Plan.load(file)
+            made = Plan.load(file, Seal())
             desired = desired.for_agents(agent.name for agent in made.agents)
         except (PlanFileError, MissingSetting) as error:
             fail(str(error))
@@ -83,6 +92,8 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     else:
         for line in done.missed:
             _print(f"not as planned: {line}\n", err=True)
+        for line in made.missing if file is not None else ():
+            _print(f"missing: {line}\n", err=True)
         _print(_done_text(made, done))
     return FINDINGS if done.missed else CLEAN
 
@@ -101,7 +112,7 @@ def verify(request: LettaRequest, calls: Calls) -> int:
     from ..plan.desired_state import MissingSetting
     from ..plan.verification import verification_text
     from ..plan.verification import verify as verify_it
-    from ..v1.baseline import BaselineError
+    from ..state.baseline import BaselineError
 
     desired, backend = _connected(request)
     try:
@@ -112,15 +123,22 @@ def verify(request: LettaRequest, calls: Calls) -> int:
         _print_json(found.to_json())
     else:
         _print(verification_text(found))
-    return CLEAN if found.all_match else FINDINGS
+    return CLEAN if found.is_success else FINDINGS
 
 
-def rollback(request: LettaRequest, file: Path | None) -> int:
-    """Puts back what a baseline says."""
+def rollback(
+    request: LettaRequest,
+    file: Path | None,
+    restore: tuple[str, ...],
+    *,
+    dry_run: bool,
+) -> int:
+    """Undoes what applies did since a baseline, or says what it would do."""
     from ..plan.desired_state import MissingSetting
+    from ..state.baseline import AnotherRun, BaselineError, Baselines
     from ..v1.api import LettaError
-    from ..v1.baseline import AnotherRun, BaselineError, Baselines
-    from ..v1.rollback import roll_back
+    from ..v1.rollback import preview, roll_back
+    from ..v1.server_backend import ServerBackend
 
     if request.kind != "v1":
         fail(f"the backend `{request.kind}` has no `rollback`: there is no baseline")
@@ -136,22 +154,56 @@ def rollback(request: LettaRequest, file: Path | None) -> int:
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
         fail(f"that baseline is of {baseline.toolset} at {baseline.base_url}")
+    known = {agent.id for agent in desired.agents}
+    foreign = [a for a in baseline.agents if a.id not in known]
+    if foreign and not request.agents:
+        shown = ", ".join(f"{agent.name} ({agent.id})" for agent in foreign)
+        fail(f"that baseline has {shown}, which the specs do not have: --agent chooses")
+    if dry_run:
+        undo = _asked(lambda: preview(api, desired, baseline, baselines, restore))
+        _show_undo(request, baseline, undo)
+        return CLEAN
+    refusal = ServerBackend(api, baselines).refusal
+    if refusal:
+        return _refused(refusal)
+    report = _report(request)
     try:
         done = _asked(
-            lambda: roll_back(api, desired, baseline, baselines, _report(request))
+            lambda: roll_back(api, desired, baseline, baselines, report, restore)
         )
-    except AnotherRun as error:
+    except (AnotherRun, BaselineError) as error:
         return _refused(str(error))
     if request.as_json:
         _print_json({"baseline": str(baselines.path(baseline)), **asdict(done)})
     else:
-        for line in done.stays:
-            _print(f"stays: {line}\n")
-        for line in done.lost:
-            _print(f"cannot be restored: {line}\n", err=True)
-        number = len(baseline.agents)
+        _print_left(done.stays, done.lost)
+        number = sum(agent.id in known for agent in baseline.agents)
         _print(f"{done.agents} of {number} agents as they were at {baseline.saved}\n")
     return FINDINGS if done.lost else CLEAN
+
+
+def _show_undo(request: LettaRequest, baseline: Baseline, undo: Undo) -> None:
+    if request.as_json:
+        _print_json({"saved": baseline.saved, **asdict(undo)})
+        return
+    for name in undo.register:
+        _print(f"    + registry {name}\n")
+    for agent in undo.agents:
+        _print(f"{agent.name} is {agent.id}\n")
+        for line in agent.changes or ("nothing to do",):
+            _print(f"    {line}\n")
+    _print_left(
+        [*(line for agent in undo.agents for line in agent.stays), *undo.stays],
+        [*(line for agent in undo.agents for line in agent.lost), *undo.lost],
+    )
+    _print(f"Nothing was changed; this goes back to {baseline.saved}.\n")
+
+
+def _print_left(stays: Sequence[str], lost: Sequence[str]) -> None:
+    for line in stays:
+        _print(f"stays: {line}\n")
+    for line in lost:
+        _print(f"cannot be restored: {line}\n", err=True)
 
 
 def _connected(request: LettaRequest) -> tuple[DesiredState, Backend]:
@@ -198,8 +250,10 @@ def _report(request: LettaRequest) -> Report:
 
 
 def _refused(reasons: str) -> int:
-    for line in reasons.split("\n"):
-        _print(f"refused: {line}\n", err=True)
+    first, *rest = reasons.split("\n")
+    _print(
+        "\n".join([f"refused: {first}", *(f"  {line}" for line in rest), ""]), err=True
+    )
     return FINDINGS
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .backend import Applied, Backend, Refused, Report
 from .changes_since import changes_since
 from .desired_state import DesiredState
 from .plan import Plan
 from .planning import make_plan
+from .tool_rules import same_rules
 
 __all__ = ["applied", "apply_plan", "refuse_if_changed"]
 
@@ -43,13 +44,38 @@ def apply_plan(
         current = backend.read(desired)
         changes = changes_since(plan, backend.place, desired, current)
         refuse_if_changed(changes)
+        # What is carried out is derived anew; what was saved only says what was agreed to.
         now = make_plan(backend.place, desired, current, plan.overrides)
         # Something that the plan does not hold, another agent with a tool that goes.
         _stop_if_blocked(now)
+        refuse_if_changed(list(_ends_elsewhere(plan, now)))
         if not now.changes:
             backend.nothing_to_do(desired)
-            return applied(plan, changed=False)
-        return backend.carry_out(plan, desired, current, report)
+            return applied(now, changed=False)
+        return backend.carry_out(now, desired, current, report)
+
+
+def _ends_elsewhere(plan: Plan, now: Plan) -> Iterator[str]:
+    """Where a plan ends that is not where the specs lead now."""
+    for name, (_, after) in now.registry.items():
+        if name in plan.registry and plan.registry[name][1] != after:
+            yield f"the specs do not lead to what the plan does to `{name}`"
+    agents = {agent.name: agent for agent in now.agents}
+    if set(agents) != {agent.name for agent in plan.agents}:
+        yield "the agents are others"
+        return
+    for agent in plan.agents:
+        there = agents[agent.name]
+        if (agent.id, agent.home, agent.servers_after) != (
+            there.id,
+            there.home,
+            there.servers_after,
+        ):
+            yield f"the specs do not lead to what the plan does to {agent.name}"
+        for name in sorted({*agent.tools_after} ^ {*there.tools_after}):
+            yield f"the specs do not lead to what {agent.name} gets of `{name}`"
+        if not same_rules(agent.rules_after, there.rules_after):
+            yield f"the specs do not lead to the rules that {agent.name} gets"
 
 
 def refuse_if_changed(changes: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from .current_state import CurrentState
 from .desired_state import DesiredState
@@ -80,6 +80,7 @@ class Trial:
         kind: `run` without a model, `turn` with the agent's own, `list` of what is offered.
         passed: whether it went as it should; None when it was left out.
         detail: what went wrong, or why it was left out.
+        is_asked: somebody named it; left out, it is something that was not done.
     """
 
     agent: str
@@ -87,15 +88,52 @@ class Trial:
     kind: str
     passed: bool | None
     detail: str = ""
+    is_asked: bool = False
 
 
 @dataclass(frozen=True)
 class AgentCount:
-    """How many tools an agent has, and had in the newest baseline; None without one."""
+    """What an agent has, beside what it had in the newest baseline.
+
+    Attributes:
+        agent: the toolset's name for it.
+        names: its tools.
+        canonical: how many the toolset gives it.
+        baseline: the tools that it had; None without a baseline.
+    """
 
     agent: str
-    attached: int
-    baseline: int | None = None
+    names: tuple[str, ...]
+    canonical: int
+    baseline: tuple[str, ...] | None = None
+
+    @property
+    def attached(self) -> int:
+        """How many it has."""
+        return len(self.names)
+
+    @property
+    def gained(self) -> tuple[str, ...]:
+        """What it has and had not."""
+        before = self.names if self.baseline is None else self.baseline
+        return tuple(name for name in self.names if name not in before)
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What it had and has not."""
+        return tuple(n for n in self.baseline or () if n not in self.names)
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "agent": self.agent,
+            "attached": self.attached,
+            "canonical": self.canonical,
+            "names": list(self.names),
+            "baseline": None if self.baseline is None else len(self.baseline),
+            "gained": list(self.gained),
+            "lost": list(self.lost),
+        }
 
 
 class Backend(Protocol):

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 from .agent_servers import alias
+from .core_tools import lost_tools
 from .current_state import AgentState, CurrentState
 from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Blocker, Change, Overrides
-from .tool_rules import is_stale
+from .tool_rules import LOOP_RULES, NEEDS_LOOP_RULES, is_stale
 
 __all__ = ["blockers", "warnings"]
 
@@ -145,6 +146,16 @@ def _about_the_deployment(
             "wait until it is deployed",
         )
         return
+    withheld = [n for n in sorted(desired.withheld) if n in current.offered]
+    if withheld:
+        shown = "; ".join(f"`{name}`: {desired.withheld[name]}" for name in withheld)
+        yield Blocker(
+            "wrong-endpoint",
+            f"{desired.server_url} is not the endpoint for Letta: it offers what the"
+            f" specs keep from Letta ({shown})",
+            "name the endpoint of the client that Letta is, /mcp/CLIENT/, as the URL of"
+            " the MCP server",
+        )
     missing = [name for name in sorted(desired.tools) if name not in current.offered]
     if missing:
         yield Blocker(
@@ -194,10 +205,9 @@ def _about_owners(
                 "rename the tool; a prefix helps",
             )
         elif name not in overrides.capture:
-            owner = there.server_id or f"a {there.type} tool"
             yield Blocker(
                 "capture",
-                f"`{name}` belongs to {owner}: registering the server takes it over",
+                f"`{name}` belongs to {current.owner_of(there)}: registering the server takes it over",
                 f"rename the tool, or name it: --allow-capture {name}",
             )
 
@@ -308,11 +318,30 @@ def _about_the_server(
                     " that names a tool which is not attached; it misleads the model."
                     f" --drop-stale {rule['tool_name']} removes it"
                 )
-        if not agent.rules_before and agent.tools_before and "memgpt" in agent.type:
+        yield from _about_tools_without_a_rule(agent)
+        wanted = next(one for one in desired.agents if one.name == agent.name)
+        lost = [
+            name
+            for name in lost_tools(wanted, agent, current)
+            if name not in current.registry or not current.registry[name].is_built_in
+        ]
+        if lost:
             yield (
-                f"{agent.name} has no rule at all: a {agent.type} then stops after one"
-                " step. The rules of tools that are not the toolset's are not known here"
+                f"{agent.name} has lost {_listed(lost)} of others since the baseline of"
+                f" {current.agents[agent.name].had_at}"
             )
+
+
+def _about_tools_without_a_rule(agent: AgentPlan) -> Iterator[str]:
+    if agent.type not in NEEDS_LOOP_RULES:
+        return
+    ruled = {r["tool_name"] for r in agent.rules_after if r["type"] in LOOP_RULES}
+    without = [name for name in agent.tools_after if name not in ruled]
+    if without:
+        yield (
+            f"{agent.name}, a {agent.type}, ends its turn at {_listed(without)}: no rule"
+            " says that it goes on, and what is not the toolset's stays as it is"
+        )
 
 
 def _is_private(url: str) -> bool:
@@ -326,6 +355,4 @@ def _is_private(url: str) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = [f"`{name}`" for name in names[:8]]
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    return ", ".join(f"`{name}`" for name in names)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..digests import digest_of
 from .agent_servers import desired_entry, with_entry
 from .current_state import AgentState, CurrentState
 from .desired_state import DesiredState
-from .digests import digest_of
 from .plan import AgentPlan, Plan
 from .planning import desired_digest, entry_fingerprint, registry_fingerprints
 from .tool_rules import same_rules

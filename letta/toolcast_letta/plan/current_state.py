@@ -107,6 +107,8 @@ class AgentState:
         home: where it lives, as the settings file says it; None for Letta's cloud.
         known_homes: every place for which the settings file has an agent of this id.
         is_ambiguous: nobody says which of them is meant.
+        had: tools that are not the toolset's, as the newest baseline left them.
+        had_at: when that was; empty without a baseline.
     """
 
     id: str
@@ -120,6 +122,8 @@ class AgentState:
     home: str | None = None
     known_homes: tuple[str | None, ...] = ()
     is_ambiguous: bool = False
+    had: tuple[str, ...] = ()
+    had_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,7 @@ class CurrentState:
         unreachable: why Letta cannot list the server's tools; empty when it can.
         registry: every tool of the organisation, by name; empty where there is no registry.
         agents: the toolset's agents, by the toolset's names for them.
+        entry_names: the names of all MCP servers' entries, by their ids.
         holders: the other agents that have a tool, by the tool's name; read only where
             tools are to be deleted.
     """
@@ -145,6 +150,7 @@ class CurrentState:
     unreachable: str
     registry: Mapping[str, RegisteredTool]
     agents: Mapping[str, AgentState]
+    entry_names: Mapping[str, str] = field(default_factory=dict)
     holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_ours(self, name: str) -> bool:
@@ -155,6 +161,13 @@ class CurrentState:
             and self.entry is not None
             and tool.server_id == self.entry.id
         )
+
+    def owner_of(self, tool: RegisteredTool) -> str:
+        """Who owns a registered tool, in words."""
+        if tool.server_id is None:
+            return f"a {tool.type} tool"
+        name = self.entry_names.get(tool.server_id)
+        return f"the MCP server `{name}`" if name else f"an entry {tool.server_id}"
 
     @property
     def own_names(self) -> tuple[str, ...]:

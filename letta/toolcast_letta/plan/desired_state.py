@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..schemas.stored import shown_digest, stored_parameters
 from ..settings import LettaSettings
-from .stored_schemas import shown_digest, stored_parameters
 
 __all__ = [
     "DesiredAgent",
@@ -86,6 +86,7 @@ class DesiredState:
         token: the bearer token that Letta sends there; never shown, None for none.
         tools: the tools that the server offers Letta, by name.
         agents: the agents.
+        withheld: tools of the toolset that the server must not offer Letta, with the reason.
         removed_names: former names of tools, each with the present one.
     """
 
@@ -95,6 +96,7 @@ class DesiredState:
     token: str | None = field(repr=False)
     tools: Mapping[str, DesiredTool]
     agents: tuple[DesiredAgent, ...]
+    withheld: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def canonical(self) -> tuple[str, ...]:
@@ -207,7 +209,14 @@ def desired_state(
             )
             for agent in settings.agents
         ),
+        {tool.name: _why_withheld(tool) for tool in tools if not tool.is_offered},
     )
+
+
+def _why_withheld(tool: ToolFacts) -> str:
+    if tool.part.get("calls_agent_loop"):
+        return "it calls the agent's own loop"
+    return "it is not for that client"
 
 
 def _desired_tool(tool: ToolFacts) -> DesiredTool:

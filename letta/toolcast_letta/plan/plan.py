@@ -8,7 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .digests import digest_of
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.regular_file import read_regular
+
+from ..digests import digest_of
+from ..state.seal import KEY_VARIABLE, Seal, SealError
 
 __all__ = [
     "AgentPlan",
@@ -19,7 +23,9 @@ __all__ = [
     "PlanFileError",
 ]
 
-_FORMAT = "toolcast-letta-plan/2"
+_FORMAT = "toolcast-letta-plan/3"
+_LARGEST = 16 * 1024 * 1024
+_NOT_FIELDS = ("format", "id")
 
 
 class PlanFileError(Exception):
@@ -124,6 +130,7 @@ class Plan:
             None where it is not there.
         agents: each agent.
         changes: what is to be done, in order.
+        missing: what agents should have and this plan does not give them, a line each.
         blockers: why it must not be done.
         warnings: what a person should know.
         overrides: what was named.
@@ -140,6 +147,7 @@ class Plan:
     registry: Mapping[str, tuple[str | None, str | None]]
     agents: tuple[AgentPlan, ...]
     changes: tuple[Change, ...] = ()
+    missing: tuple[str, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     warnings: tuple[str, ...] = ()
     overrides: Overrides = field(default_factory=Overrides)
@@ -158,33 +166,51 @@ class Plan:
         """The plan for a file or a machine; it holds no secret."""
         return {"format": _FORMAT, "id": self.id, **asdict(self)}
 
-    def save(self, path: Path) -> None:
-        """Writes the plan."""
-        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False)
-        path.write_text(text + "\n", encoding="utf-8")
+    def save(self, path: Path, seal: Seal) -> None:
+        """Writes the plan, sealed; a link in its place is replaced, not followed.
+
+        Raises:
+            OSError: it cannot be written.
+            SealError: there is no key to seal it with.
+        """
+        value = self.to_json()
+        sealed = {**value, "seal": seal.of(value)}
+        text = json.dumps(sealed, indent=2, ensure_ascii=False)
+        with Folder.at(str(path.parent)) as folder:
+            folder.write(path.name, f"{text}\n".encode())
 
     @classmethod
-    def load(cls, path: Path) -> Plan:
+    def load(cls, path: Path, seal: Seal) -> Plan:
         """Reads a saved plan.
 
         Raises:
-            PlanFileError: the file cannot be read, holds no plan, or was changed.
+            PlanFileError: the file cannot be read, holds no plan, was changed, or was
+                saved by somebody else.
         """
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            value = json.loads(read_regular(str(path), _LARGEST))
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise PlanFileError(f"{path} cannot be read: {why}") from None
+        except (ValueError, RecursionError) as error:
             raise PlanFileError(f"{path} cannot be read: {error}") from None
-        if not isinstance(value, dict) or value.pop("format", None) != _FORMAT:
+        if not isinstance(value, dict) or value.get("format") != _FORMAT:
             raise PlanFileError(f"{path} is no plan that this version saved")
-        saved = value.pop("id", None)
+        given = value.pop("seal", None)
         try:
-            plan = cls._of(value)
-            is_unchanged = plan.id == saved
-        except (KeyError, TypeError, ValueError, AttributeError):
+            is_ours = seal.fits(value, given)
+        except SealError as error:
+            raise PlanFileError(str(error)) from None
+        if not is_ours:
+            raise PlanFileError(
+                f"{path} was changed after it was saved, or somebody else saved it\n"
+                f"  help: plan again; {KEY_VARIABLE} lets one machine apply what another"
+                " one planned"
+            )
+        try:
+            return cls._of({k: v for k, v in value.items() if k not in _NOT_FIELDS})
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise PlanFileError(f"{path} is no whole plan") from None
-        if not is_unchanged:
-            raise PlanFileError(f"{path} was changed after it was saved")
-        return plan
 
     @classmethod
     def _of(cls, value: Mapping[str, Any]) -> Plan:
@@ -194,6 +220,7 @@ class Plan:
             "agents": tuple(AgentPlan(**_tuples(agent)) for agent in value["agents"]),
             "changes": tuple(Change(**change) for change in value["changes"]),
             "blockers": tuple(Blocker(**blocker) for blocker in value["blockers"]),
+            "missing": tuple(value["missing"]),
             "warnings": tuple(value["warnings"]),
             "overrides": Overrides(**_tuples(value["overrides"])),
         }

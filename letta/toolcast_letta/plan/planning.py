@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..digests import digest_of
 from .agent_servers import desired_entry, entry_change, with_entry
 from .blockers import blockers, warnings
+from .core_tools import missing_tools
 from .current_state import AgentState, CurrentState, ServerEntry
 from .desired_state import DesiredAgent, DesiredState
-from .digests import digest_of
 from .plan import AgentPlan, Change, Overrides, Plan
 from .tool_rules import RuleNeeds, kept_rules, rule_text, same_rules
 
@@ -51,10 +52,19 @@ def make_plan(
         registry_fingerprints(desired, current),
         agents,
         tuple(changes),
+        tuple(_missing(desired, current, agents)),
         tuple(blockers(desired, current, agents, overrides)),
         tuple(warnings(desired, current, agents, changes)),
         overrides,
     )
+
+
+def _missing(
+    desired: DesiredState, current: CurrentState, agents: tuple[AgentPlan, ...]
+) -> Iterator[str]:
+    if current.backend == "v1":
+        for one, agent in zip(desired.agents, agents, strict=True):
+            yield from missing_tools(one, agent, current)
 
 
 def _settings_changes(
@@ -199,10 +209,12 @@ def _entry_changes(
 
 def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[Change]:
     leaving = _leaving(desired, current)
+    # Where both names are there, somebody or an interrupted run has left the old one.
     renamed = {
         desired.removed_names[old]: old
         for old in leaving
         if old in desired.removed_names
+        and desired.removed_names[old] not in current.registry
     }
     for name, tool in sorted(desired.tools.items()):
         there = current.registry.get(name)
@@ -222,8 +234,7 @@ def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[
                 undo = "rolling back leaves it registered"
                 yield Change("+", "registry", name, detail="registered", undo=undo)
         elif not current.is_ours(name):
-            owner = there.server_id or there.type
-            detail = f"taken over from {owner}"
+            detail = f"taken over from {current.owner_of(there)}"
             undo = "its owner does not get it back"
             yield Change("~", "registry", name, detail=detail, undo=undo)
         elif there.digest != tool.digest:
@@ -233,6 +244,8 @@ def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[
     for name in sorted(leaving - set(renamed.values())):
         others = current.holders.get(name, ())
         detail = "deleted for every agent"
+        if name in desired.removed_names:
+            detail = f"renamed to {desired.removed_names[name]}; {detail}"
         if others:
             detail += f", also {', '.join(others)}"
         undo = "needs the MCP server as it was before"
@@ -274,6 +287,7 @@ def _agent_plan(
         state.type,
         {name: desired.tools[name].ends_turn for name in desired.canonical},
         agent.expects,
+        [n for n in after if n in current.registry and current.registry[n].is_built_in],
         approving,
         rules_gone,
         renamed,

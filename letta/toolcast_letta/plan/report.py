@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from .plan import AgentPlan, Change, Plan
@@ -35,8 +35,14 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield f"  MCP servers of {agent_name}"
         else:
             yield f"  {_LAYERS[layer].format(agent=agent_name)}"
-        for change in changes:
-            yield _line(change)
+        yield from _grouped(list(changes))
+    for agent in plan.agents:
+        stays = [n for n in agent.tools_after if n in agent.tools_before]
+        if stays:
+            yield ""
+            yield from _wrapped(f"  {agent.name} keeps ", stays)
+    for line in plan.missing:
+        yield f"\nmissing: {line}"
     for warning in plan.warnings:
         yield f"\nwarning: {warning}"
     for blocker in plan.blockers:
@@ -58,10 +64,36 @@ def _group(change: Change) -> tuple[str, str]:
     return change.layer, change.agent
 
 
-def _line(change: Change) -> str:
-    text = f"{change.action:>5} {change.name}"
-    if change.detail:
-        text += f"  ({change.detail})"
+def _grouped(changes: Sequence[Change]) -> Iterator[str]:
+    """A line a change; what is said of several is said once."""
+    said: dict[tuple[str, str, str], list[str]] = {}
+    for change in changes:
+        name, remark = change.name, _remark(change)
+        if change.layer == "rule" and " (" not in name:
+            name, _, kind = name.rpartition(" ")
+            remark = f"  {kind}{remark}"
+        said.setdefault((change.action, change.layer, remark), []).append(name)
+    for (action, _, remark), names in said.items():
+        if len(names) == 1:
+            yield f"{action:>5} {names[0]}{remark}"
+        else:
+            yield from _wrapped(f"{action:>5} ", names, remark)
+
+
+def _wrapped(start: str, names: Sequence[str], remark: str = "") -> Iterator[str]:
+    """Names over as many lines as they need, with what is said of all of them behind."""
+    line = start
+    for number, name in enumerate(names):
+        word = name + ("," if number + 1 < len(names) else remark)
+        if line.strip() and len(line) > len(start) and len(line) + len(word) > 88:
+            yield line.rstrip()
+            line = " " * len(start)
+        line += word + " "
+    yield line.rstrip()
+
+
+def _remark(change: Change) -> str:
+    text = f"  ({change.detail})" if change.detail else ""
     if change.undo and "-" not in change.action:
         return f"{text}  # {change.undo}"
     return text + (f"  # cannot be undone: {change.undo}" if change.undo else "")
@@ -71,6 +103,8 @@ def _summary(plan: Plan) -> str:
     if plan.blockers:
         number = len(plan.blockers)
         return f"Refused: {number} blocker{'' if number == 1 else 's'}."
+    if not plan.changes and plan.missing:
+        return "Nothing to do here, and Letta is not as it should be."
     if not plan.changes:
         return "No changes: Letta is as the specs say."
     counted = {"+": 0, "~": 0, "-": 0}

@@ -12,14 +12,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Rule", "RuleNeeds", "is_stale", "kept_rules", "rule_text", "same_rules"]
+__all__ = [
+    "APPROVAL",
+    "LOOP_RULES",
+    "NEEDS_LOOP_RULES",
+    "Rule",
+    "RuleNeeds",
+    "is_stale",
+    "kept_rules",
+    "rule_text",
+    "same_rules",
+]
 
 Rule = Mapping[str, Any]
 
 CONTINUES = "continue_loop"
 EXITS = "exit_loop"
 APPROVAL = "requires_approval"
-_NEEDS_CONTINUE = frozenset(["memgpt_agent", "memgpt_v2_agent"])
+NEEDS_LOOP_RULES = frozenset(["memgpt_agent", "memgpt_v2_agent"])
+"""Types of agents that end their turn at a tool without a rule to go on."""
 _HARMLESS_WHEN_STALE = frozenset([CONTINUES, EXITS, APPROVAL, "max_count_per_step"])
 
 
@@ -31,6 +42,8 @@ class RuleNeeds:
         agent_type: Letta's type of the agent.
         own: the tools that the toolset attaches: whether each ends the turn.
         expected: the tools of others that must be there: whether each ends the turn.
+        built_in: Letta's own tools that are attached; as Letta itself does, `send_message`
+            ends the turn and the others do not, where no rule says otherwise.
         approving: tools whose calls a person approves.
         gone: tools that the agent loses.
         renamed: the new name of each tool that is renamed.
@@ -40,6 +53,7 @@ class RuleNeeds:
     agent_type: str
     own: Mapping[str, bool]
     expected: Mapping[str, bool] = field(default_factory=dict)
+    built_in: Collection[str] = ()
     approving: Collection[str] = ()
     gone: Collection[str] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -64,13 +78,16 @@ def kept_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]]
         if changed is not None and changed not in result:
             result.append(changed)
     has = {(rule["tool_name"], rule["type"]) for rule in result}
-    for name, kind in _needed(needs, {name for name, kind in has if kind in _LOOP}):
+    for name, kind in _needed(
+        needs, {name for name, kind in has if kind in LOOP_RULES}
+    ):
         if (name, kind) not in has:
             result.append({"tool_name": name, "type": kind})
     return result
 
 
-_LOOP = frozenset([CONTINUES, EXITS])
+LOOP_RULES = frozenset([CONTINUES, EXITS])
+"""The rules that say whether a tool ends the turn."""
 
 
 def _needed(
@@ -79,10 +96,14 @@ def _needed(
     for name, ends_turn in sorted({**needs.expected, **needs.own}.items()):
         if ends_turn:
             yield name, EXITS
-        elif needs.agent_type in _NEEDS_CONTINUE and (
+        elif needs.agent_type in NEEDS_LOOP_RULES and (
             name in needs.own or name not in has_loop_rule
         ):
             yield name, CONTINUES
+    known = {*needs.own, *needs.expected, *has_loop_rule}
+    if needs.agent_type in NEEDS_LOOP_RULES:
+        for name in sorted({*needs.built_in} - known):
+            yield name, EXITS if name == "send_message" else CONTINUES
     for name in sorted(needs.approving):
         yield name, APPROVAL
 

@@ -21,11 +21,13 @@ class Verification:
         plan: what would have to be done; nothing when all is as it should be.
         counts: each agent's tools.
         trials: the calls.
+        canonical: the names that every agent of the toolset gets.
     """
 
     plan: Plan
     counts: tuple[AgentCount, ...]
     trials: tuple[Trial, ...]
+    canonical: tuple[str, ...] = ()
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -35,18 +37,33 @@ class Verification:
             of = f" of {change.agent}" if change.agent else ""
             detail = f" ({change.detail})" if change.detail else ""
             lines.append(f"{change.action} {change.layer} {change.name}{of}{detail}")
-        return tuple(lines)
+        return (*lines, *self.plan.missing)
 
     @property
     def all_match(self) -> bool:
         """Whether everything is as the specs say, and every call went well."""
         return not self.differences and all(t.passed is not False for t in self.trials)
 
+    @property
+    def not_done(self) -> tuple[str, ...]:
+        """What was asked for by its name and left out, a line each."""
+        return tuple(
+            f"{one.kind} {one.tool} by {one.agent}: {one.detail}"
+            for one in self.trials
+            if one.is_asked and one.passed is None
+        )
+
+    @property
+    def is_success(self) -> bool:
+        """Whether all match, and all that was asked for was done."""
+        return self.all_match and not self.not_done
+
     def to_json(self) -> dict[str, Any]:
         """For machines."""
         return {
             "all_match": self.all_match,
-            "agents": [asdict(count) for count in self.counts],
+            "not_done": list(self.not_done),
+            "agents": [count.to_json() for count in self.counts],
             "differences": list(self.differences),
             "warnings": list(self.plan.warnings),
             "calls": [asdict(trial) for trial in self.trials],
@@ -66,11 +83,16 @@ def verify(
     for name in [*calls.tools, *([calls.turn] if calls.turn else [])]:
         if name not in desired.canonical:
             raise MissingSetting(f"`{name}` is not attached to an agent by its spec")
+    if calls.tools and not calls.examples:
+        raise MissingSetting(
+            "--tool names what is called, and --no-calls calls nothing"
+        )
     current = backend.read(desired)
     return Verification(
         make_plan(backend.place, desired, current),
         tuple(backend.counts(desired, current)),
         tuple(backend.trials(desired, current, calls)),
+        desired.canonical,
     )
 
 
@@ -85,11 +107,26 @@ def verification_text(found: Verification) -> str:
         what = f" {trial.tool}" if trial.tool else ""
         lines.append(f"{trial.kind}{what} by {trial.agent}: {word}{detail}")
     for count in found.counts:
-        line = f"attached_count: {count.attached}"
-        if count.baseline is not None:
-            more = count.attached - count.baseline
-            sign = "+" if more >= 0 else "-"
-            line += f" (baseline {count.baseline} {sign} {abs(more)})"
-        lines.append(f"{line}  {count.agent}")
+        ours = [name for name in found.canonical if name in count.names]
+        others = [name for name in count.names if name not in found.canonical]
+        lines.append(
+            f"{count.agent} has {len(ours)} of {count.canonical} canonical tools:"
+            f" {', '.join(ours) or 'none'}"
+        )
+        lines.append(
+            f"{count.agent} has {len(others)} others: {', '.join(others) or 'none'}"
+        )
+        lines.append(f"attached_count: {count.attached}{_since(count)}  {count.agent}")
+    lines += [f"not done: {line}" for line in found.not_done]
     lines.append(f"all_match: {'true' if found.all_match else 'false'}")
     return "\n".join(lines) + "\n"
+
+
+def _since(count: AgentCount) -> str:
+    """What is otherwise than in the baseline: nothing lost is hidden behind what came."""
+    if count.baseline is None:
+        return ""
+    parts = [f" + {len(count.gained)}" if count.gained else ""]
+    if count.lost:
+        parts.append(f" - {len(count.lost)}: lost {', '.join(count.lost)}")
+    return f" (baseline {len(count.baseline)}{''.join(parts)})"

@@ -8,7 +8,7 @@ from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.rule import Rule, at_tool
 
-from ..plan.schema_health import schema_problem_places
+from ..schemas.health import schema_problem_places
 from . import facts_of
 
 __all__ = ["RULE"]

@@ -56,8 +56,8 @@ def connect(
         LettaError: the URL is not one.
     """
     from ..plan.desired_state import MissingSetting
+    from ..state.baseline import Baselines
     from ..v1.api import LettaApi
-    from ..v1.baseline import Baselines
     from ..v1.server_backend import ServerBackend
 
     if toolset.backend != "v1":
@@ -121,6 +121,8 @@ def sync(
     done = apply_plan(plan, backend, desired, _logger.info)
     # Whoever watches the log knows this line.
     _logger.info("tools+rules synced - %d tools, %d rules", done.tools, done.rules)
+    for line in plan.missing:
+        _logger.warning("missing: %s", line)
     return plan, done
 
 
@@ -141,8 +143,8 @@ def sync_route(toolset: Attached) -> AdminRoute:
 def _answer(toolset: Attached, body: Any) -> AdminAnswer:
     from ..plan.backend import Refused
     from ..plan.desired_state import MissingSetting
+    from ..state.baseline import AnotherRun, BaselineError
     from ..v1.api import LettaError
-    from ..v1.baseline import AnotherRun, BaselineError
 
     problem = _problem_with(body)
     if problem:
@@ -154,8 +156,11 @@ def _answer(toolset: Attached, body: Any) -> AdminAnswer:
         )
     except MissingSetting as error:
         return AdminAnswer({"error": str(error)}, 503)
-    except (Refused, AnotherRun, BaselineError) as error:
+    except (Refused, AnotherRun) as error:
         return AdminAnswer({"error": str(error)}, 409)
+    except BaselineError as error:
+        _logger.warning("Letta: %s", error)
+        return AdminAnswer({"error": str(error)}, 503)
     except LettaError as error:
         _logger.warning("Letta: %s", error)
         return AdminAnswer({"error": str(error)}, 502)
@@ -166,6 +171,7 @@ def _answer(toolset: Attached, body: Any) -> AdminAnswer:
         "rules": done.rules,
         "changed": done.changed,
         "missed": list(done.missed),
+        "missing": list(plan.missing),
         "warnings": list(plan.warnings),
     }
     return AdminAnswer(value, 409 if done.missed else 200)
@@ -207,8 +213,8 @@ def _ensured(toolset: Attached) -> bool:
     """Whether there is nothing left to try."""
     from ..plan.backend import Refused
     from ..plan.desired_state import MissingSetting
+    from ..state.baseline import AnotherRun, BaselineError
     from ..v1.api import LettaError
-    from ..v1.baseline import AnotherRun, BaselineError
 
     try:
         plan, done = sync(toolset, adds_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from ..plan.backend import BackendError
@@ -20,6 +20,7 @@ __all__ = ["LettaApi", "LettaError", "Unsure"]
 
 _LONGEST_DETAIL = 300
 _PAGE = 1000
+_AGENT = ("id", "name", "agent_type")
 
 
 class LettaError(BackendError):
@@ -66,6 +67,11 @@ class LettaApi:
             raise LettaError(
                 "the URL of Letta holds a password: give the key as LETTA_API_KEY"
             )
+        if re.search("/v1/?$", parts.path):
+            raise LettaError(
+                f"`{base_url}` ends with /v1, which every request adds by itself: leave"
+                " it away"
+            )
         self.base_url = base_url.rstrip("/")
         self._api_key = api_key
         self._timeout = timeout
@@ -79,21 +85,57 @@ class LettaApi:
         return host == "letta.com" or host.endswith(".letta.com")
 
     def health(self) -> str:
-        """The server's version. It answers without a key."""
-        return str(self._get("/v1/health/")["version"])
+        """The server's version. It answers without a key.
+
+        Raises:
+            LettaError: what answers there is no Letta server.
+        """
+        try:
+            said = self._get("/v1/health/")
+        except LettaError as error:
+            if error.status is None or error.status in (401, 403, 429):
+                raise
+            if error.status >= 500:
+                raise
+            raise self._no_letta(f"HTTP {error.status}") from None
+        if not isinstance(said, dict) or not isinstance(said.get("version"), str):
+            raise self._no_letta("an answer without a version")
+        return str(said["version"])
+
+    def _no_letta(self, why: str) -> LettaError:
+        return LettaError(
+            f"what answers at {self.base_url} is no Letta server: /v1/health/ gave {why}"
+        )
 
     def count_tools(self) -> int:
-        """The number of the organisation's tools; fails without the right key."""
-        return int(self._get("/v1/tools/count"))
+        """The number of the organisation's tools.
+
+        Raises:
+            LettaError: the key is not the right one.
+        """
+        try:
+            said = self._get("/v1/tools/count")
+        except LettaError as error:
+            if error.status not in (401, 403):
+                raise
+            state = "is not the one that it asks" if self._api_key else "is not set"
+            raise LettaError(
+                f"Letta at {self.base_url} asks for its key, and LETTA_API_KEY {state}"
+                f" (HTTP {error.status})",
+                error.status,
+            ) from None
+        if isinstance(said, bool) or not isinstance(said, int):
+            raise self._not_lettas("/v1/tools/count")
+        return said
 
     def servers(self) -> list[dict[str, Any]]:
         """Every MCP server's entry, secrets in clear: never print one."""
-        return cast("list[dict[str, Any]]", self._get("/v1/mcp-servers/"))
+        return self._list("/v1/mcp-servers/", ("id", "server_name"))
 
     def live_tools(self, server: str) -> list[dict[str, Any]]:
         """What an entry's server offers now, with the health of each schema."""
         path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/tools"
-        return cast("list[dict[str, Any]]", self._get(path))
+        return self._list(path, ("name",))
 
     def offered_at(self, name: str, config: Mapping[str, Any]) -> list[dict[str, Any]]:
         """What a server that has no entry offers Letta; changes nothing."""
@@ -105,7 +147,7 @@ class LettaApi:
         }
         path = "/v1/tools/mcp/servers/test"
         answer = self._sent("POST", path, body, changes=False)
-        return cast("list[dict[str, Any]]", answer["tools"])
+        return self._checked(path, answer.get("tools"), ("name",))
 
     def tools(self) -> list[dict[str, Any]]:
         """The whole registry, in one page as far as that goes.
@@ -117,7 +159,7 @@ class LettaApi:
             params: dict[str, Any] = {"limit": _PAGE}
             if found:
                 params["after"] = found[-1]["id"]
-            page = self._get("/v1/tools/", params)
+            page = self._list("/v1/tools/", ("id", "name", "tool_type"), params)
             found += page
             if len(page) < _PAGE:
                 return found
@@ -125,7 +167,8 @@ class LettaApi:
     def agent(self, agent_id: str) -> dict[str, Any]:
         """An agent with every tool: the list of its tools has pages that lose some."""
         path = f"/v1/agents/{quote(agent_id, safe='')}"
-        return cast("dict[str, Any]", self._get(path, {"include": ["agent.tools"]}))
+        said = self._get(path, {"include": ["agent.tools"]})
+        return self._checked(path, [said], _AGENT)[0]
 
     def agents(self) -> list[dict[str, Any]]:
         """Every agent with its tools."""
@@ -134,7 +177,7 @@ class LettaApi:
             params: dict[str, Any] = {"limit": 50, "include": ["agent.tools"]}
             if found:
                 params["after"] = found[-1]["id"]
-            page = self._get("/v1/agents/", params)
+            page = self._list("/v1/agents/", _AGENT, params)
             known = {agent["id"] for agent in found}
             new = [agent for agent in page if agent["id"] not in known]
             found += new
@@ -216,6 +259,31 @@ class LettaApi:
             f"GET {path}",
             changes=False,
         )
+
+    def _list(
+        self, path: str, keys: Sequence[str], params: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        return self._checked(path, self._get(path, params), keys)
+
+    def _checked(
+        self, path: str, said: Any, keys: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        """A list of objects, each of which has some texts.
+
+        Raises:
+            LettaError: it is something else; a login page that a proxy puts there.
+        """
+        if not isinstance(said, list):
+            raise self._not_lettas(path)
+        for one in said:
+            if not isinstance(one, dict):
+                raise self._not_lettas(path)
+            if not all(isinstance(one.get(key), str) for key in keys):
+                raise self._not_lettas(path)
+        return said
+
+    def _not_lettas(self, path: str) -> LettaError:
+        return LettaError(f"{self.base_url}{path} does not answer as Letta does")
 
     def _sent(
         self, method: str, path: str, body: Any, *, changes: bool = True

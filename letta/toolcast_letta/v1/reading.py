@@ -15,8 +15,8 @@ from ..plan.current_state import (
     ServerEntry,
 )
 from ..plan.desired_state import DesiredState
-from ..plan.schema_health import schema_problems
-from ..plan.stored_schemas import shown_digest, stored_parameters, without_injected
+from ..schemas.health import schema_problems
+from ..schemas.stored import shown_digest, stored_parameters, without_injected
 from .api import LettaApi, LettaError
 
 __all__ = [
@@ -52,7 +52,13 @@ def server_config(
 
 def raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
     """The entry as the API shows it, secrets in clear; None when there is none."""
-    named = (e for e in api.servers() if e.get("server_name") == desired.server_name)
+    return _named(api.servers(), desired)
+
+
+def _named(
+    entries: list[dict[str, Any]], desired: DesiredState
+) -> dict[str, Any] | None:
+    named = (e for e in entries if e["server_name"] == desired.server_name)
     return next(named, None)
 
 
@@ -64,12 +70,16 @@ def read_current(api: LettaApi, desired: DesiredState) -> CurrentState:
     """
     version = api.health()
     api.count_tools()
-    raw = raw_entry(api, desired)
+    entries = api.servers()
+    raw = _named(entries, desired)
     entry = None if raw is None else _entry(raw, desired)
     offered, unreachable = _offered(api, desired, raw)
     registry = read_registry(api)
     agents = {agent.name: read_agent(api, agent.id) for agent in desired.agents}
-    current = CurrentState("v1", version, entry, offered, unreachable, registry, agents)
+    names = {one["id"]: one["server_name"] for one in entries}
+    current = CurrentState(
+        "v1", version, entry, offered, unreachable, registry, agents, names
+    )
     leaving = [name for name in current.own_names if name not in desired.tools]
     leaving = [name for name in leaving if name not in offered]
     if leaving and not unreachable:
@@ -109,8 +119,16 @@ def _offered(
     except LettaError as error:
         if error.status in (401, 403):
             raise
-        return {}, str(error)
+        return {}, _why_unreachable(error, desired)
     return {tool["name"]: _offered_tool(tool) for tool in offered}, ""
+
+
+def _why_unreachable(error: LettaError, desired: DesiredState) -> str:
+    """What Letta said, and what it says the same words of."""
+    if "connect" not in str(error).lower():
+        return str(error)
+    token = " or refuses the token" if desired.token is not None else ""
+    return f"the server is away{token}; Letta says the same of both: {error}"
 
 
 def read_offered(api: LettaApi, desired: DesiredState) -> dict[str, OfferedTool]:
@@ -138,7 +156,8 @@ def read_registry(api: LettaApi) -> dict[str, RegisteredTool]:
 
 def _registered(tool: Mapping[str, Any]) -> RegisteredTool:
     schema = tool.get("json_schema") or {}
-    owner = (tool.get("metadata_") or tool.get("metadata") or {}).get("mcp") or {}
+    said = tool.get("metadata_") or tool.get("metadata") or {}
+    owner = said.get("mcp") or {}
     parameters = without_injected(schema.get("parameters") or {})
     return RegisteredTool(
         tool["id"],
@@ -162,16 +181,26 @@ def read_agent(api: LettaApi, agent_id: str) -> AgentState:
         if error.status == 404:
             raise LettaError(f"Letta has no agent {agent_id}", 404) from None
         raise
-    if not isinstance(raw.get("tools"), list):
+    tools, rules = raw.get("tools"), raw.get("tool_rules") or []
+    if not _are_objects(tools, "name", "id"):
         raise LettaError(f"the answer for agent {agent_id} holds no list of tools")
+    if not _are_objects(rules, "tool_name", "type"):
+        raise LettaError(f"the answer for agent {agent_id} holds no list of rules")
     return AgentState(
         raw["id"],
         raw["name"],
         raw["agent_type"],
         {tool["name"]: tool["id"] for tool in raw["tools"]},
-        tuple(raw.get("tool_rules") or ()),
+        tuple(rules),
         tuple(raw.get("tags") or ()),
         raw.get("last_stop_reason"),
+    )
+
+
+def _are_objects(value: Any, *keys: str) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and all(isinstance(one.get(key), str) for key in keys)
+        for one in value
     )
 
 

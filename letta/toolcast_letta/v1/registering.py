@@ -19,7 +19,13 @@ from .reading import (
     server_config,
 )
 
-__all__ = ["REFRESH_SEES", "delete_leaving", "ensure_entry", "register"]
+__all__ = [
+    "REFRESH_SEES",
+    "delete_leaving",
+    "ensure_entry",
+    "register",
+    "restore_settings",
+]
 
 REFRESH_SEES = 50
 """How many tools of an organisation Letta's refresh looks at, oldest first."""
@@ -72,7 +78,7 @@ def register(
     for name in missing:
         api.register(desired.server_name, name)
         report(f"registered {name}")
-    _restore_settings(api, current, settings, report)
+    restore_settings(api, settings, report)
 
 
 def _unlike(desired: DesiredState, current: CurrentState) -> list[str]:
@@ -94,11 +100,8 @@ def _may_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
     return all(name in plan.offered for name in current.own_names)
 
 
-def _restore_settings(
-    api: LettaApi,
-    current: CurrentState,
-    settings: Mapping[str, Mapping[str, Any]],
-    report: Report,
+def restore_settings(
+    api: LettaApi, settings: Mapping[str, Mapping[str, Any]], report: Report
 ) -> None:
     """Gives tools back what registering them again has reset."""
     registry = read_registry(api) if settings else {}

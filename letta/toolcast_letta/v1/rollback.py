@@ -1,20 +1,21 @@
-"""Puts back what a baseline says, and tells what cannot be put back."""
+"""Undoes what applies did since a baseline, and tells what cannot be undone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..plan.backend import Report
-from ..plan.current_state import AgentState, CurrentState
+from ..plan.current_state import CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.tool_rules import same_rules
+from ..state.baseline import Baseline, Baselines
 from .api import LettaApi
-from .baseline import AgentBaseline, Baseline, Baselines
 from .reading import read_agent, read_current, read_registry
+from .registering import restore_settings
+from .undoing import AgentUndo, Undo, undo_plan
 
-__all__ = ["RolledBack", "roll_back"]
+__all__ = ["RolledBack", "preview", "roll_back"]
 
 
 @dataclass(frozen=True)
@@ -32,18 +33,36 @@ class RolledBack:
     stays: tuple[str, ...]
 
 
+def preview(
+    api: LettaApi,
+    desired: DesiredState,
+    baseline: Baseline,
+    baselines: Baselines,
+    restore: Collection[str] = (),
+) -> Undo:
+    """What `roll_back` would do now; changes nothing.
+
+    Raises:
+        LettaError: a request failed.
+    """
+    current = read_current(api, desired)
+    return _undo(desired, baseline, baselines, current, restore)
+
+
 def roll_back(
     api: LettaApi,
     desired: DesiredState,
     baseline: Baseline,
     baselines: Baselines,
     report: Report = lambda line: None,
+    restore: Collection[str] = (),
 ) -> RolledBack:
-    """Gives each agent the tools and rules of the baseline, by the tools' names.
+    """Undoes the applies since a baseline, by the tools' names.
 
-    What others attached since then stays, with its rules. Ids of the baseline may be
-    dead, so every name is looked up in the registry; a tool that is not there any more is
-    registered again where the MCP server still offers it.
+    What others did since then stays. Ids of the baseline may be dead, so every name is
+    looked up in the registry; a tool that is not there any more is registered again where
+    the MCP server still offers it. Only the baseline's agents that `desired` has are
+    touched.
 
     Raises:
         LettaError: a request failed. Rolling back again completes it.
@@ -51,111 +70,67 @@ def roll_back(
     """
     with baselines.exclusive():
         current = read_current(api, desired)
-        current = _registered_again(api, desired, baseline, current, report)
-        lost: list[str] = []
-        stays: list[str] = []
+        undo = _undo(desired, baseline, baselines, current, restore)
+        for name in undo.register:
+            api.register(desired.server_name, name)
+            report(f"registered {name} again")
+        current = replace(current, registry=read_registry(api))
+        if undo.register:
+            again = {
+                name: baseline.settings[name]
+                for name in undo.register
+                if name in baseline.settings
+            }
+            restore_settings(api, again, report)
+        lost = [line for agent in undo.agents for line in agent.lost]
         restored = 0
-        for agent in baseline.agents:
-            problems = _restore(api, desired, agent, current, report, stays)
-            lost += problems
-            restored += not problems
-        stays += _left(desired, baseline, current)
+        for agent in undo.agents:
+            problem = _change(api, agent, current, report)
+            lost += problem
+            restored += not (problem or agent.lost)
+        lost += undo.lost
+        stays = [line for agent in undo.agents for line in agent.stays]
+        stays += undo.stays
         baselines.finish(baseline)
         return RolledBack(restored, tuple(lost), tuple(dict.fromkeys(stays)))
 
 
-def _registered_again(
-    api: LettaApi,
+def _undo(
     desired: DesiredState,
     baseline: Baseline,
+    baselines: Baselines,
     current: CurrentState,
-    report: Report,
-) -> CurrentState:
-    wanted = {name for agent in baseline.agents for name in agent.tools}
-    missing = [name for name in sorted(wanted) if name not in current.registry]
-    missing = [name for name in missing if name in current.offered]
-    if not missing or current.entry is None:
-        return current
-    for name in missing:
-        api.register(desired.server_name, name)
-        report(f"registered {name} again")
-    return replace(current, registry=read_registry(api))
+    restore: Collection[str],
+) -> Undo:
+    chosen = {agent.id for agent in desired.agents}
+    baseline = replace(
+        baseline, agents=tuple(a for a in baseline.agents if a.id in chosen)
+    )
+    every = baselines.all(baseline.toolset, baseline.base_url)
+    later = [one for one in every if one.saved > baseline.saved]
+    return undo_plan(desired, baseline, later, current, restore)
 
 
-def _restore(
-    api: LettaApi,
-    desired: DesiredState,
-    before: AgentBaseline,
-    current: CurrentState,
-    report: Report,
-    stays: list[str],
+def _change(
+    api: LettaApi, agent: AgentUndo, current: CurrentState, report: Report
 ) -> list[str]:
-    """Puts one agent back; what could not be."""
-    state = read_agent(api, before.id)
-    lost = [
-        f"{before.name}: `{name}` is not in the registry; deploy the MCP server that had"
-        " it, then roll back again"
-        for name in before.tools
-        if name not in current.registry
-    ]
-    back = [name for name in before.tools if name in current.registry]
-    ours = {*desired.canonical, *desired.removed_names, *current.own_names}
-    ours |= {name for agent in desired.agents for name in agent.expects}
-    added = [
-        name
-        for name in state.tools
-        if name not in before.tools and name not in ours and name in current.registry
-    ]
-    stays += [f"{before.name}: `{name}`, attached since then" for name in added]
-    names = [*back, *added]
-    rules = _rules(before, state, {*names}, ours)
-    lost += [
-        f"{before.name}: the rule {rule['type']} of `{rule['tool_name']}`"
-        for rule in before.rules
-        if rule not in rules
-    ]
-    ids = [current.registry[name].id for name in names]
+    """Gives one agent its tools and rules; why it has not got them."""
+    missing = [name for name in agent.tools if name not in current.registry]
+    if missing:
+        return [
+            f"{agent.name} was not touched: `{name}` could not be registered again"
+            for name in missing
+        ]
+    ids = [current.registry[name].id for name in agent.tools]
+    state = read_agent(api, agent.id)
     is_there = sorted(state.tools.values()) == sorted(ids)
-    if not (is_there and same_rules(state.rules, rules)):
-        api.set_tools_and_rules(before.id, ids, rules)
-        report(f"{before.name}: {len(ids)} tools and {len(rules)} rules put back")
-        after = read_agent(api, before.id)
-        if sorted(after.tools) != sorted(names) or not same_rules(after.rules, rules):
-            lost.append(
-                f"{before.name} is not as it was sent; somebody else is at work"
-            )
-    return lost
-
-
-def _rules(
-    before: AgentBaseline, state: AgentState, attached: set[str], ours: set[str]
-) -> list[Mapping[str, Any]]:
-    """Those of the baseline, and those that others made since then."""
-    unknown = set(before.tools) - attached
-    kept = [rule for rule in before.rules if rule["tool_name"] not in unknown]
-    for rule in state.rules:
-        is_new = not any(same_rules([rule], [one]) for one in before.rules)
-        if is_new and rule["tool_name"] not in ours:
-            kept.append(rule)
-    return kept
-
-
-def _left(
-    desired: DesiredState, baseline: Baseline, current: CurrentState
-) -> list[str]:
-    """What no request of this command brings back."""
-    lines = []
-    if current.entry is not None and baseline.entry is None:
-        lines.append(f"the entry {desired.server_name}, created since then")
-    for name in current.own_names:
-        digest = baseline.registry.get(name)
-        if digest is None:
-            lines.append(f"`{name}`, registered since then")
-        elif digest != current.registry[name].digest:
-            lines.append(
-                f"the text or schema of `{name}`: deploy the MCP server as it was, and apply"
-            )
-    for name in baseline.registry:
-        if name not in current.registry:
-            lines.append(f"`{name}`, deleted from the registry since then")
-    return lines
+    if is_there and same_rules(state.rules, agent.rules):
+        return []
+    api.set_tools_and_rules(agent.id, ids, agent.rules)
+    report(f"{agent.name}: {len(ids)} tools and {len(agent.rules)} rules put back")
+    after = read_agent(api, agent.id)
+    if sorted(after.tools) == sorted(agent.tools) and same_rules(
+        after.rules, agent.rules
+    ):
+        return []
+    return [f"{agent.name} is not as it was sent; somebody else is at work"]

@@ -18,8 +18,8 @@ from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.plan import AgentPlan, Plan
 from ..plan.tool_rules import same_rules
+from ..state.baseline import AgentBaseline, Baseline, Baselines
 from .api import LettaApi
-from .baseline import AgentBaseline, Baseline, Baselines
 from .reading import read_agent, read_current, read_registry
 from .registering import delete_leaving, ensure_entry, register
 from .trials import trials_of
@@ -56,7 +56,15 @@ class ServerBackend:
 
     def read(self, desired: DesiredState) -> CurrentState:
         """Everything that a plan looks at."""
-        return read_current(self.api, desired)
+        current = read_current(self.api, desired)
+        kept = self.baselines.all(desired.toolset, self.place)
+        return replace(
+            current,
+            agents={
+                name: _with_baseline(state, desired, kept)
+                for name, state in current.agents.items()
+            },
+        )
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Holds the lock of the baselines' folder."""
@@ -71,11 +79,16 @@ class ServerBackend:
     ) -> Applied:
         """Saves what is there, and changes it."""
         api = self.api
-        baseline = self.baselines.begin(_baseline_of(desired, self.place, current))
+        baseline = self.baselines.begin(_baseline_of(plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
         current = ensure_entry(api, desired, current, report)
-        register(api, desired, plan, current, baseline.settings, report)
+        # A tool that gets another name is still that tool.
+        settings = {
+            baseline.renamed.get(name, name): kept
+            for name, kept in baseline.settings.items()
+        }
+        register(api, desired, plan, current, settings, report)
         current = replace(current, registry=read_registry(api))
         _stop_if_unregistered(desired, current)
         for agent in plan.agents:
@@ -99,8 +112,9 @@ class ServerBackend:
             before = kept[-1].agent(agent.id) if kept else None
             yield AgentCount(
                 agent.name,
-                len(current.agents[agent.name].tools),
-                None if before is None else len(before.tools),
+                tuple(sorted(current.agents[agent.name].tools)),
+                len(desired.canonical),
+                None if before is None else tuple(sorted(before.tools)),
             )
 
     def trials(
@@ -111,18 +125,42 @@ class ServerBackend:
             yield from trials_of(self.api, desired, agent, current, calls)
 
 
-def _baseline_of(
-    desired: DesiredState, base_url: str, current: CurrentState
-) -> Baseline:
+def _with_baseline(
+    state: AgentState, desired: DesiredState, kept: list[Baseline]
+) -> AgentState:
+    """An agent, with what the newest baseline left it of others' tools."""
+    for baseline in reversed(kept):
+        before = baseline.agent(state.id)
+        if before is not None:
+            ours = {*desired.tools, *desired.removed_names, *baseline.registry}
+            ours |= {*baseline.renamed.values()}
+            had = tuple(name for name in before.tools_after if name not in ours)
+            return replace(state, had=had, had_at=baseline.saved[:19] + "Z")
+    return state
+
+
+def _baseline_of(plan: Plan, desired: DesiredState, current: CurrentState) -> Baseline:
+    after = {agent.name: agent for agent in plan.agents}
     return Baseline(
         desired.toolset,
-        base_url,
+        plan.place,
         current.version,
         desired.server_name,
-        tuple(AgentBaseline.of(name, state) for name, state in current.agents.items()),
+        tuple(
+            AgentBaseline.of(
+                name, state, after[name].tools_after, after[name].rules_after
+            )
+            for name, state in current.agents.items()
+        ),
         {name: dict(current.registry[name].settings) for name in current.own_names},
         {name: current.registry[name].digest for name in current.own_names},
         current.entry.id if current.entry else None,
+        {
+            old: new
+            for old, new in desired.removed_names.items()
+            if current.is_ours(old)
+        },
+        {name: tuple(agents) for name, agents in current.holders.items()},
     )
 
 

@@ -27,13 +27,17 @@ def trials_of(
         tool = desired.tools[name]
         if calls.tools and name not in calls.tools:
             continue
-        if not calls.examples or not tool.examples:
+        is_asked = bool(calls.tools)
+        if not calls.examples or not (tool.examples or is_asked):
             continue
         if name not in attached:
             yield Trial(agent.name, name, "run", False, "it is not attached")
+        elif not tool.examples:
+            detail = "its spec has no example"
+            yield Trial(agent.name, name, "run", None, detail, is_asked)
         elif _is_serious(tool) and not calls.changing:
-            detail = "it changes data, or needs approval"
-            yield Trial(agent.name, name, "run", None, detail)
+            detail = "it changes data, or needs approval; --call-changing calls it"
+            yield Trial(agent.name, name, "run", None, detail, is_asked)
         else:
             yield _run(api, agent, tool)
     if calls.turn:
@@ -52,24 +56,33 @@ def _run(api: LettaApi, agent: DesiredAgent, tool: DesiredTool) -> Trial:
             return Trial(agent.name, tool.name, "run", False, str(error))
         wanted = "error" if "error" in example else "success"
         if answer.get("status") != wanted:
-            said = answer.get("func_return") or answer.get("stderr") or "no reason"
-            detail = f"status {answer.get('status')}: {api.hidden(str(said))[:200]}"
+            detail = _unlike(answer, wanted, api)
             return Trial(agent.name, tool.name, "run", False, detail)
     number = len(tool.examples)
     detail = f"{number} example{'' if number == 1 else 's'}"
     return Trial(agent.name, tool.name, "run", True, detail)
 
 
+def _unlike(answer: Mapping[str, Any], wanted: str, api: LettaApi) -> str:
+    """How an answer is not what an example says."""
+    said = answer.get("func_return") or answer.get("stderr") or ""
+    text = "\n".join(map(str, said)) if isinstance(said, list) else str(said)
+    text = " ".join(api.hidden(text).split())[:200]
+    if wanted == "error":
+        return f"the example says that it fails, and it gave {text or 'nothing'}"
+    return text or "the tool failed and gave no reason; the MCP server's log has it"
+
+
 def _turn(api: LettaApi, agent: DesiredAgent, tool: DesiredTool, calls: Calls) -> Trial:
     """The only proof that an agent can call a tool: that it does."""
 
     def result(passed: bool | None, detail: str) -> Trial:
-        return Trial(agent.name, tool.name, "turn", passed, detail)
+        return Trial(agent.name, tool.name, "turn", passed, detail, is_asked=True)
 
     if tool.requires_approval:
         return result(None, "a person would have to approve it in the middle")
     if tool.changes_data and not calls.changing:
-        return result(None, "it changes data")
+        return result(None, "it changes data; --call-changing makes the turn")
     arguments = tool.examples[0]["arguments"] if tool.examples else {}
     text = (
         f"Please call your tool `{tool.name}` once, with exactly these arguments:"

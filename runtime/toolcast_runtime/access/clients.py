@@ -34,10 +34,13 @@ class Client(NamedTuple):
     Attributes:
         allow: the tools that it may have, or "*" for all of them.
         restrict: the tools that it may not have, whatever `allow` says.
+        permissions: what it is permitted; a tool that needs another permission is kept
+            from it, whatever `allow` says.
     """
 
     allow: tuple[str, ...] | Literal["*"] = ()
     restrict: tuple[str, ...] = ()
+    permissions: tuple[str, ...] = ()
 
 
 class Override(NamedTuple):
@@ -59,21 +62,31 @@ class Access:
         clients: the toolset's clients; None when it has none and its one caller may have
             every tool.
         tool_clients: the only clients that a tool is meant for, for tools that say so.
+        tool_permissions: the permission that a client needs for a tool, for tools that
+            need one.
         overrides: what an administrator changed, by client. It can take any tool away, and
-            replace `allow`; it never gives a tool that the client's `restrict` or the
-            tool's own clients keep from it.
+            replace `allow`; it never gives a tool that the client's `restrict`, the
+            tool's own clients or a missing permission keep from it.
     """
 
-    __slots__ = ("_decided", "clients", "overrides", "tool_clients")
+    __slots__ = (
+        "_decided",
+        "clients",
+        "overrides",
+        "tool_clients",
+        "tool_permissions",
+    )
 
     def __init__(
         self,
         clients: Mapping[str, Client] | None = None,
         tool_clients: Mapping[str, tuple[str, ...]] | None = None,
+        tool_permissions: Mapping[str, str] | None = None,
         overrides: Mapping[str, Override] | None = None,
     ) -> None:
         self.clients = clients
         self.tool_clients = tool_clients or {}
+        self.tool_permissions = tool_permissions or {}
         self.overrides = overrides or {}
         self._decided: dict[str, tuple[frozenset[str] | None, frozenset[str]]] = {}
 
@@ -94,7 +107,14 @@ class Access:
             return False
         if tool in self.tool_clients and client not in self.tool_clients[tool]:
             return False
+        if not self.is_permitted(own, tool):
+            return False
         return allow is None or tool in allow
+
+    def is_permitted(self, client: Client, tool: str) -> bool:
+        """Whether a client has the permission that a tool needs, if it needs one."""
+        needed = self.tool_permissions.get(tool)
+        return needed is None or needed in client.permissions
 
     def _decide(
         self, name: str, own: Client

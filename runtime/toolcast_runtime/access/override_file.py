@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..files.regular_file import read_regular
 from .clients import Access, AccessError, Override
 
 if TYPE_CHECKING:
@@ -67,13 +68,14 @@ class OverrideFile:
             lines = "".join(f"\n- {problem}" for problem in problems)
             raise AccessError(f"{path} cannot be applied:{lines}")
         overrides = {name: _override(entry) for name, entry in value.items()}
-        return Access(access.clients, access.tool_clients, overrides)
+        return Access(
+            access.clients, access.tool_clients, access.tool_permissions, overrides
+        )
 
 
 def _read(path: str) -> Any:
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
+        data = read_regular(path, _MOST_BYTES + 1)
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise AccessError(f"{path} cannot be read: {why}") from None
@@ -193,6 +195,9 @@ def _contradictions(
             yield f"`{client}` allows `{name}`, which the toolset restricts for it"
         elif client not in access.tool_clients.get(name, (client,)):
             yield f"`{client}` allows `{name}`, which is not meant for it"
+        elif not access.is_permitted(own, name):
+            needed = access.tool_permissions[name]
+            yield f"`{client}` allows `{name}`, and lacks its permission `{needed}`"
 
 
 def _override(entry: Mapping[str, Any]) -> Override:

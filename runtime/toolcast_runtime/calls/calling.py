@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import inspect
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from ..tools.tool import Tool
+from ..validation.protocol import problems_with_content
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
 from .handlers import HandlerAdapter
+from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
 from .tool_response import ToolError, ToolResponse
 
 __all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
 
 _logger = logging.getLogger("toolcast")
-
-_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
 """Does the work of a call: what it gave, and what was raised."""
@@ -77,7 +77,7 @@ def invoke_handler(handler: HandlerAdapter) -> Invoke:
             return await awaited(lambda: handler(arguments))
         result, error = await in_thread(lambda: handler(arguments))
         # A plain function may still hand back a coroutine, as a wrapped async one does.
-        if asyncio.iscoroutine(result):
+        if inspect.isawaitable(result):
             return await awaited(lambda: result)
         return result, error
 
@@ -98,24 +98,44 @@ async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
 def _checked(
     tool: Tool, result: Any, problems_with_result: Callable[[Tool, Any], list[str]]
 ) -> ToolResponse:
+    """The response as every caller gets it: plain JSON, and content that MCP has."""
     response = result if isinstance(result, ToolResponse) else ToolResponse(result)
     if response.error is not None:
-        return response
-    value = response.result
+        return ToolResponse(error=str(response.error))
     try:
-        text = value if type(value) is str else _encode(value)
-        if not text.isascii():
-            # A lone surrogate, as a file's name may have one, cannot be sent.
-            text.encode("utf-8")
-    except (TypeError, ValueError, RecursionError) as error:
-        return _internal(tool, "gave a result that is not JSON", error)
+        value = plain_json(response.result)
+    except NotJsonError as error:
+        return _refused(tool, "gave a result that is not JSON", str(error))
     problems = problems_with_result(tool, value)
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(
             error="the tool's result does not match its declared schema"
         )
-    return response
+    if response.content is None:
+        return ToolResponse(value)
+    try:
+        content = plain_json(_blocks(response.content))
+    except NotJsonError as error:
+        return _refused(tool, "gave content that is not JSON", str(error))
+    problems = problems_with_content(content)
+    if problems:
+        return _refused(tool, "gave content that MCP does not have", *problems)
+    return ToolResponse(value, content=content)
+
+
+def _blocks(content: Any) -> Any:
+    """The blocks of a handler, who may hold them in any sequence of any mappings."""
+    if isinstance(content, Sequence) and not isinstance(content, str | bytes):
+        return [dict(b) if isinstance(b, Mapping) else b for b in content]
+    return content
+
+
+def _refused(tool: Tool, what: str, *problems: str) -> ToolResponse:
+    """What is wrong with an answer; its own text stays out of what is said."""
+    text = f"{what}: {'; '.join(problems)}"
+    _logger.error("tool %s %s", tool.name, text)
+    return ToolResponse(error=f"the tool {text}")
 
 
 def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from ..validation.declared_names import DeclaredNames
+from .own_function import own_function
 
 __all__ = ["HandlerAdapter", "adapt_handler"]
 
@@ -21,12 +23,15 @@ class HandlerAdapter:
 
     A function takes the arguments as keywords, or, when its only parameter is not one of
     the tool's, as one mapping.
+
+    Args:
+        function: the handler.
+        declared: the parameters that the tool's schema declares.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], properties: frozenset[str]
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], declared: DeclaredNames) -> None:
         self.function = function
+        self._declared = declared
         parameters = list(inspect.signature(function).parameters.values())
         kinds = [parameter.kind for parameter in parameters]
         self.takes_mapping = (
@@ -35,13 +40,13 @@ class HandlerAdapter:
             not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
             and (
                 kinds[0] is inspect.Parameter.POSITIONAL_ONLY
-                or parameters[0].name not in properties
+                or parameters[0].name not in declared.names
             )
         )
         takes_any = inspect.Parameter.VAR_KEYWORD in kinds
-        self.keywords = (
+        self._keywords = (
             None
-            if takes_any or self.takes_mapping
+            if takes_any
             else frozenset(p.name for p in parameters if p.kind in _KEYWORD_KINDS)
         )
         target = inspect.unwrap(function)
@@ -50,10 +55,18 @@ class HandlerAdapter:
         self.is_async = inspect.iscoroutinefunction(target)
 
     def not_taken(self, arguments: Mapping[str, Any]) -> list[str]:
-        """The arguments that the function has no parameter for."""
-        if self.keywords is None:
+        """The arguments that the function is not given, in their order.
+
+        Those that it has no parameter for, and those that the schema does not declare,
+        whatever `additionalProperties` says: a caller sets no parameter of the function
+        that it was not shown. One mapping may hold what an open schema lets in.
+        """
+        if self.takes_mapping:
             return []
-        return [name for name in arguments if name not in self.keywords]
+        undeclared = self._declared.lacks(arguments)
+        if self._keywords is None:
+            return undeclared
+        return [n for n in arguments if n not in self._keywords or n in undeclared]
 
     def __call__(self, arguments: Mapping[str, Any]) -> Any:
         """The function's value: the result, or an awaitable of it."""
@@ -62,16 +75,18 @@ class HandlerAdapter:
         return self.function(**arguments)
 
 
-def adapt_handler(reference: str, properties: frozenset[str]) -> HandlerAdapter:
+def adapt_handler(
+    reference: str, schema: Mapping[str, Any], package: str | None
+) -> HandlerAdapter:
     """The handler that `module:function` names; imports its module.
 
+    Args:
+        reference: the handler.
+        schema: the JSON Schema of the tool's arguments.
+        package: the package that has to define it.
+
     Raises:
-        ImportError: the module cannot be imported.
-        AttributeError: the module has no such function.
-        TypeError: what it has is not callable.
+        ImportError: as `own_function`, AttributeError and TypeError too.
     """
-    module_name, _, function_name = reference.partition(":")
-    function = getattr(importlib.import_module(module_name), function_name)
-    if not callable(function):
-        raise TypeError(f"{reference} is not callable")
-    return HandlerAdapter(function, properties)
+    function = own_function(reference, package)
+    return HandlerAdapter(function, DeclaredNames(schema))

@@ -27,10 +27,19 @@ _logger = logging.getLogger("toolcast")
 
 
 class ToolCalls:
-    """Runs the calls of one registry."""
+    """Runs the calls of one registry.
 
-    def __init__(self, ledger: LedgerSettings | None = None) -> None:
+    Args:
+        ledger: where calls of persistent tools are recorded; None refuses them.
+        handlers: the package that defines every handler, and the ledger's function; None
+            when there are none.
+    """
+
+    def __init__(
+        self, ledger: LedgerSettings | None = None, handlers: str | None = None
+    ) -> None:
         self._ledger = ledger
+        self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
         self.validators = Validators()
 
@@ -96,7 +105,7 @@ class ToolCalls:
     def _recorder(self) -> Recorder:
         from ..ledger.recorder import Recorder
 
-        return Recorder(self._ledger)
+        return Recorder(self._ledger, self._package)
 
     async def _work(
         self,
@@ -132,8 +141,8 @@ class ToolCalls:
         """The handler of a tool that names one, imported when it is first called."""
         handler = self._handlers.get(tool.name)
         if handler is None:
-            properties = frozenset(tool.parameters.get("properties", {}))
-            handler = adapt_handler(tool.handler or "", properties)
+            named = tool.handler or ""
+            handler = adapt_handler(named, tool.parameters, self._package)
             self._handlers[tool.name] = handler
         return handler
 

@@ -23,11 +23,13 @@ class ToolResponse:
     """The answer to one call: a result or an error.
 
     Attributes:
-        result: the JSON value that the handler gave; None when there is none.
+        result: the JSON value that the handler gave; None when there is none. Callers get
+            it in plain types: a tuple as a list. What JSON does not have is a tool error.
         error: why the call failed, in words meant for the model; None on success.
         content: MCP content blocks (text, image, audio, resource, resource_link) to send
             instead of the result's own text. Handlers that answer with more than text
-            return a ToolResponse with them.
+            return a ToolResponse with them. Blocks that clients of either protocol era
+            would refuse are a tool error.
     """
 
     result: Any = None

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from ..files.private_file import append_to
 from ..registry import Registry, UnknownClientError
 from .command import BoundCommand, Command, commands_of
 from .help_text import OrderedGroup
@@ -147,6 +148,7 @@ def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> Non
         logger.addHandler(_LogHint(logging.ERROR))
         return
     try:
-        logger.addHandler(logging.FileHandler(file, encoding="utf-8"))
+        logger.addHandler(logging.StreamHandler(append_to(file)))
     except OSError as error:
-        raise click.BadParameter(str(error), ctx, param) from None
+        why = error.strerror or type(error).__name__
+        raise click.BadParameter(f"{file}: {why}", ctx, param) from None

@@ -6,7 +6,6 @@ validated by the registry, whatever their names.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ..calls.background_loop import run_sync
 from ..calls.tool_response import ToolResponse
 from ..registry import Registry, Tool, UnknownToolError
+from .content import langchain_blocks
 
 __all__ = ["LangChainTools", "SpecTool"]
 
@@ -41,10 +41,10 @@ class SpecTool(BaseTool):
         # A class costs a hundred times what the wrapper does, and few ask for it.
         return _schema_model(self.registry, self.name, self.client)
 
-    def _run(self, /, **arguments: Any) -> str:
+    def _run(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
         return _content(run_sync(self._call(arguments)))
 
-    async def _arun(self, /, **arguments: Any) -> str:
+    async def _arun(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
         return _content(await self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
@@ -115,11 +115,10 @@ def _schema_model(registry: Registry, name: str, client: str | None) -> type[Bas
     return Arguments
 
 
-def _content(response: ToolResponse) -> str:
+def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
+    """What LangChain puts into its message to the model: text, or content blocks."""
     if response.error is not None:
         raise ToolException(response.error)
-    if response.content is not None and response.result is None:
-        return json.dumps(
-            [dict(block) for block in response.content], ensure_ascii=False
-        )
-    return response.text()
+    if response.content is None:
+        return response.text()
+    return langchain_blocks(response.content)

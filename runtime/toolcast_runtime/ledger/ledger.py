@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import logging
 from collections.abc import Callable
 from typing import Any
 
+from ..calls.own_function import own_function
 from .ledger_settings import LedgerSettings
 from .record import Ledger, LedgerError, Record
 
@@ -19,13 +19,31 @@ _logger = logging.getLogger("toolcast.ledger")
 _PATIENCE = 10.0
 
 
-def open_ledger(settings: LedgerSettings) -> Ledger:
-    """The ledger of the settings; what is wrong with it shows at the first record."""
+def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
+    """The ledger of the settings; what is wrong with its file shows at the first record.
+
+    Where nobody has named a file, the log says which one it is.
+
+    Args:
+        settings: where records go.
+        package: the package that has to define the settings' function.
+
+    Raises:
+        LedgerError: no file is named, and the user has no folder for one.
+    """
     if settings.sink is not None:
-        return FunctionLedger(settings.sink)
+        return FunctionLedger(settings.sink, package)
     from .sqlite_ledger import SqliteLedger
 
-    return SqliteLedger(settings.file())
+    file = settings.file()
+    if settings.named() is None:
+        _logger.warning(
+            "calls of persistent tools are recorded in %s; %s, or `ledger.path` of the"
+            " toolset, names another file",
+            file,
+            settings.variable,
+        )
+    return SqliteLedger(file)
 
 
 class FunctionLedger:
@@ -33,10 +51,12 @@ class FunctionLedger:
 
     Args:
         reference: `module:function`, imported with the first record.
+        package: the package that has to define it.
     """
 
-    def __init__(self, reference: str) -> None:
+    def __init__(self, reference: str, package: str | None) -> None:
         self._reference = reference
+        self._package = package
         self._function: Callable[[Record], Any] | None = None
         self._running: set[asyncio.Task[None]] = set()
 
@@ -67,8 +87,7 @@ class FunctionLedger:
 
     async def _give(self, record: Record) -> None:
         if self._function is None:
-            module, _, name = self._reference.partition(":")
-            self._function = getattr(importlib.import_module(module), name)
+            self._function = own_function(self._reference, self._package)
         if inspect.iscoroutinefunction(self._function):
             await self._function(record)
             return

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .record import LedgerError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from types import ModuleType
 
 __all__ = ["LedgerSettings"]
 
@@ -21,27 +24,61 @@ class LedgerSettings:
         variable: the environment variable that names the SQLite file before all else.
         path: the SQLite file, relative to the working directory; None for the default.
         sink: `module:function` that is given each record instead of SQLite.
+        package: the folder of the generated package, which the default file belongs to:
+            two projects whose toolsets have one name do not share it.
     """
 
     toolset: str
     variable: str
     path: str | None = None
     sink: str | None = None
+    package: str = ""
+
+    def of(self, tools_package: ModuleType) -> LedgerSettings:
+        """The same for the toolset whose package `tools` this is."""
+        from dataclasses import replace
+        from os.path import dirname, realpath
+
+        folders = list(tools_package.__path__)
+        return replace(self, package=dirname(realpath(folders[0])) if folders else "")
+
+    def named(self, environment: Mapping[str, str] | None = None) -> str | None:
+        """The SQLite file that the environment or the toolset names; None without."""
+        import os
+
+        given = os.environ if environment is None else environment
+        return given.get(self.variable, "").strip() or self.path
 
     def file(self, environment: Mapping[str, str] | None = None) -> Path:
-        """The SQLite file: the environment's, the toolset's, or the user's own."""
+        """The SQLite file: the environment's, the toolset's, or the user's own.
+
+        Raises:
+            LedgerError: none is named, and the user has no folder for one.
+        """
+        import hashlib
         import os
         from pathlib import Path
 
-        given = os.environ if environment is None else environment
-        named = given.get(self.variable, "").strip() or self.path
+        named = self.named(environment)
         if named:
             return Path(named).absolute()
-        return _state_folder(given) / self.toolset / "ledger.sqlite3"
+        given = os.environ if environment is None else environment
+        whose = hashlib.sha256(os.fsencode(self.package)).hexdigest()[:12]
+        try:
+            folder = _state_folder(given)
+        except RuntimeError:
+            raise LedgerError(
+                f"there is no home folder for a ledger: {self.variable} can name a file"
+            ) from None
+        return folder / "toolcast" / f"{self.toolset}-{whose}" / "ledger.sqlite3"
 
 
 def _state_folder(environment: Mapping[str, str]) -> Path:
-    """Where programs keep what they remember between runs, on each system."""
+    """Where programs keep what they remember between runs, on each system.
+
+    Source: the XDG Base Directory Specification, by which a relative path is ignored.
+    """
+    import os
     import sys
     from pathlib import Path
 
@@ -49,4 +86,5 @@ def _state_folder(environment: Mapping[str, str]) -> Path:
         return Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData/Local")
     if sys.platform == "darwin":
         return Path.home() / "Library/Application Support"
-    return Path(environment.get("XDG_STATE_HOME") or Path.home() / ".local/state")
+    named = environment.get("XDG_STATE_HOME", "")
+    return Path(named) if os.path.isabs(named) else Path.home() / ".local/state"

@@ -36,10 +36,14 @@ class Recorder:
     Args:
         settings: where records go; None when it has none, and then calls of
             persistent tools are refused.
+        package: the package that has to define the settings' function.
     """
 
-    def __init__(self, settings: LedgerSettings | None) -> None:
+    def __init__(
+        self, settings: LedgerSettings | None, package: str | None = None
+    ) -> None:
         self._settings = settings
+        self._package = package
         self._ledger: Ledger | None = None
         self._redactions: dict[str, tuple[Any, Redaction]] = {}
 
@@ -54,8 +58,12 @@ class Recorder:
         if self._settings is None:
             _logger.error("tool %s is persistent, and there is no ledger", tool.name)
             return _unrecorded()
-        if self._ledger is None:
-            self._ledger = open_ledger(self._settings)
+        try:
+            if self._ledger is None:
+                self._ledger = open_ledger(self._settings, self._package)
+        except LedgerError:
+            _logger.exception("a call of %s is refused", tool.name)
+            return _unrecorded()
         ledger = self._ledger
         record = Record(
             id=_number(),

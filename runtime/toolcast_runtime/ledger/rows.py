@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import sqlite3
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..files.private_file import make_private
 from .record import LedgerError, Record
 
 __all__ = [
@@ -21,6 +20,8 @@ __all__ = [
 ]
 
 _VERSION = 1
+# The files that SQLite makes beside its own.
+_BESIDE = ("-wal", "-shm", "-journal")
 _BUSY_MILLISECONDS = 30_000
 _TABLE = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -110,9 +111,7 @@ def connected(path: Path) -> sqlite3.Connection:
         OSError: it cannot be made.
         sqlite3.Error: it cannot be used.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    make_private(str(path), beside=_BESIDE)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         wait_for_others(connection, is_patient=True)

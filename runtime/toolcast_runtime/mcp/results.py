@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import mcp_types as types
@@ -19,10 +18,6 @@ def call_result(response: ToolResponse, *, structured: bool) -> types.CallToolRe
     Args:
         response: what the tool answered.
         structured: its result is sent as a value, too, besides its text.
-
-    Raises:
-        TypeError: a content block is no mapping.
-        ValueError: a content block is none of MCP's, or holds what JSON cannot carry.
     """
     if response.error is not None:
         return failure(response.error)
@@ -30,7 +25,6 @@ def call_result(response: ToolResponse, *, structured: bool) -> types.CallToolRe
         content = [{"type": "text", "text": response.text()}]
     else:
         content = [dict(block) for block in response.content]
-        json.dumps(content, allow_nan=False, ensure_ascii=False).encode("utf-8")
     value = response.result if structured else None
     return types.CallToolResult.model_validate(
         {"content": content, "structuredContent": value}

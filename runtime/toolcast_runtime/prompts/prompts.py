@@ -109,6 +109,31 @@ class Prompts:
         """
         return self._preamble(self._registry.tools(client))
 
+    def guidance(self, names: Iterable[str], client: str | None = None) -> str:
+        """When and how to use the named tools, for a request that offers these alone.
+
+        Tools without such a text, of external servers for one, and tools that the client
+        may not have are left out.
+
+        Args:
+            names: as `route_tools` gives them; former names are understood.
+            client: who is served.
+
+        Returns:
+            A heading and the text of each, in the declared order; "" when there is none.
+
+        Raises:
+            UnknownClientError: the toolset has no such client.
+            AccessError: who may have which tool cannot be found out.
+        """
+        wanted = {self._registry.resolve(name) for name in names}
+        tools = self._registry.tools(client)
+        return "\n".join(
+            _usage(tool)
+            for tool in tools
+            if tool.name in wanted and _is_in(tool) and tool.prompt_usage
+        )
+
     def cli_block(self, client: str | None = None) -> str:
         """The commands of a client, for agents without MCP.
 
@@ -162,9 +187,7 @@ class Prompts:
         if section.intro:
             parts.append(f"{section.intro}\n")
         parts.append("".join(f"{tool.prompt_line}\n" for tool in members))
-        for tool in members:
-            usage = "".join(f"{line}\n" for line in tool.prompt_usage)
-            parts.append(f"### {tool.name}\n{usage}")
+        parts += [_usage(tool) for tool in members if tool.prompt_usage]
         if section.footer:
             parts.append(f"{section.footer}\n")
         return "\n".join(parts)
@@ -202,6 +225,11 @@ class Prompts:
                 closing,
             ]
         )
+
+
+def _usage(tool: Tool) -> str:
+    """When and how to use a tool, below its name."""
+    return f"### {tool.name}\n" + "".join(f"{line}\n" for line in tool.prompt_usage)
 
 
 def _is_in(tool: Tool) -> bool:

@@ -79,10 +79,12 @@ class Registry:
         self._tools = _in_declared_order(tools, sections)
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
-        self.declared_access = Access(clients, meant_for)
+        needed = {t.name: t.permission for t in tools if t.permission is not None}
+        self.declared_access = Access(clients, meant_for, needed)
         self._access = self.declared_access
         self._override = override
-        self._ledger = ledger
+        self._ledger = ledger.of(tools_package) if ledger is not None else None
+        self._handlers = handlers
         self._providers = tuple(providers)
         self._router = router
         self._tool_calls: ToolCalls | None = None
@@ -331,7 +333,7 @@ class Registry:
         if self._tool_calls is None:
             from ..calls.tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(self._ledger)
+            self._tool_calls = ToolCalls(self._ledger, self._handlers)
         return self._tool_calls
 
     def _is_known(self, name: str) -> bool:

@@ -3,6 +3,7 @@
 FTS5 is a search engine with BM25 ranking, weights for columns and a stemmer for English, and
 it comes with Python: nothing to install, and milliseconds to import. A message in other
 words, or in another language, matches little, which counts as doubt: then all are shown.
+A greeting or thanks needs none.
 """
 
 from __future__ import annotations
@@ -43,6 +44,31 @@ these they this those to too up us want was we were what when where which who wh
 will with would you your
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
+# Words that any message can have that speaks of a time. They are looked for, and that no
+# tool knows them is no sign of doubt.
+_TIME_WORDS = """
+afternoon am april august clock daily day days december evening every february first
+friday hour hours january july june last later march midnight minute minutes monday
+mondays month monthly months morning next night noon november october pm saturday
+september soon sunday sundays thursday time today tomorrow tonight tuesday wednesday week
+weekend weekly weeks year yesterday
+"""
+_TIMES = frozenset(_TIME_WORDS.split())
+_GREETING = re.compile(
+    r"\b(?:good (?:morning|afternoon|evening|night|day)|hello|hi|hey|greetings|thanks"
+    r"|thank you|thx|cheers|good ?bye|bye)\b",
+    re.IGNORECASE,
+)
+_LONGEST_GREETING = 200
+# What stands beside a greeting; an answer such as `yes` or `do it` is none of these.
+_BESIDE_WORDS = """
+a all and are everybody everyone for great how is it lot much my nice so that the there
+this to very was well wonderful you your
+"""
+_BESIDE = frozenset(_BESIDE_WORDS.split())
+# A message that begins with a word of few tools' texts, as orders do, is about these.
+_FEW_OF_ALL = 0.125
+_TEXTS = "name description when_to_use"
 
 
 @lru_cache(maxsize=_MOST_CACHED)
@@ -95,13 +121,19 @@ class LexicalRanking:
 
         The messages before add to the scores of what the message speaks for itself.
         """
+        if _is_greeting(message):
+            return Route(())
         words = _words(message)
         if not words:
             return self._all("the message has no word of its own")
-        known = sum(1 for word in words if self._knows(word))
+        telling = [word for word in words if word not in _TIMES] or words
+        known = sum(1 for word in telling if self._count(word))
         scores = self._scores(words)
-        if not scores or known < _LEAST_KNOWN * len(words):
-            doubt = f"the tools' texts know {known} of the message's {len(words)} words"
+        is_sure = known >= _LEAST_KNOWN * len(telling) or self._is_of_few(telling[0])
+        if not scores or not is_sure:
+            doubt = (
+                f"the tools' texts know {known} of the message's {len(telling)} words"
+            )
             return self._all(doubt, scores)
         before = self._scores(_words(" ".join(history[-3:])))
         for name in scores:
@@ -117,10 +149,16 @@ class LexicalRanking:
         ordered = sorted((scores or {}).items(), key=lambda item: -item[1])
         return Route(tuple(self._names), dict(ordered), doubt)
 
-    def _knows(self, word: str) -> bool:
-        question = "SELECT 1 FROM tool WHERE tool MATCH ? LIMIT 1"
+    def _is_of_few(self, word: str) -> bool:
+        found = self._count(word, f"{{{_TEXTS}}} : ")
+        return 0 < found <= max(1, int(_FEW_OF_ALL * len(self._names)))
+
+    def _count(self, word: str, where: str = "") -> int:
+        """How many tools' texts have a word."""
+        question = "SELECT count(*) FROM tool WHERE tool MATCH ?"
         with self._lock:
-            return self._index.execute(question, (_term(word),)).fetchone() is not None
+            row = self._index.execute(question, (where + _term(word),)).fetchone()
+        return int(row[0])
 
     def _scores(self, words: Sequence[str]) -> dict[str, float]:
         if not words:
@@ -132,6 +170,14 @@ class LexicalRanking:
             found = self._index.execute(question, (any_of,)).fetchall()
         # SQLite's are negative, the better the lower.
         return {self._names[row - 1]: -score for row, score in found}
+
+
+def _is_greeting(message: str) -> bool:
+    """Whether a message says hello, goodbye or thanks, and nothing else."""
+    if len(message) > _LONGEST_GREETING:
+        return False
+    rest, count = _GREETING.subn(" ", message)
+    return count > 0 and _BESIDE.issuperset(re.findall(r"\w+", rest.lower()))
 
 
 def _words(text: str) -> list[str]:

@@ -19,12 +19,17 @@ from typing import Any
 
 import pytest
 
+<<<<<<< HEAD
 from ..calls.tool_validators import Validators
+=======
+from ..files.regular_file import read_regular
+>>>>>>> main
 from ..registry import Registry, Tool
 from .mcp_wire import raw_tools_list
 
 __all__ = ["GeneratedPackage", "snapshot_tests"]
 
+_LARGEST = 8 * 1024 * 1024
 _REVISIONS = ("2025-11-25", "2026-07-28")
 
 
@@ -42,7 +47,7 @@ class GeneratedPackage:
         self.definitions: dict[str, dict[str, Any]] = {}
         self._spelled: dict[str, Any] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
-            text = path.read_text(encoding="utf-8")
+            text = text_of(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
             self.definitions[name] = definition
@@ -57,7 +62,7 @@ class GeneratedPackage:
     def blocks(self) -> dict[str, str]:
         """The prompt files' texts without their signatures, by file name."""
         return {
-            path.name: path.read_text(encoding="utf-8").partition("\n")[2]
+            path.name: text_of(path).partition("\n")[2]
             for path in sorted((self.folder / "prompts").glob("*.md"))
         }
 
@@ -97,6 +102,12 @@ class GeneratedPackage:
         same(f"{what}: the names", [tool.get("name") for tool in listed], expected)
         for tool, name in zip(listed, expected, strict=True):
             same(f"{what}: {name}", tool, self._spelled[name])
+
+
+def text_of(path: Path) -> str:
+    """The text of a generated file."""
+    data = read_regular(str(path), _LARGEST)
+    return data.decode("utf-8").replace("\r\n", "\n")
 
 
 def spelled(text: str | bytes) -> Any:
@@ -325,14 +336,18 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
             blocks = [prompts.section(name, client) for name in prompts.sections]
             offered = package.offered(client, "prompts")
             documented = re.findall(r"^### (\S+)$", "\n".join(blocks), re.MULTILINE)
-            same(f"the sections for {client}", sorted(documented), sorted(offered))
-            preamble = f"\n{prompts.preamble(client)}".split("\n")
-            for name, definition in package.definitions.items():
-                line = definition.get("prompt", {}).get("line")
-                if line is not None:
-                    shown = line in preamble
+            parts = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
+            explained = sorted(name for name in offered if parts[name].get("usage"))
+            same(f"the sections for {client}", sorted(documented), explained)
+            preamble = prompts.preamble(client).split("\n")
+            listed = "\n".join(blocks).split("\n")
+            for name, part in parts.items():
+                if "line" in part:
+                    is_told = part["line"] in preamble and part["line"] in listed
+                    is_met = part["line"] in preamble or part["line"] in listed
                     ensure(
-                        shown == (name in offered), f"the preamble of {client}: {name}"
+                        (is_told, is_met) == (name in offered,) * 2,
+                        f"the bullets of {client}: {name}",
                     )
 
     return PromptTests

@@ -77,6 +77,9 @@ def read_tools(package: ModuleType) -> list[Tool]:
     tools: list[Tool] = []
     for stem in sorted(definitions):
         try:
+            if not definitions[stem].is_file():
+                problems.append(f"{stem}.json is no regular file")
+                continue
             text = definitions[stem].read_bytes().decode("utf-8")
             tools.append(parse_definition(text, stem))
         except UnicodeDecodeError:

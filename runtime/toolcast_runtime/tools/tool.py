@@ -44,7 +44,8 @@ class Tool:
         always: offered to the model in every turn, not through the router.
         persistent: calls are written to the ledger.
         service: the service that the tool depends on.
-        permission: the permission that a caller needs.
+        permission: the permission that a client needs to have it; not asked for in a
+            toolset without clients.
         deprecated: since when, until when, why, and what to use instead.
         examples: calls with their `arguments` and, where known, `result` or `error`.
         section: its section of the prompt docs; None without.

@@ -1,6 +1,19 @@
 """JSON values against JSON Schemas, in bounded time and memory; knows nothing of tools."""
 
+from .declared_names import DeclaredNames
 from .json_bounds import Size, measure
 from .schema_visits import most_visits, multiplies
 
+<<<<<<< HEAD
 __all__ = ["Size", "measure", "most_visits", "multiplies"]
+=======
+__all__ = [
+    "DeclaredNames",
+    "Size",
+    "Validators",
+    "measure",
+    "most_visits",
+    "multiplies",
+    "problems_with_actions",
+]
+>>>>>>> main

@@ -14,6 +14,9 @@ REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _IDS = ("$id", "id")
+_SAME_PLACE = ("if", "then", "else")
+_SAME_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
+_SAME_PLACE_MAPPINGS = ("dependentSchemas", "dependencies")
 
 
 class References:
@@ -29,6 +32,38 @@ class References:
 
     def __init__(self, root: Any) -> None:
         self._root = root
+
+    def same_value(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        """The schemas that a value of this one may be checked against as well.
+
+        All but that of `not`, which says what the value must not be.
+
+        Raises:
+            LookupError: a reference leads nowhere in this schema.
+        """
+        for keyword in REFERENCES:
+            if isinstance(schema.get(keyword), str):
+                yield self.target(schema[keyword])
+        for keyword in _SAME_PLACE:
+            if keyword in schema:
+                yield schema[keyword]
+        for keyword in _SAME_PLACE_LISTS:
+            listed = schema.get(keyword)
+            yield from listed if isinstance(listed, (list, tuple)) else ()
+        for keyword in _SAME_PLACE_MAPPINGS:
+            inner = schema.get(keyword)
+            yield from inner.values() if isinstance(inner, Mapping) else ()
+
+    def target(self, reference: str) -> Any:
+        """What a reference names.
+
+        Raises:
+            LookupError: it leads out of the schema, nowhere, or to one of several.
+        """
+        found = self.targets(reference)
+        if len(found) != 1:
+            raise LookupError(reference)
+        return found[0]
 
     def targets(self, reference: str) -> list[Any]:
         """Everything that a reference may name; which one can depend on the value.

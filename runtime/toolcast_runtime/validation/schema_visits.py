@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .references import REFERENCES, References
+from .references import References
 
 __all__ = ["MOST_WAYS", "most_visits", "multiplies"]
 
@@ -18,9 +18,6 @@ MOST_WAYS = 100_000
 """More ways to one place than this, and deciding on a value may not end."""
 
 _MOST_STEPS = 20_000
-_SAME_PLACE = ("not", "if", "then", "else")
-_SAME_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
-_SAME_PLACE_MAPPINGS = ("dependentSchemas", "dependencies")
 # Of each row at most one schema applies to one place.
 _DISJOINT_PROPERTIES = ("properties", "additionalProperties")
 _DISJOINT_ITEMS = ("prefixItems", "items", "additionalItems")
@@ -109,17 +106,12 @@ class _Counter:
         return here + max(properties, items) + further
 
     def _same_place(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        for keyword in REFERENCES:
-            if isinstance(schema.get(keyword), str):
-                yield self._target(schema[keyword])
-        for keyword in _SAME_PLACE:
-            if keyword in schema:
-                yield schema[keyword]
-        for keyword in _SAME_PLACE_LISTS:
-            listed = schema.get(keyword)
-            yield from listed if isinstance(listed, (list, tuple)) else ()
-        for keyword in _SAME_PLACE_MAPPINGS:
-            yield from _mapping(schema.get(keyword)).values()
+        try:
+            yield from self._references.same_value(schema)
+        except LookupError:
+            raise _TooMany from None
+        if "not" in schema:
+            yield schema["not"]
 
     def _all(
         self, schema: Mapping[str, Any], keywords: tuple[str, ...], levels: int
@@ -132,13 +124,6 @@ class _Counter:
                 yield from (self.visits(part, levels) for part in value)
             elif value is not None:
                 yield self.visits(value, levels)
-
-    def _target(self, reference: str) -> Any:
-        found = self._references.targets(reference)
-        # One name in two places: which one is meant depends on the value.
-        if len(found) != 1:
-            raise _TooMany
-        return found[0]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -23,7 +23,7 @@ from tests.examples.kirishima.github_server import TOKEN, FakeGitHub
 SPECS = Path(__file__).parents[3] / "specs" / "kirishima"
 VARIABLES = tuple(
     (
-        "KIRISHIMA_DATA KIRISHIMA_TIMEZONE KIRISHIMA_MODEL KIRISHIMA_STYLE_GUIDE "
+        "KIRISHIMA_DATA KIRISHIMA_TIMEZONE KIRISHIMA_STYLE_GUIDE "
         "GITHUB_TOKEN GITHUB_API_URL GITHUB_REPOSITORY HOME_ASSISTANT_URL "
         "HOME_ASSISTANT_TOKEN HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy "
         "https_proxy all_proxy"

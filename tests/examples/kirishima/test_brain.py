@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -53,6 +54,13 @@ class Model:
 
     def offered(self, turn: int = 0) -> list[str]:
         return [tool["function"]["name"] for tool in self.asked[turn]["tools"]]
+
+    def prompt(self, turn: int = -1) -> str:
+        """The system prompt, which is the first message and there once."""
+        [first, *rest] = self.asked[turn]["messages"]
+        assert first["role"] == "system"
+        assert "system" not in [message["role"] for message in rest]
+        return str(first["content"])
 
     def told(self) -> list[Any]:
         """The results of calls that it was told last."""
@@ -146,6 +154,37 @@ async def test_own_and_external_tools_in_one_conversation(
         ("lists", "internal", "ok"),
         ("stickynotes", "internal", "ok"),
     ]
+
+
+async def test_the_system_prompt_has_the_guidance_of_the_offered_tools(
+    model: Model, ledger: Path
+) -> None:
+    model.script = [says("Done.")]
+    await think("Remind me tomorrow at 9 to water the plants")
+    prompt = model.prompt()
+    headings = re.findall("^### (.*)$", prompt, re.MULTILINE)
+    own = {tool.name for tool in registry.REGISTRY.local_tools}
+    assert set(headings) == set(model.offered()) & own
+    assert {"memory", "stickynotes"} <= set(headings)
+    assert "smarthome" not in headings
+    assert "Search before you create" in prompt
+
+
+async def test_a_line_that_the_model_adds_holds_from_the_next_turn_on(
+    model: Model, ledger: Path
+) -> None:
+    wish = {
+        "action": "add",
+        "prompt_text": "Answer in Dutch.",
+        "reasoning": "The user asked for it.",
+    }
+    model.script = [calls(("manage_prompt", wish)), says("Goed."), says("Hallo.")]
+    await think("Answer in Dutch from now on.")
+    assert "Answer in Dutch." not in model.prompt(0)
+    await think("Hello")
+    assert "- Answer in Dutch.\n" in model.prompt()
+    await think("Hello", client="external")
+    assert "Answer in Dutch." not in model.prompt()
 
 
 async def test_what_goes_wrong_is_told_the_model(model: Model, ledger: Path) -> None:

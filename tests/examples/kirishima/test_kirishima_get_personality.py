@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from whenever import Instant
 
+from generated.kirishima.registry import get_mcp_tools_sync
 from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 
 GUIDE = """
+version = "1"
+instructions = "Take yours."
 rules = ["Be kind."]
 [styles.default]
 tone = "plain"
@@ -33,41 +37,40 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_the_embedded_default_is_the_same_every_time(call: Call) -> None:
+def test_the_answer_has_what_every_model_needs_to_find_its_style(call: Call) -> None:
+    before = Instant.now()
     answer = call("get_personality")
-    assert answer == call("get_personality")
-    assert (answer["model"], answer["style"]) == (None, "default")
-    assert answer["rules"]
+    assert list(answer) == ["version", "generated_at", "style_sections", "instructions"]
+    assert before <= Instant.parse_iso(answer["generated_at"]) <= Instant.now()
+    assert {"default", "gpt-5", "claude"} <= set(answer["style_sections"])
+    assert "`default`" in answer["instructions"]
+    assert "Never claim to have done something" in answer["instructions"]
 
 
 @pytest.mark.usefixtures("guide")
 @pytest.mark.parametrize(
-    ("model", "style", "tone", "formatting"),
+    ("style", "section"),
     [
-        ("gpt-4.1", "gpt", "dry", "prose"),
-        ("openai/GPT-5-mini", "gpt-5", "dry", "bullets"),
-        ("mistral-large", "default", "plain", "prose"),
-        ("", "default", "plain", "prose"),
+        ("default", "Tone: plain\nFormatting: prose"),
+        ("gpt", "Tone: dry\nFormatting: prose"),
+        ("gpt-5", "Tone: dry\nFormatting: bullets"),
     ],
 )
-def test_the_most_specific_style_wins(
-    call: Call,
-    monkeypatch: pytest.MonkeyPatch,
-    model: str,
-    style: str,
-    tone: str,
-    formatting: str,
-) -> None:
-    monkeypatch.setenv("KIRISHIMA_MODEL", model)
+def test_each_section_is_complete(call: Call, style: str, section: str) -> None:
     answer = call("get_personality")
-    assert answer == {
-        "model": model or None,
-        "style": style,
-        "tone": tone,
-        "formatting": formatting,
-        "on_failure": "say so",
-        "rules": ["Be kind."],
-    }
+    whole = f"{section}\nWhen something does not work: say so"
+    assert answer["style_sections"][style] == whole
+    assert answer["version"] == "1"
+    assert answer["instructions"] == "Take yours.\n- Be kind."
+
+
+def test_copilot_reads_that_it_comes_first() -> None:
+    [tool] = [
+        tool
+        for tool in get_mcp_tools_sync("copilot")
+        if tool["name"] == "get_personality"
+    ]
+    assert "Copilot must call this before other tools" in tool["description"]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +79,7 @@ def test_the_most_specific_style_wins(
         ("rules = ", "not TOML"),
         ("", "needs a style named `default`"),
         ("[styles.default]\ntone = 'x'", "needs all of"),
+        (GUIDE.replace('"1"', "1"), "`version` must be a text"),
         (GUIDE + "mood = 'x'", "may hold only"),
         (GUIDE + "tone = 3", "must hold texts"),
         (GUIDE.replace('["Be kind."]', "3"), "must be a list of texts"),

@@ -59,6 +59,11 @@ def _session(do: Callable[..., Any], answered: Callable[..., Any]) -> None:
     }
     asked = answered("send_to_ren", ANSWERS[1], message="What of the gate?")
     assert asked == {"reply": ANSWERS[1], "steps": 1}
+    said = do("read_bridge_history", limit=2)["entries"]
+    assert [(one["speaker"], one["content"]) for one in said] == [
+        ("ren", ANSWERS[1]),
+        ("caller", "What of the gate?"),
+    ]
     assert do("write_pending_thoughts", thoughts="Is the gate worth it?")["thought_id"]
     found = do("check_memory_health")
     assert {one["table"]: one["rows"] for one in found["tables"]} == {

@@ -24,17 +24,11 @@ AGENT = "agent-0a0a0a0a-0000-4000-8000-000000000000"
 def test_a_message_is_kept_though_no_answer_comes(
     error_of: Any, letta: FakeLetta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sqlalchemy import select
-
-    from examples.ren.main_tables import bridge_transcripts
-    from examples.ren.pools import main_pool
-
     monkeypatch.setenv("LETTA_BASE_URL", "http://127.0.0.1:9")
     told = error_of("send_to_ren", message="Are you there?")
     assert told == "Letta is unreachable. Check the network and LETTA_BASE_URL."
-    with main_pool() as connection:
-        rows = connection.execute(select(bridge_transcripts)).all()
-    assert [(row.speaker, row.content) for row in rows] == [
+    history = call_tool_sync("read_bridge_history", {}, "claude").result["entries"]
+    assert [(one["speaker"], one["content"]) for one in history] == [
         ("caller", "Are you there?")
     ]
 

@@ -18,9 +18,17 @@ ROOT = Path(__file__).parents[3]
 TOOLS = REGISTRY.names("claude")
 
 
-def test_there_are_39_tools_and_18_of_them_are_rens_own() -> None:
-    assert len(TOOLS) == 39
-    assert len(REGISTRY.names("ren")) == 18
+def test_claude_has_every_tool_and_ren_those_that_cannot_wake_her() -> None:
+    assert set(TOOLS) == {tool.name for tool in REGISTRY.local_tools}
+    attached = {
+        tool.name
+        for tool in REGISTRY.local_tools
+        if tool.parts.get("letta", {}).get("attached")
+    }
+    assert set(REGISTRY.names("ren")) == attached
+    assert attached.isdisjoint(
+        ["send_to_ren", "get_session_brief", "add_portrait_signal", "search_signals"]
+    )
 
 
 def test_every_tool_on_sqlite(call: Call, letta: FakeLetta) -> None:

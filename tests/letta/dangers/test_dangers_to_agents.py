@@ -55,7 +55,10 @@ def test_a_list_of_tools_that_wiped_others_is_rolled_back(stage: Stage) -> None:
     stage.apply()
     stage.ask("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": []})
     assert stage.names() == set()
-    assert stage.roll_back().lost == ()
+    left = stage.roll_back()
+    assert len([one for one in left.stays if "--restore" in one]) == len(THEIRS)
+    assert stage.names() == set(), "who detached them may have wanted it"
+    assert stage.roll_back(*THEIRS).lost == ()
     assert stage.names() == THEIRS
 
 
@@ -145,9 +148,9 @@ def test_verify_calls_without_a_model_what_may_be_called(stage: Stage) -> None:
     assert passed == {"search_notes": True, "delete_note": None}
     assert [call.name for call in stage.mcp.calls] == ["search_notes"]
     assert stage.mcp.calls[0].headers["x-agent-id"] == stage.agent_id
-    assert [(count.attached, count.baseline) for count in found.counts] == [
-        (len(THEIRS | OURS), len(THEIRS))
-    ]
+    [count] = found.counts
+    assert set(count.names) == THEIRS | OURS
+    assert (set(count.gained), count.lost, count.canonical) == (OURS, (), 3)
 
 
 def test_a_rollback_leaves_what_was_there_before(stage: Stage) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules import followed
+from tests.handler_code import followed
 
 
 def findings(tmp_path: Path, code: str) -> dict[str, str]:

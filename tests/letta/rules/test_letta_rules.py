@@ -9,7 +9,7 @@ import pytest
 
 from tests.rules.layout import findings_of, lay_out
 from toolcast.findings import Severity
-from toolcast.reports import FORMATS, summary
+from toolcast.reports import FORMATS, About, summary
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in, rules
 
@@ -37,7 +37,11 @@ def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in CASES])
 def test_case(case: Path) -> None:
     findings = findings_of(case)
-    given = FORMATS["text"](findings) + (summary(findings) or "no findings") + "\n"
+    given = (
+        FORMATS["text"](findings, About(every=True))
+        + (summary(findings) or "no findings")
+        + "\n"
+    )
     expected = case / "expected.txt"
     if os.environ.get("REGENERATE"):
         expected.write_text(given, encoding="utf-8")

@@ -106,19 +106,23 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
 
         planned = server.sync(dry_run=True)
         assert planned.status_code == 200
-        assert len(planned.json()["changes"]) == 13
+        assert len(planned.json()["changes"]) == 14
         assert "search_notes" not in toy.names()
 
         done = server.sync()
         assert done.status_code == 200, done.text
         assert done.json() == {
             "tools": 9,
-            "rules": 9,
+            "rules": 10,
             "changed": True,
             "missed": [],
-            "warnings": [],
+            "missing": [],
+            "warnings": [
+                "keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
+                " that it goes on, and what is not the toolset's stays as it is"
+            ],
         }
-        server.wait_for("tools+rules synced - 9 tools, 9 rules")
+        server.wait_for("tools+rules synced - 9 tools, 10 rules")
         assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
         assert server.sync().json()["changed"] is False
 
@@ -163,7 +167,7 @@ def test_a_server_that_starts_attaches_what_is_missing(
 ) -> None:
     toy, environment = deployed(make_toy, port, "  on_start: true\n")
     with served(toy, port, **environment) as server:
-        server.wait_for("tools+rules synced - 9 tools, 9 rules")
+        server.wait_for("tools+rules synced - 9 tools, 10 rules")
     assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
 
     # It never takes anything away: that is for somebody who reads the plan.

@@ -7,9 +7,21 @@ from collections.abc import Iterator
 from ...findings import Finding
 from ...model.model import Toolset
 from ...wording import did_you_mean, quoted_list
-from ..rule import Rule, at_toolset
+from ..rule import Rule, at_tool, at_toolset
 
-__all__ = ["client_of"]
+__all__ = ["client_of", "task_support"]
+
+
+def task_support(
+    kind: str, rule: Rule, toolset: Toolset, message: str, help: str
+) -> Iterator[Finding]:
+    """A finding at each tool of the MCP server with `taskSupport` of a kind."""
+    if "mcp" not in toolset.targets:
+        return
+    for tool in toolset.tools_in("mcp"):
+        if (tool.execution or {}).get("taskSupport") == kind:
+            path = ("execution", "taskSupport")
+            yield at_tool(rule, tool, path, message, help)
 
 
 def client_of(target: str, rule: Rule, toolset: Toolset) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...model.model import Toolset, Workspace
+from ...model.model import Client, Toolset, ToolSpec, Workspace
 from ..rule import Rule, at_tool, at_toolset
 
 __all__ = ["RULE"]
@@ -46,6 +46,15 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     f"`{client.name}` allows `{name}`, whose own `clients` leave it out",
                     "both must agree; remove it here or add it there",
                 )
+            elif tool and _lacks(toolset, client, tool):
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("clients", client.name, "allow", index),
+                    f"`{client.name}` allows `{name}`, and lacks its permission"
+                    f" `{tool.permission}`",
+                    "add it to the client's `permissions`, or remove the tool here",
+                )
     for tool in toolset.tools:
         for index, name in enumerate(tool.clients or ()):
             client_ = toolset.client(name)
@@ -62,6 +71,23 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     f"`{tool.name}` is meant for `{name}`, which {how}",
                     "both must agree; change `clients` here or in toolset.yaml",
                 )
+            elif client_ is not None and _lacks(toolset, client_, tool):
+                yield at_tool(
+                    RULE,
+                    tool,
+                    ("clients", index),
+                    f"`{tool.name}` is meant for `{name}`, which lacks its permission"
+                    f" `{tool.permission}`",
+                    "add it to the client's `permissions`, or remove the client here",
+                )
+
+
+def _lacks(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
+    """Whether another client has the tool's permission, and this one does not.
+
+    A permission that no client has, and one that is not there, have rules of their own.
+    """
+    return not client.permits(tool) and toolset.is_held(tool.permission or "")
 
 
 RULE = Rule(

@@ -17,8 +17,11 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         # `clients: []` is a decision, and an `always` tool has a rule of its own.
         is_decided = tool.clients == () or tool.always
+        # So is a permission that no client has: there it is told once, with every tool.
+        is_held = tool.permission is None or toolset.is_held(tool.permission)
         if (
             toolset.clients
+            and is_held
             and not is_decided
             and not any(toolset.is_offered(tool, client) for client in toolset.clients)
         ):
@@ -27,7 +30,11 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 tool,
                 ("clients",) if tool.clients is not None else ("name",),
                 f"no client may have `{tool.name}`",
-                "add it to a client's `allow`, or remove the tool",
+                (
+                    "add it to the `allow` of a client that is permitted it, or remove the tool"
+                    if tool.permission
+                    else "add it to a client's `allow`, or remove the tool"
+                ),
             )
     for server in toolset.mcp_servers:
         clients = toolset.clients

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import handler_module, is_below
+from ...handler_code.handler import function_code, handler_module, is_below
 from ...model.model import HandlerReference, Toolset, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule, at_toolset
@@ -48,8 +48,8 @@ def _problem(toolset: Toolset, workspace: Workspace) -> tuple[str, str] | None:
         return f"there is no module `{reference.module}`", ""
     if module.problem:
         return f"{module.file} cannot be read: {module.problem}", ""
-    known = reference.function in {*module.functions, *module.other_names}
-    if not (known or module.has_any_name):
+    code = function_code(workspace, toolset, reference)
+    if code is not None and not code.is_found:
         return (
             f"{module.file} has no function `{reference.function}`",
             did_you_mean(reference.function, list(module.functions)),
@@ -82,4 +82,5 @@ targets: {registry: {}}
 def record(entry): ...
 """,
     check=check,
+    can_be_suppressed=False,
 )

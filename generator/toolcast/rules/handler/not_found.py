@@ -72,4 +72,5 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
+    can_be_suppressed=False,
 )

@@ -51,4 +51,5 @@ handlers: handlers
 def note(): ...
 """,
     check=check,
+    can_be_suppressed=False,
 )

@@ -26,12 +26,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _problems(tool: ToolSpec, code: HandlerCode) -> Iterator[tuple[str, str]]:
-    known = {
-        name
-        for schema in tool.schemas["parameters"].same_value()
-        if isinstance(schema.get("properties"), dict)
-        for name in schema["properties"]
-    }
+    declared = tool.schemas["parameters"].declared
+    known = declared.names
     sent = _always_sent(tool)
     signature = code.signature
     if signature is None:
@@ -56,7 +52,7 @@ def _problems(tool: ToolSpec, code: HandlerCode) -> Iterator[tuple[str, str]]:
     for name in signature.names:
         if name in signature.optional or name in sent:
             continue
-        if name in known:
+        if not declared.lacks([name]):
             yield (
                 f"the handler needs `{name}`, and a call may leave it out",
                 "give it a default, or make it `required` in the schema",

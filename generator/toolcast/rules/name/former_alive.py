@@ -81,6 +81,7 @@ RULE = Rule(
     bad="""\
 # recall.yaml
 renamed_from: [search_memory]
+when_to_use: For what is known already.
 # store.yaml
 guidance: Call search_memory first.
 # toolset.yaml
@@ -89,6 +90,7 @@ targets: {mcp: {}, registry: {}, prompts: {}}
     good="""\
 # recall.yaml
 renamed_from: [search_memory]
+when_to_use: For what is known already.
 # store.yaml
 guidance: Call recall first.
 # toolset.yaml

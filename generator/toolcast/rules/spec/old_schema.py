@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from toolcast_runtime.files.regular_file import read_regular
+
 from ...findings import Finding, Place, Severity
 from ...model.language import schema_text
 from ...model.model import Toolset, Workspace
@@ -12,6 +14,8 @@ from ...model.schema_files import named_schemas
 from ..rule import Rule
 
 __all__ = ["RULE"]
+
+_LARGEST = 8 * 1024 * 1024
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
@@ -28,10 +32,11 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             "the schema is not the one of this version and the project's extensions"
         )
         try:
-            with open(os.path.join(workspace.root, path), encoding="utf-8") as stream:
-                if stream.read() == schema_text(kind, workspace.extensions):
-                    continue
-        except (OSError, UnicodeDecodeError):
+            there = read_regular(os.path.join(workspace.root, path), _LARGEST)
+            text = schema_text(kind, workspace.extensions)
+            if there.replace(b"\r\n", b"\n") == text.encode("utf-8"):
+                continue
+        except OSError:
             message = "specs name this file as their schema, and it cannot be read"
         yield Finding(
             RULE.id,

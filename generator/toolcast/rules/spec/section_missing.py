@@ -33,6 +33,7 @@ RULE = Rule(
     why="Tools without a section gather in a block of their own at the end of the prompt.",
     bad="""\
 summary: Stores a note.
+when_to_use: For a fact.
 # toolset.yaml
 sections:
   memory: {heading: Memory}
@@ -40,6 +41,7 @@ targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     good="""\
 section: memory
+when_to_use: For a fact.
 # toolset.yaml
 sections:
   memory: {heading: Memory}

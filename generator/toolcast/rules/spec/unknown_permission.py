@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule, at_tool, at_toolset
 
 __all__ = ["RULE"]
 
@@ -21,15 +21,31 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 tool,
                 ("permission",),
                 f"the toolset has no permission `{tool.permission}`",
-                did_you_mean(tool.permission, list(toolset.permissions))
-                or "add it to `permissions` with one line of meaning",
+                _help(tool.permission, toolset),
             )
+    for client in toolset.clients:
+        for index, name in enumerate(client.permissions):
+            if name not in toolset.permissions:
+                yield at_toolset(
+                    RULE,
+                    toolset,
+                    ("clients", client.name, "permissions", index),
+                    f"`{client.name}` has the permission `{name}`, and there is none",
+                    _help(name, toolset),
+                )
+
+
+def _help(name: str, toolset: Toolset) -> str:
+    return (
+        did_you_mean(name, list(toolset.permissions))
+        or "add it to `permissions` with one line of meaning"
+    )
 
 
 RULE = Rule(
     id="spec/unknown-permission",
     severity=Severity.ERROR,
-    purpose="Checks that every tool's permission is one of the toolset's.",
+    purpose="Checks that the permissions of tools and clients are the toolset's.",
     why="A misspelled permission is one that nobody is ever asked for, or ever has.",
     bad="""\
 permission: note.write

@@ -33,6 +33,7 @@ RULE = Rule(
     why="The tool would fall out of its section of the prompt, behind all others.",
     bad="""\
 section: memroy
+when_to_use: For a fact.
 # toolset.yaml
 sections:
   memory: {heading: Memory}
@@ -40,6 +41,7 @@ targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     good="""\
 section: memory
+when_to_use: For a fact.
 # toolset.yaml
 sections:
   memory: {heading: Memory}

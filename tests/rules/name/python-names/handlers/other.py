@@ -1,3 +1,6 @@
-from elsewhere import thing
+def decorated(function):
+    return function
 
-__all__ = ["thing"]
+
+@decorated
+def thing(arguments): ...

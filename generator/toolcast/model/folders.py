@@ -1,0 +1,134 @@
+"""Which files of a folder are specs, and what lies where nothing would read it."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator
+
+from ..findings import MOST_SHOWN, Finding, Place, Severity
+from .model import Workspace
+
+__all__ = ["TOOLSET_FILE", "misnamed", "not_read", "specs_in", "unlisted"]
+
+TOOLSET_FILE = "toolset.yaml"
+_SUFFIXES = (".yaml", ".yml")
+# What editors and systems lay beside a file while it is open or copied.
+_BESIDE = ("._", ".#")
+_TOOLS_OWN = frozenset(
+    [".git", ".hg", ".svn", ".idea", ".vscode", ".vs", "__pycache__"]
+)
+_MOST_FOLDERS = 1_000
+_NAMED = 3
+
+
+def specs_in(folder: str) -> tuple[list[str], list[str]]:
+    """The files of a toolset's folder that are read, and its sub-folders; both sorted.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    files, folders = [], []
+    with os.scandir(folder) as found:
+        for entry in found:
+            if _is_spec(entry.name):
+                files.append(entry.name)
+            elif os.path.isdir(entry.path):
+                folders.append(entry.name)
+    return sorted(files), sorted(folders)
+
+
+def _is_spec(name: str) -> bool:
+    return name.lower().endswith(_SUFFIXES) and not name.startswith(_BESIDE)
+
+
+def misnamed(folder: str) -> str | None:
+    """What a folder has instead of toolset.yaml: `toolset.yml`, `Toolset.yaml`."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return None
+    stem = TOOLSET_FILE.partition(".")[0]
+    wanted = {stem + suffix for suffix in _SUFFIXES}
+    return next((name for name in names if name.lower() in wanted), None)
+
+
+def not_read(
+    workspace: Workspace, folder: str, sub_folders: list[str]
+) -> Iterator[Finding]:
+    """A finding for each sub-folder of a toolset that has specs in it."""
+    listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
+    for name in sub_folders[: MOST_SHOWN + 1]:
+        path = posixpath.normpath(f"{folder}/{name}")
+        if name in _TOOLS_OWN or path in listed:
+            continue
+        absolute = os.path.join(workspace.root, path)
+        if os.path.islink(absolute):
+            message = (
+                "the folder is a link, and no specs are read below a toolset's own"
+            )
+            help_ = f"take the link out of {folder}/"
+            yield Finding(
+                "spec/sub-folder", Severity.ERROR, Place(path), message, help_
+            )
+            continue
+        found = list(_specs_below(absolute, path, listed))
+        if found:
+            yield _not_read(folder, path, found)
+
+
+def _not_read(folder: str, path: str, found: list[str]) -> Finding:
+    inner = next((f for f in found if posixpath.basename(f) == TOOLSET_FILE), None)
+    if inner is not None:
+        toolset = posixpath.dirname(inner)
+        place, message = inner, f"the toolset {toolset} is not listed in toolcast.yaml"
+        help_ = f"add `{toolset}` to `toolsets`, or move it out of {folder}/"
+    else:
+        place = found[0]
+        named = ", ".join(posixpath.relpath(file, path) for file in found[:_NAMED])
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        message = f"specs in {path}/ are not read: {named}{more}"
+        help_ = f"move them into {folder}/, or out of it"
+    return Finding("spec/sub-folder", Severity.ERROR, Place(place), message, help_)
+
+
+def _specs_below(absolute: str, path: str, listed: set[str]) -> Iterator[str]:
+    """The paths of the specs in a folder and below; links are not followed."""
+    seen = 0
+    for where, folders, files in os.walk(absolute):
+        seen += 1
+        if seen > _MOST_FOLDERS:
+            return
+        here = posixpath.normpath(
+            posixpath.join(path, os.path.relpath(where, absolute).replace(os.sep, "/"))
+        )
+        if here in listed:
+            folders.clear()
+            continue
+        folders[:] = sorted(set(folders) - _TOOLS_OWN)
+        yield from (f"{here}/{name}" for name in sorted(files) if _is_spec(name))
+
+
+def unlisted(workspace: Workspace) -> Iterator[Finding]:
+    """A finding for each toolset beside a listed one that toolcast.yaml does not list."""
+    listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
+    for parent in sorted({posixpath.dirname(folder) for folder in listed}):
+        absolute = os.path.join(workspace.root, parent)
+        try:
+            names = sorted(os.listdir(absolute))
+        except OSError:
+            continue
+        beside = (posixpath.join(parent, name) for name in names)
+        for folder in beside:
+            file = f"{folder}/{TOOLSET_FILE}"
+            if folder in listed or not os.path.isfile(
+                os.path.join(workspace.root, file)
+            ):
+                continue
+            yield Finding(
+                "spec/unlisted-toolset",
+                Severity.WARNING,
+                Place(file),
+                "toolcast.yaml does not list this toolset, so nothing reads it",
+                f"add `{folder}` to `toolsets`, or move it elsewhere",
+            )

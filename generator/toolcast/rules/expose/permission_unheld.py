@@ -1,0 +1,53 @@
+"""`expose/permission-unheld`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ..rule import Rule, at_toolset
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds permissions that no client has, where there are clients."""
+    for name in toolset.permissions if toolset.clients else ():
+        if not toolset.is_held(name):
+            needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
+            kept = f", so nobody may have {', '.join(needing)}" if needing else ""
+            yield at_toolset(
+                RULE,
+                toolset,
+                ("permissions", name),
+                f"no client has the permission `{name}`{kept}",
+                "add it to the `permissions` of a client in `clients`, or remove it",
+                at_key=True,
+            )
+
+
+RULE = Rule(
+    id="expose/permission-unheld",
+    severity=Severity.WARNING,
+    purpose="Checks that every permission is one that a client has.",
+    why=(
+        "A client that lacks a tool's permission may not have the tool, whatever it allows."
+        " One that nobody has takes the tool from everybody."
+    ),
+    bad="""\
+permission: notes.write
+# toolset.yaml
+permissions: {notes.write: May change notes.}
+clients: {internal: {allow: "*"}}
+targets: {registry: {}}
+""",
+    good="""\
+permission: notes.write
+# toolset.yaml
+permissions: {notes.write: May change notes.}
+clients: {internal: {allow: "*", permissions: [notes.write]}}
+targets: {registry: {}}
+""",
+    check=check,
+)

@@ -1,0 +1,159 @@
+"""What Letta makes of the schema of an MCP tool, to compare its registry with a spec.
+
+Source: `normalize_mcp_schema` and `generate_tool_schema_for_mcp` of Letta 0.16.6. Letta
+closes objects, puts types beside references, replaces references by what they name, and adds
+its own parameter `request_heartbeat`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from ..digests import digest_of
+
+__all__ = [
+    "INJECTED_PARAMETER",
+    "shown_digest",
+    "stored_parameters",
+    "without_injected",
+]
+
+INJECTED_PARAMETER = "request_heartbeat"
+"""The parameter that Letta adds to every tool."""
+
+_DEEPEST = 10
+_LOCAL = "#/$defs/"
+
+Node = dict[str, Any]
+
+
+def stored_parameters(schema: Mapping[str, Any]) -> Node:
+    """The parameters that the registry holds for a tool with this input schema.
+
+    Without what Letta injects; `without_injected` takes that off a registry's answer.
+    """
+    parameters = copy.deepcopy(dict(schema))
+    parameters.setdefault("type", "object")
+    parameters.setdefault("properties", {})
+    definitions = parameters.get("$defs")
+    definitions = definitions if isinstance(definitions, dict) else {}
+    for definition in definitions.values():
+        if isinstance(definition, dict):
+            _close(definition, definitions)
+    _close(parameters, definitions)
+    parameters.setdefault("required", [])
+    if isinstance(parameters["properties"], dict):
+        for name, inner in parameters["properties"].items():
+            parameters["properties"][name] = _inlined(inner, definitions, 0)
+    return parameters
+
+
+def without_injected(parameters: Mapping[str, Any]) -> Node:
+    """A registry's parameters without what Letta injected into them."""
+    result = copy.deepcopy(dict(parameters))
+    if isinstance(result.get("properties"), dict):
+        result["properties"].pop(INJECTED_PARAMETER, None)
+    if isinstance(result.get("required"), list):
+        result["required"] = [
+            name for name in result["required"] if name != INJECTED_PARAMETER
+        ]
+    return result
+
+
+def shown_digest(description: str | None, parameters: Mapping[str, Any]) -> str:
+    """The digest of what an agent sees of a tool: description and parameters."""
+    return digest_of({"description": description or "", "parameters": parameters})
+
+
+def _add_type(node: Node, definitions: Node) -> None:
+    """Puts a type beside a reference: that of what it names, else object."""
+    if "type" in node:
+        return
+    reference = node["$ref"]
+    if isinstance(reference, str) and reference.startswith(_LOCAL):
+        named = definitions.get(reference.split("/")[-1])
+        if isinstance(named, dict) and "type" in named:
+            node["type"] = named["type"]
+    node.setdefault("type", "object")
+
+
+def _close(node: Node, definitions: Node) -> None:
+    """Closes an object and those that Letta finds below it."""
+    if node.get("type") == "object":
+        node.setdefault("additionalProperties", False)
+    properties = node.get("properties")
+    for inner in properties.values() if isinstance(properties, dict) else ():
+        if not isinstance(inner, dict):
+            continue
+        if "$ref" in inner:
+            _add_type(inner, definitions)
+            continue
+        if inner.get("type") == "object":
+            _close(inner, definitions)
+        if inner.get("type") == "array":
+            _close_part(inner.get("items"), definitions)
+        options = inner.get("anyOf")
+        for option in options if isinstance(options, list) else ():
+            _close_part(option, definitions)
+    items = node.get("items")
+    if isinstance(items, dict) and items.get("type") == "object":
+        _close(items, definitions)
+
+
+def _close_part(node: Any, definitions: Node) -> None:
+    if not isinstance(node, dict):
+        return
+    if "$ref" in node:
+        _add_type(node, definitions)
+    if node.get("type") == "object":
+        _close(node, definitions)
+
+
+def _inlined(node: Any, definitions: Node, depth: int) -> Any:
+    if depth > _DEEPEST or not isinstance(node, dict):
+        return node
+    result = dict(node)
+    reference = result.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_LOCAL):
+        named = definitions.get(reference.split("/")[-1])
+        if isinstance(named, dict):
+            del result["$ref"]
+            result = _inlined({**named, **result}, definitions, depth + 1)
+    if isinstance(result.get("anyOf"), list):
+        options = [_inlined(one, definitions, depth + 1) for one in result["anyOf"]]
+        result["anyOf"] = _without_doubles(options)
+    if isinstance(result.get("properties"), dict):
+        result["properties"] = {
+            name: _inlined(inner, definitions, depth + 1)
+            for name, inner in result["properties"].items()
+        }
+    if "items" in result:
+        result["items"] = _inlined(result["items"], definitions, depth + 1)
+    return result
+
+
+def _without_doubles(options: list[Any]) -> list[Any]:
+    """Alternatives of one type are taken for one: the more specific one is kept."""
+    result: list[Any] = []
+    for option in options:
+        if not isinstance(option, dict):
+            if option not in result:
+                result.append(option)
+            continue
+        for index, kept in enumerate(result):
+            if not isinstance(kept, dict):
+                continue
+            if option == kept:
+                break
+            if option.get("type") and option["type"] == kept.get("type"):
+                mine, other = option.get("format"), kept.get("format")
+                if mine and other and mine != other:
+                    continue
+                if (mine and not other) or (mine == other and len(option) >= len(kept)):
+                    result[index] = option
+                break
+        else:
+            result.append(option)
+    return result

@@ -1,0 +1,1 @@
+"""What is kept in files between runs, sealed with a key of its user."""

@@ -1,0 +1,305 @@
+"""What was there before an apply, kept in files, and the lock that lets one run at a time.
+
+A baseline holds names, ids, rules and settings. It holds no secret, no message and no memory
+of an agent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from toolcast_runtime.files.folder import Folder
+from toolcast_runtime.files.folder_lock import AnotherRun as Locked
+from toolcast_runtime.files.folder_lock import locked
+from toolcast_runtime.files.regular_file import read_regular
+
+from ..plan.current_state import AgentState
+from .seal import Seal, SealError
+
+__all__ = [
+    "AgentBaseline",
+    "AnotherRun",
+    "Baseline",
+    "BaselineError",
+    "Baselines",
+    "NotOurs",
+]
+
+_LARGEST = 16 * 1024 * 1024
+_FORMAT = "toolcast-letta-baseline/2"
+
+
+class AnotherRun(Exception):
+    """Another apply or rollback is under way in the same folder."""
+
+
+class BaselineError(Exception):
+    """There is no baseline, or a file holds none; the text says which."""
+
+
+class NotOurs(BaselineError):
+    """A file is no baseline that this user saved as it is now; the text says why."""
+
+
+@dataclass(frozen=True)
+class AgentBaseline:
+    """One agent as it was, and as that apply left it.
+
+    Attributes:
+        name: the toolset's name for it.
+        id: Letta's id.
+        type: Letta's type.
+        tools: the ids of its tools by name.
+        rules: its rules.
+        tools_after: the names of the tools that the apply gave it.
+        rules_after: the rules that the apply gave it.
+    """
+
+    name: str
+    id: str
+    type: str
+    tools: Mapping[str, str]
+    rules: tuple[Mapping[str, Any], ...]
+    tools_after: tuple[str, ...] = ()
+    rules_after: tuple[Mapping[str, Any], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        state: AgentState,
+        tools_after: tuple[str, ...],
+        rules_after: tuple[Mapping[str, Any], ...],
+    ) -> AgentBaseline:
+        """The baseline of an agent's state, and of what an apply makes of it."""
+        tools = dict(state.tools)
+        return cls(
+            name, state.id, state.type, tools, state.rules, tools_after, rules_after
+        )
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What was there.
+
+    Attributes:
+        toolset: the toolset.
+        base_url: the Letta server.
+        version: its version.
+        server: the name of the MCP server's entry.
+        agents: each agent.
+        settings: settings of the toolset's registered tools, by name.
+        registry: digests of what agents saw of them, by name.
+        entry: the id of the MCP server's entry; None when there was none.
+        renamed: the new name of each tool that the apply renames.
+        holders: other agents that lose a tool by it, by the tool's name.
+        saved: when, ISO 8601 in UTC.
+        complete: whether that apply came to its end.
+    """
+
+    toolset: str
+    base_url: str
+    version: str
+    server: str
+    agents: tuple[AgentBaseline, ...]
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    registry: Mapping[str, str] = field(default_factory=dict)
+    entry: str | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    saved: str = ""
+    complete: bool = False
+
+    def agent(self, agent_id: str) -> AgentBaseline | None:
+        """The agent of an id."""
+        return next((agent for agent in self.agents if agent.id == agent_id), None)
+
+
+class Baselines:
+    """The folder of the baselines.
+
+    Args:
+        folder: created when it is needed.
+        seal: tells what was saved by this user from what was edited or brought along.
+    """
+
+    def __init__(self, folder: Path, seal: Seal | None = None) -> None:
+        self.folder = folder
+        self._seal = seal or Seal()
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Holds the folder's lock; the system gives it back when the process dies.
+
+        Raises:
+            AnotherRun: somebody else holds it.
+        """
+        with contextlib.ExitStack() as held:
+            try:
+                folder = held.enter_context(Folder.at(str(self.folder), create=True))
+                held.enter_context(locked(folder))
+            except Locked:
+                raise AnotherRun(
+                    f"another apply or rollback is under way ({self.folder})"
+                ) from None
+            except OSError as error:
+                raise BaselineError(
+                    f"{self.folder} cannot be used: {error.strerror or error}"
+                ) from None
+            yield
+
+    def begin(self, baseline: Baseline) -> Baseline:
+        """Keeps what is there now, or what was there before a run that was interrupted.
+
+        The second is the better reference: what is there now is half-way.
+
+        Raises:
+            BaselineError: it cannot be kept.
+        """
+        for older in reversed(self.all(baseline.toolset, baseline.base_url)):
+            if older.complete:
+                break
+            if {a.id for a in older.agents} == {a.id for a in baseline.agents}:
+                return self._continued(older, baseline)
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        kept = replace(baseline, saved=now)
+        self._write(kept)
+        return kept
+
+    def _continued(self, older: Baseline, now: Baseline) -> Baseline:
+        """What was there before the interrupted run, with what this one makes of it."""
+        after = {agent.id: agent for agent in now.agents}
+        agents = tuple(
+            replace(
+                agent,
+                tools_after=after[agent.id].tools_after,
+                rules_after=after[agent.id].rules_after,
+            )
+            for agent in older.agents
+        )
+        kept = replace(
+            older,
+            agents=agents,
+            renamed={**older.renamed, **now.renamed},
+            holders={**now.holders, **older.holders},
+        )
+        self._write(kept)
+        return kept
+
+    def finish(self, baseline: Baseline) -> None:
+        """Notes that the apply came to its end."""
+        self._write(replace(baseline, complete=True))
+
+    def close(self, toolset: str, base_url: str) -> None:
+        """Notes that an apply which was interrupted has nothing left to do."""
+        kept = self.all(toolset, base_url)
+        if kept and not kept[-1].complete:
+            self.finish(kept[-1])
+
+    def path(self, baseline: Baseline) -> Path:
+        """The file of a baseline."""
+        stamp = "".join(char for char in baseline.saved[:26] if char.isdigit())
+        return self.folder / f"{baseline.toolset}-{stamp}.json"
+
+    def all(self, toolset: str, base_url: str) -> list[Baseline]:
+        """Every baseline of a toolset on a server, oldest first.
+
+        What this user did not save as it is now is left out: `strangers` names it.
+
+        Raises:
+            BaselineError: there is no key to tell one from the other.
+        """
+        found = []
+        for file in self._files(toolset):
+            with contextlib.suppress(NotOurs):
+                found.append(self.load(file))
+        mine = [b for b in found if (b.toolset, b.base_url) == (toolset, base_url)]
+        return sorted(mine, key=lambda baseline: baseline.saved)
+
+    def strangers(self, toolset: str) -> list[str]:
+        """Why files that look like a toolset's baselines are not taken for ones.
+
+        Raises:
+            BaselineError: as of `all`.
+        """
+        lines = []
+        for file in self._files(toolset):
+            try:
+                self.load(file)
+            except NotOurs as error:
+                lines.append(str(error))
+        return lines
+
+    def _files(self, toolset: str) -> list[Path]:
+        return sorted(self.folder.glob(f"{toolset}-*.json"))
+
+    def latest(self, toolset: str, base_url: str) -> Baseline:
+        """The newest one.
+
+        Raises:
+            BaselineError: there is none.
+        """
+        found = self.all(toolset, base_url)
+        if not found:
+            raise BaselineError(
+                f"there is no baseline of {toolset} on {base_url} in {self.folder}:"
+                " nothing was applied from here"
+                + "".join(f"\n  {line}" for line in self.strangers(toolset))
+            )
+        return found[-1]
+
+    def load(self, path: Path) -> Baseline:
+        """The baseline of a file.
+
+        Raises:
+            NotOurs: it cannot be read, holds none, or is not as this user saved it.
+            BaselineError: there is no key to tell.
+        """
+        try:
+            value = json.loads(read_regular(str(path), _LARGEST))
+            if value.pop("format") != _FORMAT:
+                raise ValueError("another format")
+            seal = value.pop("seal")
+            is_ours = self._seal.fits(value, seal)
+            value["agents"] = tuple(
+                AgentBaseline(**_with_tuples(agent)) for agent in value["agents"]
+            )
+            value["holders"] = _with_tuples(value["holders"])
+            baseline = Baseline(**value)
+        except OSError as error:
+            raise NotOurs(f"{path} cannot be read: {error.strerror or error}") from None
+        except SealError as error:
+            raise BaselineError(str(error)) from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise NotOurs(f"{path} holds no baseline of this version") from None
+        if not is_ours:
+            raise NotOurs(
+                f"{path} was edited, or saved by somebody else: its seal does not fit"
+            )
+        return baseline
+
+    def _write(self, baseline: Baseline) -> None:
+        value = asdict(baseline)
+        try:
+            sealed = {"format": _FORMAT, "seal": self._seal.of(value), **value}
+            data = f"{json.dumps(sealed, indent=2)}\n".encode()
+            name = self.path(baseline).name
+            with Folder.at(str(self.folder), create=True) as folder:
+                folder.write(name, data, mode=0o600, durable=True)
+        except SealError as error:
+            raise BaselineError(str(error)) from None
+        except OSError as error:
+            raise BaselineError(
+                f"{self.folder} cannot be written: {error.strerror or error}"
+            ) from None
+
+
+def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with tuples instead of lists."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

@@ -1,0 +1,251 @@
+"""A folder held by its descriptor: the one place that opens for writing, and deletes.
+
+No name in a folder is reached through a link. Whoever swaps a folder for a link while a run is
+writing gets nothing by it: the run goes on in the folder that it opened. Files are written
+under names that nobody can guess and that must not be there, and moved into their place. Where
+a system has no such calls (Windows), paths are looked at and then joined, which leaves that one
+moment open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from typing import TypedDict
+
+from .regular_file import NoRegularFile, read_regular
+
+__all__ = ["Folder", "LinkInTheWay"]
+
+_BY_DESCRIPTOR = os.scandir in os.supports_fd and os.supports_dir_fd.issuperset(
+    [os.open, os.stat, os.mkdir, os.unlink, os.rmdir, os.rename]
+)
+_ALL = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINK = _ALL | getattr(os, "O_NOFOLLOW", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _ALL
+
+
+class LinkInTheWay(OSError):
+    """A symbolic link stands where a folder is to be opened."""
+
+
+class _At(TypedDict, total=False):
+    dir_fd: int
+
+
+class Folder:
+    """An open folder; a `with` block closes it. Every `OSError` names the whole path.
+
+    Args:
+        path: where it is.
+        descriptor: None where the system cannot open folders.
+    """
+
+    def __init__(self, path: str, descriptor: int | None) -> None:
+        self.path = path
+        self.descriptor = descriptor
+        self._at: _At = {} if descriptor is None else {"dir_fd": descriptor}
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+    @classmethod
+    def at(cls, path: str, *, create: bool = False, mode: int = 0o777) -> Folder:
+        """A folder that a person named, by whatever way its path leads there.
+
+        Args:
+            create: makes it and what is missing above it.
+            mode: what it gets then, but for what the umask takes.
+
+        Raises:
+            OSError: it cannot be made or opened.
+        """
+        with _Naming(path, ""):
+            if create:
+                os.makedirs(path, mode=mode, exist_ok=True)
+            return cls(path, os.open(path, _FOLDER) if _BY_DESCRIPTOR else None)
+
+    def below(self, path: str, *, create: bool = False) -> Folder:
+        """A folder further down, open; `path` has forward slashes.
+
+        Args:
+            create: makes what is missing of the way.
+
+        Raises:
+            LinkInTheWay: part of the way is a link.
+            OSError: part of the way is missing, is no folder, or cannot be opened.
+        """
+        steps = path.split("/") if path else []
+        own = os.dup(self.descriptor) if self.descriptor is not None else None
+        folder = Folder(self.path, own)
+        for step in steps:
+            with folder:
+                folder = folder._child(step, create=create)
+        return folder
+
+    def _child(self, name: str, *, create: bool) -> Folder:
+        with self._naming(name):
+            if create:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(self._name(name), **self._at)
+            mode = self.lstat(name).st_mode
+            if stat.S_ISLNK(mode):
+                raise LinkInTheWay(None, "a symbolic link is in the way")
+            if not stat.S_ISDIR(mode):
+                raise NotADirectoryError(None, "a folder belongs here")
+            flags = _FOLDER | _NO_LINK
+            opened = os.open(name, flags, **self._at) if self._at else None
+        return Folder(os.path.join(self.path, name), opened)
+
+    def is_private(self) -> bool:
+        """Whether nobody but its owner, who runs this, may change what is in it."""
+        if self.descriptor is None:
+            return True  # Windows, where the folders of a user are closed to others.
+        status = os.fstat(self.descriptor)
+        return status.st_uid == os.geteuid() and not status.st_mode & 0o022
+
+    def entries(self) -> list[os.DirEntry[str]]:
+        """What is in it, in the order of the names."""
+        place = self.path if self.descriptor is None else self.descriptor
+        with self._naming(""), os.scandir(place) as found:
+            # Of a descriptor's entries the calls find their way by it, too.
+            return sorted(found, key=lambda entry: entry.name)
+
+    def lstat(self, name: str) -> os.stat_result:
+        """What stands at a name, a link as itself.
+
+        Raises:
+            OSError: nothing does.
+        """
+        with self._naming(name):
+            return os.stat(self._name(name), follow_symlinks=False, **self._at)
+
+    def read(self, name: str, most: int) -> bytes:
+        """The first `most` bytes of a regular file, which no link leads to.
+
+        Raises:
+            NoRegularFile: something else stands there.
+            OSError: it cannot be read.
+        """
+        with self._naming(name):
+            path = self._name(name)
+            return read_regular(path, most, follow=False, folder=self.descriptor)
+
+    def create(self, name: str, data: bytes) -> None:
+        """Makes a file that is not there.
+
+        Raises:
+            OSError: it is there, or cannot be written; then nothing of it stays.
+        """
+        self._create(name, data, 0o666, None, durable=False)
+
+    def write(
+        self, name: str, data: bytes, *, mode: int = 0o666, durable: bool = False
+    ) -> None:
+        """Writes a file whole: beside its place, then moved there.
+
+        A file that is there keeps its mode and owner; of a link the link is replaced.
+
+        Args:
+            mode: what a new file gets, but for what the umask takes.
+            durable: waits until the bytes are on the disk.
+
+        Raises:
+            NoRegularFile: what is there is neither file nor link.
+            OSError: it cannot be written; then what was there is there.
+        """
+        there = None
+        with contextlib.suppress(FileNotFoundError):
+            there = self.lstat(name)
+        if there is not None and stat.S_ISLNK(there.st_mode):
+            there = None
+        with self._naming(name):
+            if there is not None and not stat.S_ISREG(there.st_mode):
+                raise NoRegularFile(None, "this is no regular file")
+            temporary = f".toolcast-{os.urandom(8).hex()}.tmp"
+            try:
+                self._create(temporary, data, mode, there, durable=durable)
+                at = self.descriptor
+                source, target = self._name(temporary), self._name(name)
+                os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self.remove_file(temporary)
+                raise
+
+    def _create(
+        self,
+        name: str,
+        data: bytes,
+        mode: int,
+        like: os.stat_result | None,
+        *,
+        durable: bool,
+    ) -> None:
+        if like is not None:
+            mode = stat.S_IMODE(like.st_mode) & 0o777
+        with self._naming(name):
+            descriptor = os.open(self._name(name), _NEW, mode, **self._at)
+            try:
+                if like is not None and hasattr(os, "fchmod"):
+                    # Only root may give a file away; anybody else owns it already.
+                    with contextlib.suppress(PermissionError):
+                        os.fchown(descriptor, like.st_uid, like.st_gid)
+                    os.fchmod(descriptor, mode)
+                written = os.write(descriptor, data)
+                while written < len(data):
+                    written += os.write(descriptor, memoryview(data)[written:])
+                if durable:
+                    os.fsync(descriptor)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self.remove_file(name)
+                raise
+            finally:
+                os.close(descriptor)
+
+    def remove_file(self, name: str) -> None:
+        """Removes a file or a link."""
+        with self._naming(name):
+            os.unlink(self._name(name), **self._at)
+
+    def remove_folder(self, name: str) -> None:
+        """Removes an empty folder."""
+        with self._naming(name):
+            os.rmdir(self._name(name), **self._at)
+
+    def lock_file(self, name: str) -> int:
+        """The descriptor of an empty file for a lock, made when it is not there."""
+        with self._naming(name):
+            flags = os.O_RDWR | os.O_CREAT | _NO_LINK
+            return os.open(self._name(name), flags, 0o600, **self._at)
+
+    def _name(self, name: str) -> str:
+        return name if self._at else os.path.join(self.path, name)
+
+    def _naming(self, name: str) -> _Naming:
+        return _Naming(self.path, name)
+
+
+class _Naming:
+    """Lets an error name the path that a person knows, not what the call was given."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self.folder = folder
+        self.name = name
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before there is an error."""
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, OSError):
+            given = error.filename
+            if not isinstance(given, str) or not os.path.isabs(given):
+                error.filename = os.path.join(self.folder, self.name)
+                error.filename2 = None

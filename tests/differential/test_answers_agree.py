@@ -1,0 +1,320 @@
+"""Whatever a handler gives, the registry, MCP, the CLI and LangChain answer the same."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from mcp import Client
+
+from tests.conftest import Project
+
+PICTURE = "iVBORw0KGgo="
+HANDLERS = """
+import collections
+import datetime
+import decimal
+import enum
+import types
+
+from toolcast_runtime import ToolResponse
+
+Point = collections.namedtuple("Point", "x y")
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+class Level(enum.IntEnum):
+    HIGH = 2
+
+
+class Note:
+    def __repr__(self):
+        return "password=hunter2"
+
+
+LOOP = []
+LOOP.append(LOOP)
+DEEP = []
+for _ in range(100_000):
+    DEEP = [DEEP]
+
+VALUES = {
+    "tuple": lambda: {"pair": (1, (2, 3))},
+    "named_tuple": lambda: [Point(1, 2)],
+    "ordered": lambda: collections.OrderedDict(b=1, a=collections.Counter("aa")),
+    "enumeration": lambda: [Colour.RED, Level.HIGH],
+    "text_enumeration": lambda: Colour.RED,
+    "number_keys": lambda: {1: "one", None: "none", 1.5: "half"},
+    "large_number": lambda: 2**70,
+    "nothing": lambda: None,
+    "text": lambda: "é 🦊",
+    "twice": lambda: {1: "a", "1": "b"},
+    "set": lambda: {"words": {"a"}},
+    "date": lambda: [datetime.date(2026, 1, 31)],
+    "bytes": lambda: b"hunter2",
+    "decimal": lambda: decimal.Decimal("1.5"),
+    "object": lambda: {"note": Note()},
+    "proxy": lambda: types.MappingProxyType({}),
+    "generator": lambda: (n for n in range(3)),
+    "nan": lambda: [float("nan")],
+    "infinity": lambda: -float("inf"),
+    "surrogate": lambda: {"file": "\\udcff"},
+    "tuple_key": lambda: {(1, 2): "x"},
+    "loop": lambda: LOOP,
+    "deep": lambda: DEEP,
+    "digits": lambda: 10**5000,
+    "error_object": lambda: ToolResponse(error=Note),
+    "no_list": lambda: ToolResponse(content="text"),
+    "one_block": lambda: ToolResponse(content={"type": "text", "text": "x"}),
+    "number_block": lambda: ToolResponse(content=[7]),
+    "without_text": lambda: ToolResponse(content=[{"type": "text"}]),
+    "unknown_type": lambda: ToolResponse(content=[{"type": "hunter2"}]),
+    "list_type": lambda: ToolResponse(content=[{"type": []}]),
+    "no_base64": lambda: ToolResponse(
+        content=[{"type": "image", "data": "hunter2!", "mimeType": "image/png"}]),
+    "bytes_image": lambda: ToolResponse(
+        content=[{"type": "image", "data": b"x", "mimeType": "image/png"}]),
+    "snake_case": lambda: ToolResponse(
+        content=[{"type": "image", "data": "eA==", "mime_type": "image/png"}]),
+    "empty_resource": lambda: ToolResponse(content=[{"type": "resource", "resource": {}}]),
+    "flat_resource": lambda: ToolResponse(content=[{"type": "resource", "resource": "x"}]),
+    "priority": lambda: ToolResponse(
+        content=[{"type": "text", "text": "x", "annotations": {"priority": 3}}]),
+    "surrogate_block": lambda: ToolResponse(content=[{"type": "text", "text": "\\udcff"}]),
+    "blocks": lambda: ToolResponse(content=(
+        {"type": "text", "text": "Here."},
+        types.MappingProxyType({"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}),
+        {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
+        {"type": "resource_link", "uri": "notes://7", "name": "seven", "description": "Note 7."},
+        {"type": "resource", "resource": {"uri": "file:///a.txt", "text": "inside"}},
+        {"type": "resource", "resource":
+            {"uri": "file:///b.pdf", "blob": "JVBERg==", "mimeType": "application/pdf"}},
+        {"type": "resource", "resource":
+            {"uri": "file:///c.png", "blob": "iVBORw0KGgo=", "mimeType": "image/png"}},
+    )),
+}
+
+
+def value(name):
+    return VALUES[name]()
+"""
+SPEC = """
+summary: Give a value.
+parameters:
+  type: object
+  required: [name]
+  properties: {name: {type: string}}
+handler: handlers.toy:value
+cli: {keyword: value}
+"""
+JSON = {
+    "tuple": {"pair": [1, [2, 3]]},
+    "named_tuple": [[1, 2]],
+    "ordered": {"b": 1, "a": {"a": 2}},
+    "enumeration": ["red", 2],
+    "text_enumeration": "red",
+    "number_keys": {"1": "one", "null": "none", "1.5": "half"},
+    "large_number": 2**70,
+    "nothing": None,
+    "text": "é 🦊",
+}
+ERRORS = {
+    "twice": "gave a result that is not JSON: it has two keys that are one as text",
+    "set": "gave a result that is not JSON: it holds a Python set",
+    "date": "gave a result that is not JSON: it holds a Python date",
+    "bytes": "gave a result that is not JSON: it holds a Python bytes",
+    "decimal": "gave a result that is not JSON: it holds a Python Decimal",
+    "object": "gave a result that is not JSON: it holds a Python Note",
+    "proxy": "gave a result that is not JSON: it holds a Python mappingproxy",
+    "generator": "gave a result that is not JSON: it holds a Python generator",
+    "nan": "gave a result that is not JSON: it has a number that JSON does not have",
+    "infinity": "is not JSON: it has a number that JSON does not have, such as NaN",
+    "surrogate": "gave a result that is not JSON: it has half of a surrogate pair",
+    "tuple_key": "gave a result that is not JSON: it has a key that is not text",
+    "loop": "gave a result that is not JSON: it holds itself",
+    "deep": "gave a result that is not JSON: it is nested too deeply",
+    "digits": "gave a result that is not JSON: it has a number of too many digits",
+    "no_list": "gave content that MCP does not have: it must be a list of blocks",
+    "one_block": "gave content that MCP does not have: it must be a list of blocks",
+    "number_block": "gave content that MCP does not have: block 1: it must be an object",
+    "without_text": "gave content that MCP does not have: block 1: `text` is missing",
+    "unknown_type": "block 1: `type` must be one of text, image, audio, resource_link",
+    "list_type": "block 1: `type` must be one of text, image, audio, resource_link",
+    "no_base64": "gave content that MCP does not have: block 1: `data` must be base64",
+    "bytes_image": "gave content that is not JSON: it holds a Python bytes",
+    "snake_case": "gave content that MCP does not have: block 1: `mimeType` is missing",
+    "empty_resource": "block 1: `resource.text` is missing; block 1: `resource.uri`",
+    "flat_resource": "block 1: `resource` must be an object",
+    "priority": "block 1: `annotations.priority` breaks `maximum` 1",
+    "surrogate_block": "gave content that is not JSON: it has half of a surrogate pair",
+}
+BLOCKS = [
+    {"type": "text", "text": "Here."},
+    {"type": "image", "data": PICTURE, "mimeType": "image/png"},
+    {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
+]
+"""The first of those that the tool gives."""
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """The generated modules of one tool."""
+
+    package: str
+
+    def registry(self, name: str) -> Any:
+        module = importlib.import_module(f"{self.package}.registry")
+        return module.call_tool_sync("value", {"name": name})
+
+    def mcp(self, name: str, mode: str) -> dict[str, Any]:
+        """The CallToolResult on the wire, asked for by the SDK's client."""
+        server = importlib.import_module(f"{self.package}.mcp_server").SERVER.build()
+
+        async def ask() -> dict[str, Any]:
+            async with Client(server, mode=mode) as client:
+                answer = await client.call_tool("value", {"name": name})
+                return answer.model_dump(by_alias=True, exclude_none=True)
+
+        return asyncio.run(ask())
+
+    def cli(self, name: str) -> Any:
+        module = importlib.import_module(f"{self.package}.cli")
+        return CliRunner().invoke(module.main, ["value", "--name", name])
+
+    @property
+    def tool(self) -> Any:
+        module = importlib.import_module(f"{self.package}.langchain_tools")
+        return module.get_langchain_tool("value")
+
+    def langchain(self, name: str) -> ToolMessage:
+        """What LangGraph's ToolNode hands to the model."""
+        graph = StateGraph(MessagesState)
+        graph.add_node("tools", ToolNode([self.tool]))
+        graph.add_edge(START, "tools")
+        graph.add_edge("tools", END)
+        call = {"name": "value", "args": {"name": name}, "id": "7", "type": "tool_call"}
+        asked = {"messages": [AIMessage("", tool_calls=[call])]}
+        told: ToolMessage = asyncio.run(graph.compile().ainvoke(asked))["messages"][-1]
+        same: ToolMessage = graph.compile().invoke(asked)["messages"][-1]
+        assert (told.content, told.tool_call_id) == (same.content, same.tool_call_id)
+        return told
+
+
+@pytest.fixture(scope="module")
+def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
+    root: Path = tmp_path_factory.mktemp("answers")
+    project = Project(root)
+    project.write(
+        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\noutput: answers\n"
+    )
+    targets = "{registry: {}, mcp: {}, langchain: {}, cli: {}}"
+    project.write(
+        "specs/toy/toolset.yaml",
+        f"name: toy\ntitle: Toy\nhandlers: handlers\ntargets: {targets}\n",
+    )
+    project.write("specs/toy/value.yaml", f"name: value\n{SPEC}")
+    project.write("handlers/__init__.py", "")
+    project.write("handlers/toy.py", HANDLERS)
+    project.generate()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(root))
+        yield Surfaces("answers.toy")
+    for name in [*sys.modules]:
+        if name.split(".")[0] in ("answers", "handlers"):
+            del sys.modules[name]
+
+
+eras = pytest.mark.parametrize("mode", ["legacy", "auto"])
+
+
+@eras
+@pytest.mark.parametrize("name", JSON)
+def test_a_result_is_the_same_json_everywhere(
+    surfaces: Surfaces, name: str, mode: str
+) -> None:
+    result = surfaces.registry(name).result
+    assert json.dumps(result) == json.dumps(JSON[name])
+    assert plain_types(result)
+    text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+    content = [{"type": "text", "text": text}]
+    assert surfaces.mcp(name, mode)["content"] == content
+    assert surfaces.langchain(name).content == text
+    shown = surfaces.cli(name)
+    if result is not None:
+        whole = shown.stdout[:-1] if isinstance(result, str) else None
+        assert (whole or json.loads(shown.stdout)) == result
+
+
+def plain_types(value: Any) -> bool:
+    if isinstance(value, dict):
+        return type(value) is dict and all(map(plain_types, value.values()))
+    if isinstance(value, list):
+        return type(value) is list and all(map(plain_types, value))
+    return type(value) in (str, int, float, bool, type(None))
+
+
+@eras
+@pytest.mark.parametrize("name", ERRORS)
+def test_what_cannot_be_sent_is_the_same_tool_error_everywhere(
+    surfaces: Surfaces, name: str, mode: str
+) -> None:
+    said = surfaces.registry(name).error
+    assert said.startswith("the tool gave ") and ERRORS[name] in said
+    assert "hunter2" not in said
+    answer = surfaces.mcp(name, mode)
+    assert answer["isError"] is True
+    assert answer["content"] == [{"type": "text", "text": said}]
+    told = surfaces.langchain(name)
+    assert (told.status, told.content) == ("error", said)
+    shown = surfaces.cli(name)
+    assert shown.exit_code == 1
+    assert shown.stderr.splitlines()[-1] == f"error: {said}"
+
+
+@eras
+def test_content_blocks_reach_every_caller(surfaces: Surfaces, mode: str) -> None:
+    given = surfaces.registry("blocks").content
+    assert given[:3] == BLOCKS
+    assert surfaces.mcp("blocks", mode)["content"] == given
+    assert json.loads(surfaces.cli("blocks").stdout) == given
+    expected = [
+        {"type": "text", "text": "Here."},
+        {"type": "image", "base64": PICTURE, "mime_type": "image/png"},
+        {"type": "file", "base64": "UklGRg==", "mime_type": "audio/wav"},
+        {"type": "text", "text": "seven: notes://7\nNote 7."},
+        {"type": "text", "text": "inside"},
+        {
+            "type": "file",
+            "base64": "JVBERg==",
+            "mime_type": "application/pdf",
+            "extras": {"filename": "b.pdf"},
+        },
+        {"type": "image", "base64": PICTURE, "mime_type": "image/png"},
+    ]
+    told = surfaces.langchain("blocks")
+    assert (told.status, told.name, told.tool_call_id) == ("success", "value", "7")
+    assert told.content == expected
+    # LangChain takes each of them for one of its own kinds.
+    assert [block["type"] for block in told.content_blocks] == [
+        block["type"] for block in expected
+    ]
+    assert surfaces.tool.invoke({"name": "blocks"}) == expected
+
+
+def test_an_error_that_is_no_text_is_told_as_text(surfaces: Surfaces) -> None:
+    said = surfaces.registry("error_object").error
+    assert said == "<class 'handlers.toy.Note'>"

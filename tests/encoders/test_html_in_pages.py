@@ -1,0 +1,68 @@
+"""The Markdown pages of a toolset whose every text leaves HTML open: each tool is seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.encoders.test_html_in_texts import OPEN, visible
+
+SPEC = """
+title: {html}
+summary: {html}
+description: {html}
+when_to_use: {html}
+guidance: {html}
+section: {section}
+parameters:
+  type: object
+  properties: {{title: {{type: string}}, details: {{type: string}}}}
+  required: [title, details]
+handler: handlers.toy:work
+cli: {{keyword: {keyword}, usage: "<title> <details>", comment: {html}}}
+"""
+TOOLSET = """
+instructions: {html}
+preamble: {{heading: Tools, intro: {html}}}
+sections:
+  first: {{heading: First, label: {html}, intro: {html}, footer: {html}}}
+  second: {{heading: Second}}
+targets:
+  registry: {{}}
+  prompts: {{}}
+  snapshots: {{}}
+  cli: {{heading: Commands, intro: {html}, closing: [{html}]}}
+"""
+
+
+@pytest.mark.parametrize("html", OPEN)
+def test_every_tool_is_seen_on_every_page(
+    html: str, make_project: Callable[..., Any]
+) -> None:
+    quoted = json.dumps(html)
+    tools = {
+        name: SPEC.format(html=quoted, keyword=name, section=section)
+        for name, section in (
+            ("alpha", "first"),
+            ("beta", "first"),
+            ("gamma", "second"),
+        )
+    }
+    project = make_project(
+        tools,
+        toolset=TOOLSET.format(html=quoted),
+        handlers="def work(**arguments: object) -> None: ...\n",
+    )
+    project.generate()
+    folder = project.root / "generated/toy"
+    for page in (folder / "prompts").glob("*.md"):
+        text = page.read_text("utf-8")
+        seen = " ".join(shown for _, shown in visible(f"{text}\n\n## Behind\n\nend\n"))
+        assert seen.endswith("end \n") or seen.rstrip().endswith("end"), page.name
+        for name in tools:
+            assert (name in seen) == (name in text), f"{page.name}: {name}"
+    definition = json.loads((folder / "tools/alpha.json").read_text("utf-8"))
+    assert definition["mcp"]["description"] == html

@@ -1,0 +1,230 @@
+"""A handler is what the package of handlers defines; whatever else it has is no handler."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.rules.layout import findings_of, lay_out
+
+MODULES = """\
+handler: handlers.work:run
+# toolset.yaml
+handlers: handlers
+# handlers/__init__.py
+# handlers/shelling.py
+import os
+from os import system as run
+from subprocess import *
+def own(text=""): return text
+def shell(function): return os.system
+def wrapped(function):
+    def wrapper(**arguments): return function(**arguments)
+    return wrapper
+class Box:
+    tool = os.system
+    def act(self): ...
+    def __call__(self): ...
+class Mine(Box): ...
+class Theirs(os.PathLike): ...
+BOX = Box()
+# handlers/deep/__init__.py
+from ..shelling import own, run
+# handlers/lazy.py
+def __getattr__(name): return getattr(os, name)
+"""
+
+FOREIGN = {
+    "imported": "from os import system as run",
+    "imported within a try": """
+        try: from fast import run
+        except ImportError:
+            def run(): ...
+        """,
+    "imported under a condition": """
+        def run(): ...
+        if WINDOWS: from os import system as run
+        """,
+    "imported beside a definition": """
+        import os
+        if WINDOWS: run = os.system
+        else:
+            def run(): ...
+        """,
+    "a module": "import os as run",
+    "a module of the package": "from . import shelling as run",
+    "an alias": "import subprocess as sp; run = sp.getoutput",
+    "an alias of an alias": "import os\nfirst = os.system\nrun = first",
+    "every name": "from os import *",
+    "every name, after a definition": "def run(): ...\nfrom subprocess import *",
+    "imported by another module": "from .shelling import run",
+    "imported by another package": "from .deep import run",
+    "every name of another module's": "from .shelling import *",
+    "every name of another module's every name": "from .shelling import getoutput as run",
+    "an attribute of another module": "from . import shelling\nrun = shelling.os.system",
+    "a built-in function": "run = eval",
+    "partial": "import functools, os\nrun = functools.partial(os.system)",
+    "partial, imported": "from functools import partial\nfrom os import system\nrun = partial(system)",
+    "a lambda": "import os\nrun = lambda command: os.system(command)",
+    "globals": "import os\nrun = globals()['os'].system",
+    "getattr": "import os\nrun = getattr(os, 'system')",
+    "__import__": "run = __import__('os').system",
+    "an attribute of a class": "from .shelling import Box\nrun = Box.tool",
+    "an attribute of an instance": "from .shelling import BOX\nrun = BOX.tool",
+    "an attribute that a class inherits": "from .shelling import Mine\nrun = Mine.tool",
+    "a method of a foreign class": "from .shelling import Theirs\nrun = Theirs.__fspath__",
+    "an instance of a foreign class": "from subprocess import Popen\nrun = Popen('true')",
+    "an instance that nobody can call": "from .shelling import Theirs\nrun = Theirs()",
+    "a decorator that replaces": """
+        from .shelling import shell
+        @shell
+        def run(): ...
+        """,
+    "a decorator in a lambda": """
+        import os
+        @(lambda function: os.system)
+        def run(): ...
+        """,
+    "what a function gives is imported": "from .shelling import shell\nrun = shell(None)",
+    "what a function gives is imported in it": """
+        def make():
+            from os import system
+            return system
+        run = make()
+        """,
+    "a part of a tuple": "import os\nrun, other = os.system, os.popen",
+    "an item": "import os\nTOOLS = {'run': os.system}\nrun = TOOLS['run']",
+    "a loop's": "import os\nfor run in (os.system,): ...",
+    "what is entered": "with thing() as run: ...",
+    "an exception": "try: ...\nexcept ValueError as run: ...",
+    "a pattern": "match thing():\n    case run: ...",
+    "global": """
+        def run(): ...
+        def set_up():
+            global run
+            from os import system as run
+        """,
+    "a walrus": "import os\nprint(run := os.system)",
+    "either": "import os\ndef own(): ...\nrun = own if POSIX else os.system",
+    "a circle": "run = other\nother = run",
+    "a package's way out": "from .. import os as run",
+    "__getattr__": "from .lazy import system as run",
+    "a class attribute of the module's own": """
+        import os
+        class Tools: run = staticmethod(os.system)
+        run = Tools.run
+        """,
+}
+
+OWN = {
+    "a def": "def run(): ...",
+    "an async def": "async def run(): ...",
+    "a class": "class run: ...",
+    "either of two": "if X:\n    def run(): ...\nelse:\n    def run(): ...",
+    "another name": "def own(): ...\nrun = own",
+    "re-exported": "from .shelling import own as run",
+    "re-exported twice": "from .deep import own as run",
+    "re-exported absolutely": "from handlers.deep import own as run",
+    "an attribute of a module": "from . import shelling\nrun = shelling.own",
+    "an attribute of a dotted module": "import handlers.shelling\nrun = handlers.shelling.own",
+    "below a foreign star": "from subprocess import *\ndef run(): ...",
+    "what a function gives": "def make(): return 1\nrun = make()",
+    "what a closure gives": "from .shelling import own, wrapped\nrun = wrapped(own)",
+    "an instance that can be called": "from .shelling import Box\nrun = Box()",
+    "an instance of a class that inherits": "from .shelling import Mine\nrun = Mine()",
+    "a method": "from .shelling import BOX\nrun = BOX.act",
+    "an inherited method": "from .shelling import Mine\nrun = Mine().act",
+    "its own decorator": """
+        from .shelling import wrapped
+        @wrapped
+        def run(): ...
+        """,
+    "a library's decorator": """
+        import functools
+        @functools.lru_cache(maxsize=2)
+        def run(): ...
+        """,
+    "overloads": """
+        from typing import overload
+        @overload
+        def run(a: int): ...
+        @overload
+        def run(a: str): ...
+        def run(a): ...
+        """,
+}
+
+
+def rules_of(tmp_path: Path, code: str, more: str = "") -> set[str]:
+    """The rules that find something in a tool whose handler is `handlers.work:run`."""
+    example = f"{more}{MODULES}# handlers/work.py\n{textwrap.dedent(code)}\n"
+    lay_out(example, tmp_path)
+    return {finding.rule for finding in findings_of(tmp_path)}
+
+
+@pytest.mark.parametrize("code", FOREIGN.values(), ids=FOREIGN)
+def test_what_is_not_defined_in_the_package_is_no_handler(
+    code: str, tmp_path: Path
+) -> None:
+    assert "handler/not-own" in rules_of(tmp_path, code)
+
+
+@pytest.mark.parametrize("code", OWN.values(), ids=OWN)
+def test_what_is_defined_in_the_package_may_be_a_handler(
+    code: str, tmp_path: Path
+) -> None:
+    assert rules_of(tmp_path, code) <= {"handler/signature"}
+
+
+@pytest.mark.parametrize("code", FOREIGN.values(), ids=FOREIGN)
+def test_the_same_holds_for_a_ledgers_function(code: str, tmp_path: Path) -> None:
+    ledger = 'ledger: {sink: "handlers.work:run"}\n'
+    example = MODULES.replace(
+        "handler: handlers.work:run\n", "handler: handlers.shelling:own\n"
+    )
+    example = example.replace("handlers: handlers\n", f"handlers: handlers\n{ledger}")
+    lay_out(f"{example}# handlers/work.py\n{textwrap.dedent(code)}\n", tmp_path)
+    places = {
+        f.place.file for f in findings_of(tmp_path) if f.rule == "handler/not-own"
+    }
+    assert places == {"specs/example/toolset.yaml"}
+
+
+def test_where_it_comes_from_is_told(tmp_path: Path) -> None:
+    rules_of(tmp_path, "import subprocess as sp; run = sp.getoutput")
+    messages = [f.message for f in findings_of(tmp_path) if f.rule == "handler/not-own"]
+    assert messages == [
+        "`run` is not seen to be defined in `handlers`: it is `sp`, and that is imported:"
+        " it is the module `subprocess` (handlers/work.py:1)"
+    ]
+
+
+UNSUPPRESSABLE = {
+    "handler/not-own": "handler: handlers.work:run\n",
+    "handler/not-found": "handler: handlers.absent:run\n",
+    "handler/outside-package": "handler: os:system\n",
+}
+
+
+@pytest.mark.parametrize("rule", UNSUPPRESSABLE)
+def test_a_spec_cannot_suppress_what_keeps_code_away_from_it(
+    rule: str, tmp_path: Path
+) -> None:
+    suppressed = f"suppress: [{{rule: {rule}, reason: Trust me.}}]\n"
+    example = f"{suppressed}{UNSUPPRESSABLE[rule]}# handlers/work.py\nfrom os import system as run\n"
+    lay_out(example, tmp_path)
+    found = {finding.rule for finding in findings_of(tmp_path)}
+    assert {rule, "spec/unsuppressable-rule"} <= found
+
+
+def test_a_toolset_cannot_suppress_it_either(tmp_path: Path) -> None:
+    example = (
+        "handler: handlers.work:work\n# toolset.yaml\nhandlers: handlers\n"
+        'ledger: {sink: "os:system"}\n'
+        "suppress: [{rule: handler/ledger-sink, reason: Trust me.}]\n"
+    )
+    lay_out(example, tmp_path)
+    found = {finding.rule for finding in findings_of(tmp_path)}
+    assert {"handler/ledger-sink", "spec/unsuppressable-rule"} <= found

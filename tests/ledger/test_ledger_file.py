@@ -1,0 +1,210 @@
+"""Where the ledger lies, whose it is, and what is never taken for its file."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import stat
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.kept_ledger import Kept
+from toolcast_runtime import CallContext
+from toolcast_runtime.calls.tool_calls import ToolCalls
+from toolcast_runtime.ledger import LedgerError, LedgerSettings
+from toolcast_runtime.tools import Tool
+
+ROOT = Path(__file__).parents[2]
+
+
+def package(folder: Path) -> types.ModuleType:
+    module = types.ModuleType("generated.toys.tools")
+    module.__path__ = [str(folder / "generated" / "toys" / "tools")]
+    return module
+
+
+def test_projects_of_one_name_do_not_share_a_ledger(tmp_path: Path) -> None:
+    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    settings = LedgerSettings("toys", "TOYS_LEDGER")
+    one, other = (
+        settings.of(package(tmp_path / name)).file(state) for name in ("one", "other")
+    )
+    assert one != other
+    assert one.parent.parent == other.parent.parent == tmp_path / "state/toolcast"
+    again = LedgerSettings("toys", "TOYS_LEDGER").of(package(tmp_path / "one"))
+    assert again.file(state) == one
+
+
+@pytest.mark.parametrize("home", ["state", "", "./x"])
+def test_a_relative_state_folder_is_none(tmp_path: Path, home: str) -> None:
+    """As the XDG Base Directory Specification says; it would be in a clone."""
+    file = LedgerSettings("toys", "TOYS_LEDGER").file({"XDG_STATE_HOME": home})
+    assert file.is_relative_to(Path.home() / ".local/state")
+
+
+def test_what_is_named_counts(tmp_path: Path) -> None:
+    settings = LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "toys.sqlite3"))
+    assert settings.file({}) == tmp_path / "toys.sqlite3"
+    assert settings.file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")
+
+
+async def call(settings: LedgerSettings) -> bool:
+    tool = Tool(
+        "echo",
+        "",
+        "",
+        {"name": "echo", "inputSchema": {"type": "object"}},
+        handler="tests.runtime.ledger_handlers:echo",
+        persistent=True,
+    )
+    calls = ToolCalls(settings, "tests")
+    response = await calls.call(tool, None, {}, CallContext("echo", "internal"))
+    await calls.close()
+    return response.success
+
+
+async def test_a_place_that_nobody_named_is_logged(
+    tmp_path: Path,
+    handlers: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    handlers.echo = lambda: "hello"
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert await call(LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "named")))
+    assert not caplog.records
+    settings = LedgerSettings("toys", "TOYS_LEDGER").of(package(tmp_path))
+    assert await call(settings)
+    [record] = caplog.records
+    assert record.levelno == logging.WARNING
+    assert str(settings.file()) in record.getMessage()
+    assert "TOYS_LEDGER" in record.getMessage()
+
+
+async def test_without_a_home_folder_the_call_does_not_happen(
+    handlers: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    settings = LedgerSettings("toys", "TOYS_LEDGER")
+    with pytest.raises(LedgerError, match="TOYS_LEDGER can name a file"):
+        settings.file()
+    assert not await call(settings)
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+def test_generated_tests_record_nothing(tmp_path: Path) -> None:
+    """Nor does anything else of them leave a trace in the home of whoever runs them."""
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_LEDGER")}
+    environment |= {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    done = subprocess.run(
+        [sys.executable, *words, "generated/kirishima", "-k", "not check_is_content"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    assert not (tmp_path / "state").exists()
+    assert not list(tmp_path.rglob("*ledger*"))
+
+
+def dangling(place: Path, victim: Path) -> None:
+    place.symlink_to(victim)
+
+
+def link(place: Path, victim: Path) -> None:
+    victim.write_bytes(b"")
+    place.symlink_to(victim)
+
+
+def pipe(place: Path, victim: Path) -> None:
+    os.mkfifo(place)
+
+
+def loop(place: Path, victim: Path) -> None:
+    place.symlink_to(place)
+
+
+def folder(place: Path, victim: Path) -> None:
+    place.mkdir()
+
+
+def listening(place: Path, victim: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        os.chdir(place.parent)
+        made.bind(place.name)
+
+
+def endless(place: Path, victim: Path) -> None:
+    place.symlink_to("/dev/zero")
+
+
+def somebody_elses(place: Path, victim: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    place.write_bytes(b"")
+    os.chown(place, 4711, 4711)
+
+
+PLANTS = [dangling, link, pipe, loop, folder, listening, endless, somebody_elses]
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("ending", ["", "-wal"])
+async def test_what_is_no_file_of_ones_own_is_no_ledger(
+    tmp_path: Path,
+    handlers: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    plant: Callable[[Path, Path], None],
+    ending: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran: list[int] = []
+    handlers.work = lambda: ran.append(1)
+    victim = tmp_path / "victim"
+    plant(tmp_path / f"ledger.sqlite3{ending}", victim)
+    before = victim.exists()
+    kept = Kept(tmp_path / "ledger.sqlite3")
+    response = await kept.call("work")
+    await kept.calls.close()
+    assert "the ledger cannot be written" in (response.error or "")
+    assert ran == []
+    assert victim.exists() == before and not (before and victim.stat().st_size)
+    assert "ledger.sqlite3" in caplog.text
+
+
+async def test_the_folder_is_not_made_through_a_dangling_link(
+    tmp_path: Path, handlers: Any
+) -> None:
+    handlers.work = lambda: 1
+    (tmp_path / "state").symlink_to(tmp_path / "victim")
+    assert not (await Kept(tmp_path / "state/ledger.sqlite3").call("work")).success
+    assert not (tmp_path / "victim").exists()
+
+
+async def test_the_files_beside_it_are_the_owners_too(
+    kept: Kept, handlers: Any
+) -> None:
+    handlers.work = lambda: 1
+    before = os.umask(0)
+    try:
+        assert (await kept.call("work")).success
+    finally:
+        os.umask(before)
+    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in kept.path.parent.iterdir()}
+    assert set(modes.values()) == {0o600} and len(modes) > 1
+    await kept.calls.close()

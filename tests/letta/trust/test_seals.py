@@ -1,0 +1,159 @@
+"""What is saved between runs is obeyed only as its own user saved it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast_letta.digests import digest_of
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.plan import Plan, PlanFileError
+from toolcast_letta.state.baseline import BaselineError, Baselines, NotOurs
+from toolcast_letta.state.seal import Seal, SealError
+
+
+def saved(toy: Any, folder: Path) -> Path:
+    file = folder / "plan.json"
+    toy.plan().save(file, Seal())
+    return file
+
+
+def forged(file: Path, *steps: Any) -> None:
+    """Edits a value of a saved file; its id is computed anew, as anybody can."""
+    value = json.loads(file.read_text())
+    *path, last, new = steps
+    inner = value
+    for step in path:
+        inner = inner[step]
+    inner[last] = new
+    if "id" in value:
+        body = {k: v for k, v in value.items() if k not in ("format", "id", "seal")}
+        value["id"] = digest_of(body).removeprefix("sha256:")[:12]
+    file.write_text(json.dumps(value))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("agents", 0, "tools_after", ["run_code"]),
+        ("agents", 0, "rules_after", []),
+        ("overrides", "capture", ["send_message"]),
+        ("registry", "end_day", [None, None]),
+        ("place", "http://127.0.0.1:9"),
+        ("missing", []),
+        ("seal", None),
+        ("seal", "hmac-sha256:" + 64 * "0"),
+        ("seal", "hmac-sha256:\ud800"),
+    ],
+)
+def test_a_plan_that_was_edited_is_not_obeyed(
+    toy: Any, tmp_path: Path, steps: tuple[Any, ...]
+) -> None:
+    file = saved(toy, tmp_path)
+    if steps == ("missing", []):
+        steps = ("missing", ["more"])
+    forged(file, *steps)
+    with pytest.raises(PlanFileError, match="was changed after it was saved"):
+        Plan.load(file, Seal())
+
+
+def test_a_plan_of_another_user_is_not_obeyed(toy: Any, tmp_path: Path) -> None:
+    file = saved(toy, tmp_path)
+    other = Seal({"XDG_STATE_HOME": str(tmp_path / "another")})
+    with pytest.raises(PlanFileError, match="or somebody else saved it"):
+        Plan.load(file, other)
+
+
+def test_one_machine_plans_and_another_applies(toy: Any, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    plan = toy.plan()
+    key = {"TOOLCAST_LETTA_KEY": "a secret of both machines"}
+    plan.save(file, Seal({**key, "XDG_STATE_HOME": "/a"}))
+    assert Plan.load(file, Seal({**key, "XDG_STATE_HOME": "/b"})).id == plan.id
+    with pytest.raises(SealError, match="less than 16"):
+        Seal({"TOOLCAST_LETTA_KEY": "short"}).of(1)
+
+
+def test_what_the_specs_do_not_lead_to_is_refused_although_the_seal_fits(
+    toy: Any, tmp_path: Path
+) -> None:
+    """Whoever has the key as well still cannot have more done than the specs say."""
+    value = toy.plan().to_json()
+    agent = value["agents"][0]
+    bad: list[tuple[str, Any]] = [
+        ("tools_after", [*agent["tools_after"], "run_code"]),
+        ("tools_after", [n for n in agent["tools_after"] if n != "send_message"]),
+        ("rules_after", []),
+    ]
+    for key, wrong in bad:
+        body = {**value, "agents": [{**agent, key: wrong}]}
+        file = tmp_path / "plan.json"
+        file.write_text(json.dumps({**body, "seal": Seal().of(body)}, default=list))
+        plan = Plan.load(file, Seal())
+        with pytest.raises(Refused, match="the specs do not lead to"):
+            toy.apply(plan)
+        assert "run_code" not in toy.names()
+        assert toy.entry() is None
+
+
+def test_a_baseline_that_was_edited_is_left_out_and_named(toy: Any) -> None:
+    names = toy.names()
+    toy.apply()
+    [file] = toy.state.glob("toy-*.json")
+    forged(file, "agents", 0, "id", toy.world.create_agent({"name": "other"}).id)
+    baselines = Baselines(toy.state)
+    assert baselines.all("toy", toy.fake.url) == []
+    assert [str(file) in line for line in baselines.strangers("toy")] == [True]
+    with pytest.raises(NotOurs, match="its seal does not fit"):
+        baselines.load(file)
+    with pytest.raises(BaselineError, match="its seal does not fit"):
+        toy.rolled_back()
+    assert set(toy.names()) > set(names)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "[" * 100_000, '{"format": 1}'])
+def test_files_that_hold_no_baseline_do_not_stop_an_apply(
+    toy: Any, content: str
+) -> None:
+    toy.state.mkdir()
+    (toy.state / "toy-1.json").write_text(content)
+    (toy.state / "toy-2.json").symlink_to("/dev/zero")
+    os.mkfifo(toy.state / "toy-3.json")
+    assert toy.apply().changed
+    assert len(Baselines(toy.state).strangers("toy")) == 3
+
+
+def test_the_key_is_its_users_alone_and_never_in_the_project(
+    tmp_path: Path,
+) -> None:
+    seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
+    assert seal.fits([1], seal.of([1]))
+    assert not seal.fits([2], seal.of([1]))
+    [key] = (tmp_path / "toolcast").iterdir()
+    assert key.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_key_that_is_none_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "toolcast"
+    folder.mkdir()
+    seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
+    (folder / "letta.key").write_text("x")
+    with pytest.raises(SealError, match="holds no whole key"):
+        seal.of(1)
+    (folder / "letta.key").unlink()
+    (folder / "letta.key").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SealError, match="TOOLCAST_LETTA_KEY"):
+        seal.of(1)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_link_in_the_place_of_a_plan_is_replaced(toy: Any, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    (tmp_path / "plan.json").symlink_to(mine)
+    saved(toy, tmp_path)
+    assert mine.read_text() == "mine"

@@ -1,0 +1,5 @@
+from subprocess import getoutput
+
+
+def note():
+    return getoutput("date")

@@ -1,0 +1,96 @@
+"""Names of tools in texts: found after a removal or rename, with hardly a false alarm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+from tests.corpus.specs_from_list import write_workspace
+from tests.rules.layout import findings_of
+from toolcast.findings import Finding
+
+CORPUS = Path(__file__).parents[1] / "corpus" / "mcp"
+
+
+def found(project: Project, rule: str = "name/unknown-tool") -> list[Finding]:
+    return [one for one in findings_of(project.root) if one.rule == rule]
+
+
+def test_a_removed_tool_is_found_in_the_texts_of_its_neighbours(
+    project_copy: Project,
+) -> None:
+    (project_copy.root / "specs/molecule/desktop_key.yaml").unlink()
+    named = {(one.place.file, one.message) for one in found(project_copy)}
+    assert named
+    assert {message for _, message in named} == {
+        "the text says `desktop_key`, and there is no such tool"
+    }
+    assert "specs/molecule/desktop_type.yaml" in {file for file, _ in named}
+
+
+def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
+    folder = project_copy.root / "specs/molecule"
+    text = (folder / "list_peers.yaml").read_text("utf-8")
+    (folder / "list_peers.yaml").unlink()
+    (folder / "find_peers.yaml").write_text(
+        text.replace("name: list_peers", "name: find_peers"), "utf-8"
+    )
+    [footer] = [
+        one for one in found(project_copy) if one.place.file.endswith("toolset.yaml")
+    ]
+    assert "did you mean `find_peers`?" in footer.help
+    project_copy.edit(
+        "specs/molecule/find_peers.yaml",
+        "name: find_peers\n",
+        "name: find_peers\nrenamed_from: [list_peers]\n",
+    )
+    told = found(project_copy, "name/former-alive")
+    assert "write `find_peers`, its name now" in {one.help for one in told}
+    assert not found(project_copy)
+
+
+def test_who_edits_the_name_alone_is_told_what_else_it_needs(
+    project_copy: Project,
+) -> None:
+    project_copy.edit(
+        "specs/molecule/list_peers.yaml", "name: list_peers", "name: find_peers"
+    )
+    [one] = found(project_copy, "spec/file-stem")
+    assert one.help == (
+        "if the tool is renamed: name the file `find_peers.yaml`, and write"
+        " `renamed_from: [list_peers]`, so that calls by the old name go on; if not:"
+        " `name: list_peers`"
+    )
+
+
+@pytest.mark.parametrize("rule", ["name/unknown-tool", "prompt/summary-unrelated"])
+def test_the_toolsets_of_this_repository_give_no_alarm(
+    rule: str, project_copy: Project
+) -> None:
+    assert found(project_copy, rule) == []
+
+
+def test_real_servers_give_true_findings_alone(tmp_path: Path) -> None:
+    lists = {
+        path.stem.replace("-", "_"): path.read_text("utf-8")
+        for path in sorted(CORPUS.glob("*.json"))
+    }
+    assert sum(len(json.loads(text)["tools"]) for text in lists.values()) > 400
+    write_workspace(tmp_path, lists)
+    findings = findings_of(tmp_path)
+    assert "prompt/summary-unrelated" not in {one.rule for one in findings}
+    # That server put a prefix before the names of its tools, and not into their texts.
+    said = {one.message.split("`")[1] for one in findings if one.rule == RULE}
+    assert said == {
+        "get_attachments",
+        "get_create_fields",
+        "get_project_issue_types",
+        "get_user_profile",
+        "upload_attachment",
+    }
+
+
+RULE = "name/unknown-tool"

@@ -1,0 +1,102 @@
+"""The runtime refuses a handler whose definition lies outside of the package of handlers."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.kept_ledger import Kept
+from toolcast_runtime.calls.call_context import CallContext
+from toolcast_runtime.calls.own_function import own_function
+from toolcast_runtime.calls.tool_calls import ToolCalls
+from toolcast_runtime.tools import Tool
+
+PACKAGE = "own_handlers"
+TEXT = """
+import functools, os, subprocess
+from os import system
+
+def own(text=""): return text
+def wrapped(function):
+    @functools.wraps(function)
+    def wrapper(**arguments): return function(**arguments)
+    return wrapper
+class Box:
+    def act(self, text=""): return text
+    def __call__(self, text=""): return text
+
+alias = subprocess.getoutput
+klass = subprocess.Popen
+part = functools.partial(os.system, "true")
+nested = functools.partial(functools.partial(subprocess.run), check=True)
+looked_through = functools.lru_cache(subprocess.getoutput)
+evaluate = eval
+method = subprocess.Popen.communicate
+
+own_part = functools.partial(own, "x")
+cached = functools.lru_cache(own)
+decorated = wrapped(own)
+instance = Box()
+bound = instance.act
+unbound = Box.act
+made = lambda text="": text
+foreign_in_own = wrapped(subprocess.getoutput)
+"""
+FOREIGN = "system alias klass part nested looked_through evaluate method".split()
+OWN = "own own_part cached decorated instance bound unbound made foreign_in_own Box".split()
+
+
+@pytest.fixture
+def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    module = types.ModuleType(PACKAGE)
+    exec(TEXT, module.__dict__)
+    monkeypatch.setitem(sys.modules, PACKAGE, module)
+    yield
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.usefixtures("package")
+def test_what_is_defined_elsewhere_is_refused(name: str) -> None:
+    with pytest.raises(ImportError, match=f"outside of `{PACKAGE}`; name a function"):
+        own_function(f"{PACKAGE}:{name}", PACKAGE)
+
+
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.usefixtures("package")
+def test_what_the_package_defines_is_taken(name: str) -> None:
+    assert callable(own_function(f"{PACKAGE}:{name}", PACKAGE))
+
+
+@pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
+@pytest.mark.usefixtures("package")
+def test_a_module_outside_of_the_package_is_not_imported(package: str | None) -> None:
+    with pytest.raises(ImportError, match="is refused"):
+        own_function("absent_module_of_nobody:own", package)
+
+
+@pytest.mark.usefixtures("package")
+async def test_the_caller_is_told_nothing_and_the_log_why(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tool = Tool("t", "", "", {"inputSchema": {}}, handler=f"{PACKAGE}:system")
+    calls = ToolCalls(handlers=PACKAGE)
+    response = await calls.call(tool, None, {}, CallContext("t"))
+    assert response.error is not None and "posix" not in response.error
+    assert "own_handlers:system is refused: it is defined in `posix`" in caplog.text
+
+
+async def test_a_ledgers_function_from_elsewhere_lets_no_call_happen(
+    tmp_path: Path, handlers: Any
+) -> None:
+    ran: list[int] = []
+    handlers.work = lambda: ran.append(1)
+    handlers.sink = functools.partial(print)
+    kept = Kept(tmp_path / "unused", f"{handlers.__name__}:sink")
+    assert "cannot be written" in ((await kept.call("work")).error or "")
+    assert ran == []
