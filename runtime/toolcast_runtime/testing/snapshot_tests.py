@@ -19,11 +19,8 @@ from typing import Any
 
 import pytest
 
-<<<<<<< HEAD
 from ..calls.tool_validators import Validators
-=======
 from ..files.regular_file import read_regular
->>>>>>> main
 from ..registry import Registry, Tool
 from .mcp_wire import raw_tools_list
 

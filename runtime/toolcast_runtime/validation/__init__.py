@@ -4,16 +4,4 @@ from .declared_names import DeclaredNames
 from .json_bounds import Size, measure
 from .schema_visits import most_visits, multiplies
 
-<<<<<<< HEAD
-__all__ = ["Size", "measure", "most_visits", "multiplies"]
-=======
-__all__ = [
-    "DeclaredNames",
-    "Size",
-    "Validators",
-    "measure",
-    "most_visits",
-    "multiplies",
-    "problems_with_actions",
-]
->>>>>>> main
+__all__ = ["DeclaredNames", "Size", "measure", "most_visits", "multiplies"]

@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .pattern_cost import pattern_cost
 from .schema_visits import multiplies
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
 
-__all__ = ["build", "compiled"]
+__all__ = ["build", "compiled", "patterns_are_too_large"]
 
 _MOST_BACKTRACKS = 20_000
-_MOST_PATTERN_BYTES = 4 * 1024 * 1024
+_MOST_PATTERN_BYTES = 1024 * 1024
+_MOST_PATTERN_STATES = 20_000
+_LEAST_STATES = 10
+_STATES_OF_A_SCRIPT = 25
 _DIALECTS = {
     "draft-04": "Draft4Validator",
     "draft-06": "Draft6Validator",
@@ -38,7 +42,31 @@ def compiled(schema: Any) -> Any:
     """
     if multiplies(schema):
         raise ValueError("its references multiply beyond what can be followed")
+    if patterns_are_too_large(schema):
+        raise ValueError("its patterns are too large together")
     return build(schema)
+
+
+def patterns_are_too_large(schema: Any) -> bool:
+    """Whether to compile all patterns of a schema takes longer than a call may."""
+    states = 0
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (list, tuple)):
+            waiting.extend(part)
+        elif isinstance(part, Mapping):
+            waiting.extend(part.values())
+            keyed = part.get("patternProperties")
+            texts = list(keyed) if isinstance(keyed, Mapping) else []
+            for text in [*texts, part.get("pattern")]:
+                if isinstance(text, str):
+                    is_wide = "\\p" in text or "\\P" in text
+                    each = _STATES_OF_A_SCRIPT if is_wide else 1
+                    states += _LEAST_STATES + each * pattern_cost(text).states
+            if states > _MOST_PATTERN_STATES:
+                return True
+    return False
 
 
 def build(schema: Any, registry: Registry | None = None) -> Any:

@@ -36,14 +36,19 @@ class PatternCost(NamedTuple):
     """A bound on the time of one match, in nanoseconds.
 
     Attributes:
-        each: of every match.
+        states: how many the engine makes of it, repetitions written out.
         per_character: where the time grows with the length of the text; 0 otherwise.
         squared: where it grows with the square of the length.
     """
 
-    each: float
+    states: int
     per_character: float
     squared: float = 0.0
+
+    @property
+    def each(self) -> float:
+        """For every match."""
+        return 60.0 + 0.15 * self.states
 
     @property
     def short(self) -> float:
@@ -137,12 +142,12 @@ def pattern_cost(pattern: str) -> PatternCost:
             here.add(1, 0, is_one=True)
     whole = open_sequences[0]
     whole.next_alternative()
-    each = 60 + 0.15 * whole.ended_size
+    states = whole.ended_size
     if is_tried or (looks and not is_anchored):
-        return PatternCost(each, 0.0, 20.0)
+        return PatternCost(states, 0.0, 20.0)
     live = whole.ended_live if is_anchored else whole.ended_size
     rate = 3.0 if live <= _FEW_STATES else 20.0 * live
-    return PatternCost(each, rate * (looks + 1))
+    return PatternCost(states, rate * (looks + 1))
 
 
 def _counts(token: re.Match[str]) -> tuple[int, int | None]:

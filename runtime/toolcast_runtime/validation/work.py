@@ -90,27 +90,29 @@ class Work:
         self.has_alternatives = any(not _CHOICES.isdisjoint(p.schema) for p in parts)
         self.most_options = max((_options(part.schema) for part in parts), default=1)
 
-    def excess(self, value: Any, size: Size) -> str | None:
+    def excess(self, value: Any, size: Size, part: Any = None) -> str | None:
         """Why a value takes too long to check, in words; None when it does not.
 
         Args:
             value: a JSON value.
             size: its size.
+            part: the subschema that it is checked by; by default the whole schema.
         """
-        if not isinstance(self._schema, Mapping):
-            return None
-        bound = self._bounds[id(self._schema)].of(size)
+        key = id(self._schema if part is None else part)
+        if key not in self._bounds:
+            return None  # no more than `true` and `false`
+        bound = self._bounds[key].of(size)
         if self._has_unique:
             bound += size.levels * pairs(size)
-        return None if bound <= _MOST else self._walked(value, size)
+        return None if bound <= _MOST else self._walked(key, value, size)
 
-    def _walked(self, value: Any, size: Size) -> str | None:
+    def _walked(self, key: int, value: Any, size: Size) -> str | None:
         """The same, place by place."""
         spent = _Spent()
         with_pairs = self._has_unique and bool(size.large_integers)
         places: dict[tuple[int, str | int], int] = {}
         seen: set[tuple[int, int]] = set()
-        start: Iterator[_Applied] = iter([(id(self._schema), value, None)])
+        start: Iterator[_Applied] = iter([(key, value, None)])
         waiting = [(0, start)]
         while waiting and not spent.is_too_much:
             place, applied = waiting[-1]
