@@ -65,6 +65,7 @@ FAMILIES = {
     "expose": "Who sees and calls which tool, and where.",
     "target": "What a toolset is generated into.",
     "handler": "Whether the function that a spec names exists and fits.",
+    "compat": "What other people's programs take and refuse.",
     "data": "Which pools and tables handlers query.",
     "output": "Whether the generated files are what the specs give.",
 }

@@ -18,6 +18,7 @@ _FAMILIES = (
     "yaml",
     "spec",
     "schema",
+    "compat",
     "name",
     "prompt",
     "expose",

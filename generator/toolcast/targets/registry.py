@@ -15,6 +15,7 @@ from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, tool_line, usage_lines
+from ..facts.strict_clients import refused_by
 from ..model.endpoints import variable
 from ..model.model import Action, Client, Example, Toolset, ToolSpec
 from ..rendering.output_shape import JsonShape, PythonShape
@@ -211,6 +212,7 @@ def _definition(
     description = tool.model_description
     timeout = toolset.timeout if tool.timeout is None else tool.timeout
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
+    has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
     values: dict[str, Any] = {
         "generated": signature(f"{toolset.folder}/{tool.name}.yaml"),
@@ -232,6 +234,7 @@ def _definition(
         "service": tool.service,
         "permission": tool.permission,
         "deprecated": tool.deprecated,
+        "refused_by": (refused_by(mcp) or None) if has_mcp else None,
         "examples": [_example(example) for example in tool.examples] or None,
     }
     for target, part in context.definition_parts.items():

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ..calls.tracing import is_traced
+from ..validation.protocol import is_listed_before_2026
 from .results import call_result, failure, sendable
-from .tools_list import empty_list, exact_tools, header_schemas
+from .tools_list import empty_list, exact_tools, header_schemas, is_before_2026
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -67,13 +67,14 @@ def build_server(
                 who,
                 report_progress=context.session.report_progress,
             )
-            is_modern = context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS
-            return call_result(
-                response,
-                # Until 2025-11-25 it can only be an object.
-                structured="outputSchema" in tool.definition
-                and (is_modern or isinstance(response.result, dict)),
+            schema = tool.definition.get("outputSchema")
+            old = is_before_2026(context.protocol_version)
+            structured = (
+                is_listed_before_2026(schema) and isinstance(response.result, dict)
+                if old
+                else "outputSchema" in tool.definition
             )
+            return call_result(response, structured=structured)
         except Exception:
             # What gets out of here reaches legacy clients with its text.
             _logger.exception("the answer of %s cannot be sent", params.name)

@@ -2,7 +2,8 @@
 
 The SDK's models drop unknown keys and nulls, change the order of keys, and refuse the whole
 list for one tool. So its answer gets its tools behind the models, in the SDK's middleware: as
-JSON text where the transport writes `RawJson`, else as plain objects.
+JSON text where the transport writes `RawJson`, else as plain objects. One thing is not as in the
+specs: clients before 2026-07-28 are not shown an `outputSchema` that they would refuse.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 """
@@ -10,13 +11,17 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from ..calls.untrusted_text import escaped
 from ..registry import UnknownToolError
+from ..validation.protocol import REVISIONS, listed_before_2026, problems_with_tool
 from .framing import RawJson
 
 if TYPE_CHECKING:
@@ -29,9 +34,12 @@ if TYPE_CHECKING:
         ServerRequestContext,
     )
 
+    from ..tools.tool import Tool
     from .toolset_server import ToolsetServer
 
-__all__ = ["empty_list", "exact_tools", "header_schemas"]
+__all__ = ["empty_list", "exact_tools", "header_schemas", "is_before_2026"]
+
+_logger = logging.getLogger("toolcast")
 
 _HEADER_KEY = "x-mcp-header"
 """Marks a parameter that callers over HTTP repeat in a header.
@@ -61,31 +69,72 @@ def exact_tools(
         takes_raw_json: the transport writes `RawJson` as it is, so that a list is sent
             without one object being built for it.
     """
-    shown: tuple[tuple[str, ...], Any] = ((), [])
+    shown: dict[bool, tuple[tuple[str, ...], Any]] = {}
+    left_out: set[tuple[str, bool]] = set()
 
     async def put_in(
         ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        nonlocal shown
         result = await call_next(ctx)
         if ctx.method != "tools/list" or not isinstance(result, dict):
             return result
+        old = is_before_2026(ctx.protocol_version)
         present = served.names(client)
-        if present != shown[0]:
-            shown = present, _local(served, client, takes_raw_json=takes_raw_json)
-        further = [tool.definition for tool in await served.external_tools(client)]
-        return {**result, "tools": _with(shown[1], further)}
+        if old not in shown or present != shown[old][0]:
+            local = _local(served.tools(client), old, takes_raw_json=takes_raw_json)
+            shown[old] = present, local
+        external = await served.external_tools(client)
+        return {
+            **result,
+            "tools": _with(shown[old][1], _taken(external, old, left_out)),
+        }
 
     return put_in
 
 
+def is_before_2026(revision: str) -> bool:
+    """Whether a client speaks a revision that begins with a handshake."""
+    return revision in HANDSHAKE_PROTOCOL_VERSIONS
+
+
 def _local(
-    served: ToolsetServer, client: str | None, *, takes_raw_json: bool
+    tools: list[Tool], old: bool, *, takes_raw_json: bool
 ) -> RawJson | list[Mapping[str, Any]]:
-    tools = served.tools(client)
     if not takes_raw_json:
-        return [tool.definition for tool in tools]
-    return RawJson(b"[" + b",".join([tool.mcp_json() for tool in tools]) + b"]")
+        shown = listed_before_2026 if old else _whole
+        return [shown(tool.definition) for tool in tools]
+    texts = []
+    for tool in tools:
+        is_whole = not old or listed_before_2026(tool.definition) is tool.definition
+        texts.append(tool.mcp_json(without=None if is_whole else "outputSchema"))
+    return RawJson(b"[" + b",".join(texts) + b"]")
+
+
+def _taken(
+    external: list[Tool], old: bool, left_out: set[tuple[str, bool]]
+) -> list[Mapping[str, Any]]:
+    """External tools that strict clients of an era take; no spec could warn of the others.
+
+    Args:
+        external: the tools, of strangers.
+        old: the client speaks a revision before 2026-07-28.
+        left_out: what has been logged already, which is added to.
+    """
+    taken = []
+    for tool in external:
+        shown = listed_before_2026(tool.definition) if old else tool.definition
+        refusals = problems_with_tool(shown, REVISIONS[0 if old else -1])
+        if not refusals:
+            taken.append(shown)
+        elif (tool.name, old) not in left_out:
+            left_out.add((tool.name, old))
+            why = escaped(f"`{refusals[0].place}` {refusals[0].problem}")
+            _logger.warning("%s is not listed: clients refuse %s", tool.name, why)
+    return taken
+
+
+def _whole(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    return definition
 
 
 def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:

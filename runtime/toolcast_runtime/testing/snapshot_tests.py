@@ -11,7 +11,7 @@ import importlib.util
 import json
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -22,12 +22,12 @@ import pytest
 from ..calls.tool_validators import Validators
 from ..files.regular_file import read_regular
 from ..registry import Registry, Tool
+from ..validation.protocol import REVISIONS, listed_before_2026, problems_with_tool
 from .mcp_wire import raw_tools_list
 
 __all__ = ["GeneratedPackage", "snapshot_tests"]
 
 _LARGEST = 8 * 1024 * 1024
-_REVISIONS = ("2025-11-25", "2026-07-28")
 
 
 class GeneratedPackage:
@@ -93,12 +93,39 @@ class GeneratedPackage:
         if reason is not None:
             pytest.skip(f"{name} is excluded from {target}: {reason}")
 
-    def same_tools(self, what: str, live: str | bytes, names: Iterable[str]) -> None:
-        """Holds a list of MCP tools, as JSON text, to the definitions of these names."""
+    def same_tools(
+        self,
+        what: str,
+        live: str | bytes,
+        names: Iterable[str],
+        *,
+        before_2026: bool = False,
+    ) -> None:
+        """Holds a list of MCP tools, as JSON text, to the definitions of these names.
+
+        `before_2026`: it is for clients of a revision before 2026-07-28.
+        """
         listed, expected = spelled(live), list(names)
         same(f"{what}: the names", [tool.get("name") for tool in listed], expected)
         for tool, name in zip(listed, expected, strict=True):
-            same(f"{what}: {name}", tool, self._spelled[name])
+            definition = self._spelled[name]
+            shown = listed_before_2026(definition) if before_2026 else definition
+            same(f"{what}: {name}", tool, shown)
+
+    def taken_by_strict_clients(
+        self, listed: Iterable[Mapping[str, Any]], revision: str
+    ) -> None:
+        """Holds a list to MCP's schema of a revision, and to what its authors were told.
+
+        A definition's `refused_by` says what clients refuse of it; `toolcast check` warned
+        of that. There may be nothing else, and nothing less.
+        """
+        for tool in listed:
+            name = tool["name"]
+            refusals = problems_with_tool(tool, revision)
+            told = self.definitions[name].get("refused_by", {}).get(revision, [])
+            what = f"{name}: what clients refuse by MCP {revision}"
+            same(what, sorted({refusal.place for refusal in refusals}), told)
 
 
 def text_of(path: Path) -> str:
@@ -236,7 +263,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
 
 def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
     each_client = pytest.mark.parametrize("client", package.clients)
-    each_revision = pytest.mark.parametrize("revision", _REVISIONS)
+    each_revision = pytest.mark.parametrize("revision", REVISIONS)
 
     class McpTests:
         @each_client
@@ -254,7 +281,10 @@ def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
             root = package.folder.parents[package.name.count(".")]
             listed = raw_tools_list(command, root, revision)
             expected = package.offered(client, "mcp")
-            package.same_tools(f"tools/list for {client}", listed, expected)
+            before_2026 = revision != REVISIONS[-1]
+            what = f"tools/list for {client}"
+            package.same_tools(what, listed, expected, before_2026=before_2026)
+            package.taken_by_strict_clients(json.loads(listed), revision)
 
     return McpTests
 

@@ -41,7 +41,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 }
 # What targets that are not ours add stands under their names beside these.
 _KNOWN = frozenset(_KINDS) | frozenset(
-    "generated mcp always persistent service permission deprecated".split()
+    "generated mcp always persistent service permission deprecated refused_by".split()
 )
 _decode = json.JSONDecoder().raw_decode
 

@@ -117,12 +117,42 @@ class Tool:
             },
         }
 
-    def mcp_json(self) -> bytes:
-        """`definition` as JSON on one line, its numbers and escapes spelled as the spec has them."""
+    def mcp_json(self, *, without: str | None = None) -> bytes:
+        """`definition` as JSON on one line, its numbers and escapes spelled as the spec has them.
+
+        Args:
+            without: a key that is left out.
+        """
         import json
 
         if self.source is None:
-            return json.dumps(self.definition, ensure_ascii=False).encode("utf-8")
+            shown = {k: v for k, v in self.definition.items() if k != without}
+            return json.dumps(shown, ensure_ascii=False).encode("utf-8")
         # A line break never stands inside of a JSON string, so that only layout goes.
-        lines = self.source.split("\n")
-        return "".join([line.strip(" \t\r") for line in lines]).encode("utf-8")
+        text = "".join([line.strip(" \t\r") for line in self.source.split("\n")])
+        if without in self.definition:
+            text = _without(text, str(without))
+        return text.encode("utf-8")
+
+
+def _without(text: str, key: str) -> str:
+    """The text of a JSON object without one of its keys; the others stay as they are."""
+    import json
+
+    decode = json.JSONDecoder().raw_decode
+    members = []
+    start = _next(text, 1)
+    while text[start] != "}":
+        name, end = decode(text, start)
+        _, end = decode(text, _next(text, end))
+        if name != key:
+            members.append(text[start:end])
+        start = _next(text, end)
+    return "{" + ",".join(members) + "}"
+
+
+def _next(text: str, place: int) -> int:
+    """Where the next key or value begins, or the end of the object is."""
+    while text[place] in " ,:":
+        place += 1
+    return place

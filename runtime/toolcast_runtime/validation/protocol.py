@@ -16,19 +16,16 @@ from typing import Any, NamedTuple
 from .compiled import build
 
 __all__ = [
-    "HANDSHAKE",
     "REVISIONS",
     "Refusal",
-    "is_structured",
+    "is_listed_before_2026",
+    "listed_before_2026",
     "problems_with_content",
     "problems_with_tool",
 ]
 
-HANDSHAKE = "2025-11-25"
-"""The last revision whose sessions begin with a handshake."""
-
-REVISIONS = (HANDSHAKE, "2026-07-28")
-"""The newest revision of each era."""
+REVISIONS = ("2025-11-25", "2026-07-28")
+"""The newest revision of each era: the last one with a handshake, and the first without."""
 
 _BLOCKS = {
     "text": "TextContent",
@@ -52,14 +49,28 @@ class Refusal(NamedTuple):
     path: tuple[str | int, ...]
     problem: str
 
+    @property
+    def place(self) -> str:
+        """The path as text: `inputSchema.type`, "" for the whole value."""
+        return ".".join(str(step) for step in self.path)
 
-def is_structured(schema: Any) -> bool:
-    """Whether an `outputSchema` is one that clients with a handshake take.
 
-    Until 2025-11-25 structured content was always an object, and a client refuses a whole
-    list for a tool whose schema says anything else.
+def is_listed_before_2026(output_schema: Any) -> bool:
+    """Whether clients of a revision before 2026-07-28 are shown an `outputSchema`.
+
+    Until 2025-11-25 structured content was always an object, and clients refuse a whole
+    list for one tool whose schema says anything else at its root.
     """
-    return isinstance(schema, Mapping) and schema.get("type") == "object"
+    is_mapping = isinstance(output_schema, Mapping)
+    return is_mapping and output_schema.get("type") == "object"
+
+
+def listed_before_2026(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A tool as clients of a revision before 2026-07-28 are shown it."""
+    key = "outputSchema"
+    if key not in definition or is_listed_before_2026(definition[key]):
+        return definition
+    return {name: value for name, value in definition.items() if name != key}
 
 
 def problems_with_tool(definition: Mapping[str, Any], revision: str) -> list[Refusal]:
@@ -69,7 +80,7 @@ def problems_with_tool(definition: Mapping[str, Any], revision: str) -> list[Ref
         definition: the tool as the list has it.
         revision: one of REVISIONS.
     """
-    return list(_refusals(revision, "Tool", definition))[:_MOST_REFUSALS]
+    return list(_refusals(revision, "Tool", definition))
 
 
 def problems_with_content(blocks: Any) -> list[str]:
@@ -164,5 +175,5 @@ def _schema(revision: str) -> dict[str, Any]:
 
 
 def _worded(refusal: Refusal) -> str:
-    place = ".".join(str(step) for step in refusal.path)
-    return f"`{place}` {refusal.problem}" if place else f"it {refusal.problem}"
+    place = f"`{refusal.place}`" if refusal.path else "it"
+    return f"{place} {refusal.problem}"

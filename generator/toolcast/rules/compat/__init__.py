@@ -1,0 +1,1 @@
+"""What other people's programs take and refuse."""

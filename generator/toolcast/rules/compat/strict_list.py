@@ -1,0 +1,78 @@
+"""`compat/strict-list`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolcast_runtime.validation.protocol import Refusal
+
+from ...facts.mcp_definition import mcp_definition
+from ...facts.strict_clients import refusals_of
+from ...findings import Finding, Severity
+from ...model.model import Toolset, ToolSpec, Workspace
+from ...reading.tree import Path
+from ..rule import Rule, at_tool
+
+__all__ = ["RULE"]
+
+_FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    """Finds tools that strict clients refuse, and all others of their server with them."""
+    for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
+        refused: dict[Refusal, list[str]] = {}
+        for revision, refusals in refusals_of(mcp_definition(tool)).items():
+            for refusal in refusals:
+                refused.setdefault(refusal, []).append(revision)
+        for refusal, revisions in refused.items():
+            if not _is_told_elsewhere(tool, refusal):
+                yield at_tool(
+                    RULE,
+                    tool,
+                    _path(refusal),
+                    f"clients that check lists by MCP {' and '.join(revisions)} refuse this"
+                    f" server's: `{refusal.place}` {refusal.problem}",
+                    "write what the protocol asks for, or leave the key out",
+                )
+
+
+def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
+    """Whether another rule finds the same, and has better words for it."""
+    first, *rest = refusal.path
+    if first in ("inputSchema", "outputSchema"):
+        schema = tool.parameters if first == "inputSchema" else tool.returns
+        if rest == ["type"]:
+            # `schema/no-type` and `schema/root-not-object`.
+            return not isinstance(schema.get("type"), list)
+        # What is no JSON Schema at all is for `schema/invalid`.
+        is_property = len(rest) == 2 and rest[0] == "properties"
+        return not (is_property and isinstance(schema["properties"][rest[1]], bool))
+    if first == "description":
+        return True  # `prompt/description-missing`
+    # `spec/mcp-key` looks at the values of these objects.
+    own = {"annotations": 1, "execution": 1, "icons": 2}.get(str(first))
+    return len(rest) == own and refusal.problem != "is missing"
+
+
+def _path(refusal: Refusal) -> Path:
+    first, *rest = refusal.path
+    return (_FIELDS.get(str(first), first), *rest)
+
+
+RULE = Rule(
+    id="compat/strict-list",
+    severity=Severity.WARNING,
+    purpose="Checks that clients with MCP's strict types take each tool of a list.",
+    why=(
+        "A spec's words are listed as they are. Clients that read lists into the protocol's"
+        " types refuse the whole list for one tool that does not fit."
+    ),
+    bad="""\
+icons: [{mimeType: image/png}]
+""",
+    good="""\
+icons: [{src: "https://example.com/note.png", mimeType: image/png}]
+""",
+    check=check,
+)
