@@ -57,7 +57,7 @@ MAY_IMPORT = {
         "wording",
     },
     # The writer knows no tools.
-    "output": {"findings"},
+    "output": {"findings", "repository"},
     "reports": {"encoders", "findings", "reading", "repository"},
 }
 # What each distribution may import of the others.

@@ -149,7 +149,7 @@ def test_prompts_of_others_are_like_the_files_without_what_they_may_not_have() -
     assert prompts.preamble("copilot") == (
         "## What you can do\n\nThese tools are yours to call at any time. Use them before"
         " you answer from habit.\n\n**Identity**\n- **get_personality**: Return the style"
-        " guide for the model that is answering.\n\n**Workspace**\n- **github_issue**:"
+        " guide, with a section for each model.\n\n**Workspace**\n- **github_issue**:"
         " Create, list, view, comment on and close GitHub issues.\n"
     )
     assert prompts.section("home", "copilot") == ""

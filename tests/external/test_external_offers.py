@@ -151,6 +151,51 @@ async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
     assert not any(map(tools.may_have, ("echo", "odd.hang", "odd.die", "odd.")))
 
 
+def workspace(**options: Any) -> ExternalServer:
+    script = str(SERVERS / "workspace.py")
+    return ExternalServer(
+        "google",
+        command=sys.executable,
+        args=(script,),
+        connect_timeout=20.0,
+        **options,
+    )
+
+
+async def test_a_map_of_names_fits_a_servers_tools_to_those_that_clients_know(
+    opened: Open,
+) -> None:
+    tools = opened(
+        workspace(
+            prefix="google_",
+            tools={"manage_event": "calendar", "get_events": "calendar_events"},
+        )
+    )
+    names = [tool.name for tool in await tools.list_tools()]
+    assert names == ["google_list_calendars", "calendar_events", "calendar"]
+    made = await call(tools, "calendar", summary="Lunch")
+    assert made.text() == "manage_event: Lunch"
+    assert (await call(tools, "calendar_events")).text() == "get_events: Lunch"
+    assert all(map(tools.may_have, names))
+    assert not any(map(tools.may_have, ("manage_event", "google_manage_event")))
+
+
+async def test_what_the_toolset_names_and_the_server_lacks_is_told_with_what_it_has(
+    opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    tools = opened(
+        workspace(
+            tools={"manage_events": "calendar"}, allow=("manage_events", "get_events")
+        )
+    )
+    assert [tool.name for tool in await tools.list_tools()] == ["get_events"]
+    assert (
+        "external server google: tools that are not offered: `manage_events` of `allow`"
+        " is not there; the server lists `list_calendars`, `get_events`,"
+        " `manage_event`; see `tools` and `allow`"
+    ) in caplog.text
+
+
 async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
     tools = opened(odd("well", clients=("internal",)))
     echo = await tools.find_tool("echo")

@@ -230,3 +230,17 @@ def test_check_opens_nothing_for_writing_and_reads_no_cache(
     change(small)
     assert run("check").exit_code == 1
     assert set(opened) <= {os.devnull}
+
+
+def test_what_editors_leave_that_is_no_file(small: Any, run: Run) -> None:
+    """Emacs locks a file by a link to nowhere; some keep whole folders."""
+    tools = small.root / "generated/toy/tools"
+    (tools / ".#greet.py").symlink_to("ann@example.org.4711:1700000000")
+    for folder in (".idea", ".vscode", "__pycache__"):
+        (small.root / "generated" / folder / "deep").mkdir(parents=True)
+    os.mkfifo(small.root / "generated/.x.swp")
+    change(small)
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+    assert (tools / ".#greet.py").is_symlink()
+    assert (small.root / "generated/.idea/deep").is_dir()

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 
 from tests.commands.running import run
 from tests.packaging.conftest import ROOT
@@ -55,6 +57,42 @@ def test_the_next_steps_work_at_the_first_try(
         assert not re.search(r"(?i)warning|failed|skipped|error", "\n".join(own)), out
     shell(f"{sys.executable} -m ruff check --isolated .", folder)
     shell("make generate check test types", folder)
+
+
+@pytest.mark.parametrize("folder", [".", "services/agent"])
+@pytest.mark.parametrize("version", sorted({min(PYTHONS), max(PYTHONS)}))
+def test_the_workflow_is_green_from_the_first_commit(
+    folder: str, version: str, tmp_path: Path
+) -> None:
+    """Its own commands, in a clone: what GitHub has is what was committed."""
+    first, clone = tmp_path / "first", tmp_path / "clone"
+    first.mkdir()
+    shell("git init --quiet", first)
+    run(first, "toolcast", "init", folder, "--name", "my_tools")
+    variables = f"PYTHON='{PYTHONS[version]}' TOOLCAST='{ROOT}'"
+    shell(f"make generate {variables}", first / folder)
+    who = "-c user.name=Ann -c user.email=ann@example.org"
+    shell(f"git add . && git {who} commit --quiet -m first", first)
+    shell(f"git clone --quiet '{first}' '{clone}'", tmp_path)
+    [file] = (clone / ".github/workflows").iterdir()
+    job = yaml.safe_load(file.read_text())["jobs"]["check"]
+    place = job.get("defaults", {}).get("run", {}).get("working-directory", ".")
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert commands
+    for command in commands:
+        out = shell(f"{command} {variables}", clone / place)
+        assert "::error" not in out and "::warning" not in out, out
+    assert not shell("git status --porcelain", clone)
+
+
+def test_black_may_be_any_of_three_years() -> None:
+    """Who has a black of their own keeps it: no release is asked for by its month."""
+    import tomllib
+
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    [black] = [r for r in settings["project"]["dependencies"] if r.startswith("black")]
+    for version in ("24.10.0", "25.1.0", "25.12.0", "26.1.0", "26.10.1"):
+        assert Requirement(black).specifier.contains(version)
 
 
 def test_the_runtime_is_installed_from_an_index(

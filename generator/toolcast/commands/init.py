@@ -11,6 +11,8 @@ import click
 from .. import __version__
 from ..encoders.code import Code
 from ..encoders.shell import word
+from ..reports import printable
+from ..repository import repository_of
 from .exit_codes import fail
 
 __all__ = ["command", "installed_from"]
@@ -32,8 +34,8 @@ _FILES = {
     "README.md": "README.md",
     ".gitignore": "gitignore",
     ".gitattributes": "gitattributes",
-    ".github/workflows/toolcast.yml": "workflow.yml",
 }
+_WORKFLOWS = ".github/workflows"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class ProjectView:
 
     Attributes:
         name: the toolset's name, a Python identifier.
+        yaml_folder: the project's folder in its repository, where that is another one.
         title: the name in words.
         distribution: what the project's wheel is called; nothing that it requires is
             called so.
@@ -54,6 +57,8 @@ class ProjectView:
     yaml_name: Code
     yaml_title: Code
     yaml_cli_heading: Code
+    has_folder: bool
+    yaml_folder: Code
     distribution: Code
     versions: Code
     ledger_variable: Code
@@ -68,7 +73,9 @@ def command(folder: str, name: str | None) -> None:
     """Lay out a project that generates, checks and tests at once.
 
     FOLDER is created when it is not there. A file that is in the way is named, and then
-    nothing is written; other files in the folder do not matter.
+    nothing is written; other files in the folder do not matter. In a folder of a larger Git
+    repository the workflow goes to the repository's own .github/workflows, where GitHub
+    looks for it.
     """
     from ..model.language import KINDS, schema_text
     from ..rendering.renderer import render
@@ -76,17 +83,28 @@ def command(folder: str, name: str | None) -> None:
 
     root = os.path.abspath(folder)
     toolset = _toolset_name(root, name)
-    view = _view(toolset)
+    repository, below = _in_repository(root)
+    view = _view(toolset, below)
     files = {
         path.format(name=toolset): render(f"init/{template}.jinja", view)
         for path, template in _FILES.items()
     }
     for kind in KINDS:
         files[f"specs/schemas/{kind}.schema.json"] = schema_text(kind).encode("utf-8")
-    write_new(root, files)
+    number = len(files)
+    files = {below + path: data for path, data in files.items()}
+    workflow = f"{_WORKFLOWS}/{_workflow_name(below)}"
+    files[workflow] = render("init/workflow.yml.jinja", view)
+    write_new(repository, files)
     shown = os.path.relpath(root)
     here = shown == "."
-    click.echo(f"{len(files)} files in {'this folder' if here else shown + '/'}")
+    where = "this folder" if here else printable(f"{shown}/")
+    if below:
+        outer = os.path.relpath(os.path.join(repository, workflow))
+        click.echo(f"{number} files in {where}, and {outer}")
+        click.echo("GitHub runs only the workflows of the repository's own folder.")
+    else:
+        click.echo(f"{len(files)} files in {where}")
     steps = [] if here else [(f"cd {shown}", "")]
     source = installed_from()
     install = f" TOOLCAST={word(source)}" if source else ""
@@ -101,8 +119,29 @@ def command(folder: str, name: str | None) -> None:
     click.echo("\nNext:")
     width = max(len(step) for step, _ in steps) + 3
     for step, meaning in steps:
-        click.echo(f"  {step:{width}}{meaning}".rstrip())
+        click.echo(printable(f"  {step:{width}}{meaning}".rstrip()))
     click.echo("\nREADME.md tells the rest.")
+
+
+def _in_repository(root: str) -> tuple[str, str]:
+    """The folder that is written to, and the project's path below it with a slash.
+
+    That is the repository around the project, or the project itself.
+    """
+    there = root
+    while not os.path.isdir(there):
+        there = os.path.dirname(there)
+    above = repository_of(there)
+    below = os.path.relpath(os.path.realpath(root), above) if above else "."
+    if above is None or below == ".":
+        return root, ""
+    return above, below.replace(os.sep, "/") + "/"
+
+
+def _workflow_name(below: str) -> str:
+    """One file for each project of a repository."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", below).strip("-")
+    return f"toolcast-{plain}.yml" if plain else "toolcast.yml"
 
 
 def installed_from() -> str | None:
@@ -149,7 +188,7 @@ def _toolset_name(root: str, given: str | None) -> str:
     return given
 
 
-def _view(toolset: str) -> ProjectView:
+def _view(toolset: str, below: str) -> ProjectView:
     from ..encoders.plain_text import line
     from ..encoders.python import identifier
     from ..encoders.yaml_text import scalar
@@ -163,6 +202,8 @@ def _view(toolset: str) -> ProjectView:
         yaml_name=scalar(toolset),
         yaml_title=scalar(title),
         yaml_cli_heading=scalar(f"{title} on the command line"),
+        has_folder=bool(below),
+        yaml_folder=scalar(below.rstrip("/")),
         distribution=line(name if name.endswith("-tools") else f"{name}-tools"),
         versions=_compatible_versions(),
         ledger_variable=line(f"{toolset.upper()}_LEDGER"),

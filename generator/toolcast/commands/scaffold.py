@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from toolcast_runtime.files.folder import Folder
 
@@ -42,6 +42,11 @@ def write_new(root: str, files: Mapping[str, bytes]) -> None:
     Ends the program with exit code 2 when a file is in the way or cannot be written.
     """
     refuse(in_the_way(root, files))
+    absent = [
+        folder
+        for folder in sorted({above for path in files for above in _above(path)})
+        if not os.path.lexists(os.path.join(root, folder))
+    ]
     written: list[str] = []
     try:
         with Folder.at(root, create=True) as top:
@@ -52,15 +57,25 @@ def write_new(root: str, files: Mapping[str, bytes]) -> None:
                         folder.create(name, data)
                         written.append(path)
             except OSError:
-                _take_back(top, written)
+                _take_back(top, written, absent)
                 raise
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
         fail(f"{name}: {error.strerror or error}; nothing was written")
 
 
-def _take_back(top: Folder, paths: list[str]) -> None:
+def _take_back(top: Folder, paths: list[str], folders: list[str]) -> None:
     for path in paths:
         above, _, name = path.rpartition("/")
         with contextlib.suppress(OSError), top.below(above) as folder:
             folder.remove_file(name)
+    for path in reversed(folders):
+        above, _, name = path.rpartition("/")
+        with contextlib.suppress(OSError), top.below(above) as folder:
+            folder.remove_folder(name)
+
+
+def _above(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path

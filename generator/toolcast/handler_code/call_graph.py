@@ -27,12 +27,17 @@ class Step(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """A place that the visitor noted, and the way to it."""
+    """A place that the visitor noted, and the way to it.
+
+    Attributes:
+        tools: the tools that it calls by their names; empty for what it does itself.
+    """
 
     text: str
     file: str
     line: int
     way: tuple[Step, ...]
+    tools: tuple[str, ...] = ()
 
 
 class Touched(NamedTuple):
@@ -165,7 +170,7 @@ class _Traversal:
     ) -> None:
         file = node.definition.scope.file
         for seen in node.seen:
-            self.noted.append(Noted(seen.text, file, seen.line, way))
+            self.noted.append(Noted(seen.text, file, seen.line, way, seen.tools))
         for mention in node.mentions:
             pools = (
                 self._around(mention.context)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from .local_names import NESTED, Locals, arguments_of, last_name
 from .package_names import Definition, HandlerPackage
 from .python_module import FunctionDefinition
-from .sql_tables import is_surely_sql, looks_like_sql, tables_in_sql
+from .sql_tables import HOLE, is_surely_sql, looks_like_sql, tables_in_sql
+from .string_values import item_of, template_of
+from .table_objects import named_by_call
 
 __all__ = [
     "Context",
@@ -26,6 +29,7 @@ Context = tuple[tuple[Definition, ...], ...]
 a call calls, what a `with` enters."""
 
 _KINDS = {"insert": "writes", "update": "writes", "delete": "destroys"}
+_OF_METADATA = {"sorted_tables": "reads", "drop_all": "destroys"}
 
 
 class Reference(NamedTuple):
@@ -52,10 +56,17 @@ class Mention(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A place that a visitor noted."""
+    """A place that a visitor noted.
+
+    Attributes:
+        line: where.
+        text: the code, in one line.
+        tools: the tools that it calls by their names; empty for what it does itself.
+    """
 
     line: int
     text: str
+    tools: tuple[str, ...] = ()
 
 
 class Visitor(Protocol):
@@ -82,9 +93,6 @@ class Visitor(Protocol):
 
     def returned(self, node: ast.expr, local: Locals) -> None:
         """The value of a `return`."""
-
-    def assigned(self, name: str, node: ast.expr, local: Locals) -> None:
-        """A name gets a value."""
 
 
 @dataclass
@@ -118,6 +126,8 @@ class _Reading:
         self.local = Locals(package, node.definition)
         self.visitor = visitor
         self.is_prose = False
+        # Texts with holes, which are read where they are filled.
+        self.templates: set[int] = set()
 
     def read(self) -> None:
         known = self.node.definition
@@ -149,12 +159,17 @@ class _Reading:
             self._visit(statement, ())
 
     def _visit(self, node: ast.AST, context: Context) -> None:
+        template = template_of(node)
+        if template is not None:
+            self.templates.add(id(template))
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             self.local.take_import(node)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             self._with(node, context)
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
             self._assignment(node, context)
+        elif isinstance(node, ast.AugAssign):
+            self._augmented(node, context)
         elif isinstance(node, ast.Call):
             self._call(node, context)
         elif isinstance(node, (ast.Name, ast.Attribute)):
@@ -176,10 +191,13 @@ class _Reading:
     def _other(self, node: ast.AST, context: Context) -> None:
         if isinstance(node, ast.expr):
             self._text(node, context)
-        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-            for inner in ast.walk(node.target):
-                if isinstance(inner, ast.Name):
-                    self.local.assign(inner.id)
+            if isinstance(node, ast.Subscript):
+                self._mention_all(self.local.tables(node), node, context)
+            # The element comes first in the text, and is made of what the loops bind.
+            for loop in getattr(node, "generators", ()):
+                self.local.loop(loop.target, loop.iter)
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            self.local.loop(node.target, node.iter)
         elif isinstance(node, ast.Return) and node.value and self.visitor:
             self.visitor.returned(node.value, self.local)
         for child in ast.iter_child_nodes(node):
@@ -216,13 +234,23 @@ class _Reading:
         self._visit(node.value, context)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Name):
-                if self.visitor is not None:
-                    self.visitor.assigned(target.id, node.value, self.local)
                 makers = tuple(self.local.all_followed(node.value))
                 self.local.assign(target.id, node.value)
                 self.local.made_with[target.id] = makers
             else:
                 self._visit(target, context)
+
+    def _augmented(self, node: ast.AugAssign, context: Context) -> None:
+        """`query += more` gives the name a longer text."""
+        self._visit(node.value, context)
+        if isinstance(node.target, ast.Name):
+            before = self.local.aliases.get(node.target.id)
+            if before is not None:
+                value = ast.BinOp(before, node.op, node.value)
+                self.local.assign(node.target.id, ast.copy_location(value, node))
+                self._text(value, context)
+        else:
+            self._visit(node.target, context)
 
     def _call(self, node: ast.Call, context: Context) -> None:
         around = self._around(node)
@@ -232,12 +260,19 @@ class _Reading:
             self.visitor.call(node, self.local)
         self._text(node, context)
         name = last_name(node.func)
-        if name == "Table" and node.args:
-            self._mention(self.local.text(node.args[0]), node, context)
+        named = named_by_call(node)
+        if named is not None:
+            self._mention_all(
+                self.local.texts(named[0]),
+                node,
+                context,
+                named[1],
+                is_certain=name == "Table",
+            )
         for index, place in enumerate(arguments_of(node)):
-            table = self.local.table(place)
-            if index == 0 and name in _KINDS and table:
-                self._mention(table, place, context, _KINDS[name])
+            tables = self.local.tables(place) if index == 0 and name in _KINDS else ()
+            if tables:
+                self._mention_all(tables, place, context, _KINDS[name])
             else:
                 self._visit(place, context)
         if self.visitor is not None:
@@ -261,39 +296,59 @@ class _Reading:
 
     def _refer(self, node: ast.expr, context: Context) -> None:
         """The references and tables of a chain of attributes."""
-        table = self.local.table(node)
-        if table:
-            self._mention(table, node, context)
+        tables = self.local.tables(node)
+        if tables:
+            self._mention_all(tables, node, context)
             return
         known = self.local.followed(node)
         if known is not None:
             self.node.references.append(Reference(known, node.lineno, context))
         if isinstance(node, ast.Attribute):
-            table = self.local.table(node.value)
-            if table and node.attr in _KINDS:
-                self._mention(table, node, context, _KINDS[node.attr])
+            if node.attr in _OF_METADATA:
+                every = ast.Attribute(node.value, "sorted_tables", ast.Load())
+                tables = self.local.tables(item_of(ast.copy_location(every, node)))
+                self._mention_all(tables, node, context, _OF_METADATA[node.attr])
+            tables = self.local.tables(node.value) if node.attr in _KINDS else ()
+            if tables:
+                self._mention_all(tables, node, context, _KINDS[node.attr])
             elif isinstance(node.value, (ast.Name, ast.Attribute)):
                 self._refer(node.value, context)
             else:
                 self._visit(node.value, context)
 
-    def _mention(
-        self, name: str | None, node: ast.expr, context: Context, kind: str = "reads"
+    def _mention_all(
+        self,
+        names: Iterable[str],
+        node: ast.expr,
+        context: Context,
+        kind: str = "reads",
+        *,
+        is_certain: bool = True,
     ) -> None:
-        if name:
-            self.node.mentions.append(Mention(name, kind, node.lineno, context))
+        for name in names:
+            # Names of tables have no blanks; what has some is SQL, and found as such.
+            if HOLE not in name and len(name.split()) == 1:
+                table = name.rpartition(".")[2]
+                mention = Mention(table, kind, node.lineno, context, is_certain)
+                self.node.mentions.append(mention)
 
     def _text(self, node: ast.expr, context: Context) -> None:
-        text = None if self.is_prose else self.local.text(node)
-        if not text:
+        if self.is_prose or id(node) in self.templates:
             return
-        if self.visitor is not None:
-            self.visitor.text(node, text)
-        if looks_like_sql(text):
-            for table in tables_in_sql(text):
-                line = node.lineno + text.count("\n", 0, table.start)
-                line = min(line, node.end_lineno or line)
-                mention = Mention(
-                    table.name, table.kind, line, context, is_surely_sql(text)
-                )
+        for text in self.local.texts(node):
+            if self.visitor is not None:
+                self.visitor.text(node, text)
+            if text.endswith(".sql"):
+                self._sql(node, self.local.file(text), context)
+            elif looks_like_sql(text):
+                self._sql(node, text, context)
+
+    def _sql(self, node: ast.expr, text: str, context: Context) -> None:
+        for table in tables_in_sql(text):
+            line = node.lineno + text.count("\n", 0, table.start)
+            line = min(line, node.end_lineno or line)
+            mention = Mention(
+                table.name, table.kind, line, context, is_surely_sql(text)
+            )
+            if mention not in self.node.mentions[-20:]:
                 self.node.mentions.append(mention)

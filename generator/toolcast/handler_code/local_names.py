@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from .module_scope import imports_of
+from .name_chains import Chain, chain_of, is_getter, made_by
 from .package_names import Definition, HandlerPackage
-from .string_values import Chain, chain_of, text_of
+from .string_values import Place, each_of, texts_of
+from .table_objects import tables_of
 
 __all__ = ["NESTED", "Locals", "arguments_of", "last_name"]
 
@@ -90,26 +92,42 @@ class Locals:
                 if known is not None:
                     yield known
 
-    def table(self, node: ast.expr) -> str:
-        """The table that an expression stands for: SQLAlchemy's, or a mapped class's."""
-        known = self.followed(node)
-        if known is None:
-            return ""
-        name: ast.expr | None = None
-        value = known.value
-        if known.class_ is not None and known.kind == "class":
-            name = known.class_.values.get("__tablename__")
-        elif isinstance(value, ast.Call) and last_name(value.func) == "Table":
-            name = value.args[0] if value.args else None
-        return (name and text_of(name, self.package, known.scope, {})) or ""
+    def tables(self, node: ast.expr) -> tuple[str, ...]:
+        """The tables that an expression may stand for: SQLAlchemy's, or mapped classes'."""
+        return tables_of(node, self.package, self.place)
 
-    def text(self, node: ast.expr) -> str | None:
-        """The text of an expression; as `text_of`."""
-        return text_of(node, self.package, self.scope, self.names)
+    def texts(self, node: ast.expr) -> tuple[str, ...]:
+        """The texts that an expression may have; as `texts_of`."""
+        return texts_of(node, self.package, self.place)
+
+    def file(self, text: str) -> str:
+        """The text of a file that the code names by a path; empty when it is not there."""
+        return self.package.file(self.scope, text)
+
+    @property
+    def place(self) -> Place:
+        """The present place in the function."""
+        return Place(self.scope, self.names, self.aliases)
+
+    def loop(self, target: ast.expr, items: ast.expr) -> None:
+        """A loop or a comprehension binds its target to each of the items."""
+        for name, value in each_of(target, items):
+            self.assign(name, value)
 
     def chain(self, node: ast.expr) -> Chain | None:
         """The chain of an expression; as `chain_of`."""
-        return chain_of(node, self.package, self.scope, self.names, self.aliases)
+        return chain_of(node, self.package, self.place)
+
+    def is_getter(self, node: ast.Call) -> bool:
+        """Whether a call gives an attribute by its name; as `is_getter`."""
+        return is_getter(node, self.package, self.place)
+
+    def calls_behind(self, node: ast.expr) -> Iterator[tuple[ast.Call, Place]]:
+        """The calls that made what an expression stands for, each with its place.
+
+        Of `client.post` with `client = Client(base_url=...)` the call of `Client`.
+        """
+        return made_by(node, self.package, self.place)
 
 
 def last_name(node: ast.expr) -> str:

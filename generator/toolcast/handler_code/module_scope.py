@@ -16,6 +16,7 @@ __all__ = [
     "absolute_module",
     "imports_of",
     "scope_of",
+    "values_of",
 ]
 
 
@@ -84,7 +85,7 @@ def scope_of(name: str, module: PythonModule) -> ModuleScope:
         module.file,
         module.functions,
         {one.name: _class(one) for one in body if isinstance(one, ast.ClassDef)},
-        _values(body),
+        values_of(body),
         {key: one for key, one in imports.items() if not key.startswith("*")},
         stars,
         is_package,
@@ -127,7 +128,8 @@ def absolute_module(node: ast.ImportFrom, module: str, is_package: bool) -> str:
     return ".".join([*base, *([node.module] if node.module else [])])
 
 
-def _values(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
+def values_of(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
+    """What the statements assign to names; the last assignment counts."""
     values: dict[str, ast.expr] = {}
     for statement in body:
         if isinstance(statement, ast.Assign):
@@ -146,7 +148,7 @@ def _values(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
 def _class(node: ast.ClassDef) -> ClassText:
     body = list(statements_of(node.body))
     functions = {one.name: one for one in body if isinstance(one, FunctionDefinition)}
-    values = _values(body)
+    values = values_of(body)
     for function in functions.values():
         for inner in ast.walk(function):
             if not isinstance(inner, ast.Assign):

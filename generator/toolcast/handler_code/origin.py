@@ -8,12 +8,12 @@ imported from outside of the package would let a spec run any code.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from .bindings import Binding, bindings_of, globals_in
 from .module_scope import absolute_module
-from .python_module import FunctionDefinition, PythonModule
+from .python_module import FunctionDefinition, PythonModule, returned_by
 
 __all__ = ["NotOwn", "Origins", "Own"]
 
@@ -255,7 +255,7 @@ class Origins:
         local = bindings_of(function.body)
         for name in _parameters(function):
             local.setdefault(name, []).append(Binding(function.lineno, None, name))
-        for given in _returned(function):
+        for given in returned_by(function):
             root = given
             while isinstance(root, ast.Attribute):
                 root = root.value
@@ -294,17 +294,6 @@ class Origins:
 
 def _source(module: str, text: PythonModule, node: ast.ImportFrom) -> str:
     return absolute_module(node, module, text.file.endswith("__init__.py"))
-
-
-def _returned(function: ast.AST) -> Iterator[ast.expr]:
-    """What the `return`s of a function itself give."""
-    waiting = list(ast.iter_child_nodes(function))
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Return) and node.value is not None:
-            yield node.value
-        elif not isinstance(node, (FunctionDefinition, ast.ClassDef, ast.Lambda)):
-            waiting.extend(ast.iter_child_nodes(node))
 
 
 def _parameters(function: FunctionDefinition) -> list[str]:

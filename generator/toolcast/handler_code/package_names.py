@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from .module_scope import ClassText, Imported, ModuleScope, scope_of
-from .python_module import FunctionDefinition, read_module
+from .module_scope import ClassText, Imported, ModuleScope, scope_of, values_of
+from .python_module import (
+    FunctionDefinition,
+    read_module,
+    read_text,
+    returned_by,
+    statements_of,
+)
+from .sql_tables import HOLE
 
 __all__ = ["Definition", "HandlerPackage", "Names"]
 
@@ -56,6 +65,13 @@ class Definition:
         return f"{self.scope.name}:{self.name}"
 
 
+class _Body(NamedTuple):
+    """What a function returns, and what it assigns to its names."""
+
+    returned: tuple[ast.expr, ...]
+    assigned: Mapping[str, ast.expr]
+
+
 Names = Mapping[str, Definition]
 """The names of a function's own scope."""
 
@@ -75,8 +91,46 @@ class HandlerPackage:
         self._package = package
         self._scopes: dict[str, ModuleScope | None] = {}
         self._named: dict[tuple[str, str], Definition | None] = {}
+        self._bodies: dict[tuple[str, str, str], _Body] = {}
         self.unread: dict[str, str] = {}
         """The files that cannot be read, each with the reason."""
+
+    @property
+    def scopes(self) -> Iterator[ModuleScope]:
+        """The modules that were read so far."""
+        return (scope for scope in [*self._scopes.values()] if scope is not None)
+
+    def file(self, scope: ModuleScope, path: str) -> str:
+        """The text of a file that a module names; empty when the project does not have it.
+
+        It is looked for beside the module, at the workspace's root and below its sources.
+        """
+        # What is known when it runs only is the folder, as a rule that of the module.
+        known = path.rpartition(HOLE)[2].lstrip("/")
+        for folder in (os.path.dirname(scope.file), "", *self._sources):
+            text = read_text(self._root, os.path.join(folder, known))
+            if text is not None:
+                return text
+        return ""
+
+    def returned(self, known: Definition) -> tuple[ast.expr, ...]:
+        """What a function returns."""
+        return self._body(known).returned
+
+    def assigned(self, known: Definition) -> Mapping[str, ast.expr]:
+        """What a function assigns to its names; the last assignment counts."""
+        return self._body(known).assigned
+
+    def _body(self, known: Definition) -> _Body:
+        body = self._bodies.get(known.key)
+        if body is None:
+            body = _Body((), {})
+            if known.function is not None:
+                returned = tuple(returned_by(known.function))
+                within = statements_of(known.function.body) if returned else ()
+                body = _Body(returned, values_of(within))
+            self._bodies[known.key] = body
+        return body
 
     def scope(self, module: str) -> ModuleScope | None:
         """A module of the package; None when it has none of that name."""

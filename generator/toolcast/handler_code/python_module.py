@@ -15,6 +15,8 @@ __all__ = [
     "FunctionDefinition",
     "PythonModule",
     "read_module",
+    "read_text",
+    "returned_by",
     "statements_of",
 ]
 
@@ -64,6 +66,18 @@ def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule 
             shown = file.replace(os.sep, "/")
             return _read(real, shown, status.st_mtime_ns, status.st_size)
     return None
+
+
+def read_text(root: str, path: str) -> str | None:
+    """The text of a regular file below the root; None for anything else."""
+    real_root = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(root, path))
+    try:
+        if os.path.commonpath([real_root, real]) != real_root:
+            return None
+        return read_regular(real, MAX_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return None
 
 
 @lru_cache(maxsize=1024)
@@ -131,3 +145,14 @@ def _names(statement: ast.stmt) -> Iterator[str]:
             for node in ast.walk(target):
                 if isinstance(node, ast.Name):
                     yield node.id
+
+
+def returned_by(function: FunctionDefinition) -> Iterator[ast.expr]:
+    """What the `return`s of a function itself give."""
+    waiting: list[ast.AST] = [*function.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield node.value
+        elif not isinstance(node, (FunctionDefinition, ast.ClassDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))

@@ -37,6 +37,7 @@ class McpServer:
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""
+    tools: Mapping[str, str] = field(default_factory=dict)
     allow: tuple[str, ...] | None = None
     restrict: tuple[str, ...] = ()
     clients: tuple[str, ...] | None = None
@@ -46,11 +47,19 @@ class McpServer:
     call_timeout: float = 60.0
     max_tools: int = 250
 
+    def takes(self, own: str) -> bool:
+        """Whether a tool of this name, the server's own, is taken."""
+        return own not in self.restrict and (self.allow is None or own in self.allow)
+
+    def name_here(self, own: str) -> str:
+        """What a tool of the server is called in the toolset."""
+        return self.tools.get(own, self.prefix + own)
+
     @property
     def declared_names(self) -> tuple[str, ...]:
-        """The names, with the prefix, of the tools that `allow` names."""
-        taken = (name for name in self.allow or () if name not in self.restrict)
-        return tuple(self.prefix + name for name in taken)
+        """What the tools are called here that `allow` and `tools` name."""
+        named = self.tools if self.allow is None else self.allow
+        return tuple(self.name_here(own) for own in named if self.takes(own))
 
     def is_named(self, name: str) -> bool:
         """Whether a name in a client's list is one that the toolset declares as its own."""
@@ -58,7 +67,10 @@ class McpServer:
             return True
         own = name.removeprefix(self.prefix)
         is_prefixed = bool(self.prefix) and name.startswith(self.prefix) and bool(own)
-        return is_prefixed and self.allow is None and own not in self.restrict
+        return is_prefixed and self.allow is None and self._keeps_its_name(own)
+
+    def _keeps_its_name(self, own: str) -> bool:
+        return own not in self.tools and self.takes(own)
 
     @property
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -297,3 +297,18 @@ class Workspace:
     extensions: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def package(self) -> str:
+        """The dotted name under which Python imports the output folder.
+
+        It begins below the one of `sources` that the folder is in: they are on the path.
+        Empty where the folder is one of them.
+        """
+        folder = f"{self.output}/"
+        below = (
+            folder.removeprefix(f"{source}/")
+            for source in self.sources
+            if folder.startswith(f"{source}/")
+        )
+        return min(below, key=len, default=folder).rstrip("/").replace("/", ".")

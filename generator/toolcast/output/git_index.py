@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..repository import repository_of
+
 __all__ = ["GitIndex", "read_index"]
 
-_SECONDS = 20
+_SECONDS = 5
 _SETTINGS = (
     "core.fsmonitor=false",
     "core.untrackedCache=false",
@@ -71,6 +74,8 @@ def read_index(root: str, output: str) -> GitIndex | None:
     git, path = _program(os.path.realpath(root))
     if git is None:
         return None
+    if _would_wait(root):
+        return None
     import subprocess
 
     kept = {name: v for name, v in os.environ.items() if not name.startswith("GIT_")}
@@ -91,6 +96,22 @@ def read_index(root: str, output: str) -> GitIndex | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return _parsed(done.stdout, f"{output}/") if done.returncode == 0 else None
+
+
+def _would_wait(root: str) -> bool:
+    """Whether git would open a pipe, or what is worse, in the repository's own folder."""
+    repository = repository_of(root)
+    if repository is None:
+        return False
+    place = os.path.join(repository, ".git")
+    try:
+        if not stat.S_ISDIR(os.stat(place).st_mode):
+            return not stat.S_ISREG(os.stat(place).st_mode)
+        with os.scandir(place) as found:
+            modes = [entry.stat().st_mode for entry in found]
+    except OSError:
+        return True
+    return not all(stat.S_ISREG(mode) or stat.S_ISDIR(mode) for mode in modes)
 
 
 def _program(root: str) -> tuple[str | None, str]:

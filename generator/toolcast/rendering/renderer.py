@@ -7,6 +7,7 @@ name. What is drawn or printed is held against its declared shape.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Callable
@@ -212,10 +213,19 @@ def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
 
 
 def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
-    """The words that a template itself has, without what it places."""
+    """The words that a template itself has, without what it places.
+
+    Raises:
+        TemplateFailure: it cannot be read.
+    """
+    from jinja2 import TemplateError
+
     found = environment(folders)
     loader = found.loader
-    source = loader.get_source(found, template)[0] if loader is not None else ""
+    try:
+        source = loader.get_source(found, template)[0] if loader is not None else ""
+    except TemplateError as error:
+        raise TemplateFailure(f"{template}: {error}") from error
     texts = (node.data for node in found.parse(source).find_all(nodes.TemplateData))
     return frozenset(re.findall(r"\w+", " ".join(texts)))
 
@@ -253,6 +263,11 @@ def formatted(template: str, data: bytes) -> bytes:
     from black.mode import TargetVersion
     from black.parsing import InvalidInput
 
+    try:
+        # Black takes very long over brackets that are nested deeper than Python's may be.
+        ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise TemplateFailure(f"{template}: not Python: {error}") from error
     mode = black.Mode(target_versions={TargetVersion.PY311})
     try:
         return black.format_str(data.decode("utf-8"), mode=mode).encode("utf-8")

@@ -69,7 +69,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     client = _options(toolset).get("client")
     view = CliView(
         header=header(f"{toolset.folder}/toolset.yaml"),
-        package=words(package_of(context.output, toolset)),
+        package=words(package_of(context, toolset)),
         program=literal(toolset.name, "    program=", ","),
         title=literal(toolset.title, "    title=", ","),
         has_client=client is not None,
@@ -85,7 +85,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def cli_texts(toolset: Toolset, context: Context) -> CliTexts:
     """What the CLI block says beside the commands."""
     options = _options(toolset)
-    default = f"python -m {package_of(context.output, toolset)}.cli"
+    default = f"python -m {package_of(context, toolset)}.cli"
     return CliTexts(
         inline(str(options.get("program", default))),
         inline(options.get("heading", "")),

@@ -23,6 +23,7 @@ _SERVER_FIELDS = {
     "url": "url",
     "headers": "headers",
     "prefix": "prefix",
+    "tools": "tools",
     "allow": "allow",
     "restrict": "restrict",
     "clients": "clients",

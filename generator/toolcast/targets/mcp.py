@@ -67,7 +67,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     inner = "        "
     view = ServerView(
         header=header(f"{toolset.folder}/toolset.yaml"),
-        package=words(package_of(context.output, toolset)),
+        package=words(package_of(context, toolset)),
         name=literal(toolset.name),
         title=literal(toolset.title, "    title=", ","),
         version=literal(toolset.version, "    version=", ","),

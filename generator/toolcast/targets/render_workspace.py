@@ -26,6 +26,7 @@ class _Context(Renderer):
     """What a target gets; see `target.Context`."""
 
     output: str = ""
+    package: str = ""
     targets: tuple[str, ...] = ()
     server_parts: Mapping[str, str] = field(default_factory=dict)
     definition_parts: Mapping[str, DefinitionPart] = field(default_factory=dict)
@@ -70,6 +71,7 @@ def _render_toolset(
             with_black=target.with_black,
             step=step,
             output=workspace.output,
+            package=workspace.package,
             targets=tuple(one.name for one in chosen),
             server_parts={
                 one.name: one.server_part for one in chosen if one.server_part

@@ -28,6 +28,7 @@ class Context(Protocol):
 
     Attributes:
         output: the folder that the generator owns, for what a person has to type.
+        package: its dotted name, as Python imports it; see `package_of`.
         targets: the names of all targets of this toolset, in order.
         server_parts: those of them that contribute to the MCP server, each with the name
             that its module exports; see `Target.server_part`.
@@ -36,6 +37,9 @@ class Context(Protocol):
 
     @property
     def output(self) -> str: ...
+
+    @property
+    def package(self) -> str: ...
 
     @property
     def targets(self) -> tuple[str, ...]: ...
@@ -124,6 +128,6 @@ def markdown_header(toolset: Toolset) -> Code:
     return markdown.comment(f"Generated {signature(f'{toolset.folder}/')}")
 
 
-def package_of(output: str, toolset: Toolset) -> str:
-    """The dotted name of a toolset's generated package, seen from the project's root."""
-    return f"{output.replace('/', '.')}.{toolset.name}"
+def package_of(context: Context, toolset: Toolset) -> str:
+    """The dotted name of a toolset's generated package, as Python imports it."""
+    return ".".join(filter(None, (context.package, toolset.name)))

@@ -6,6 +6,7 @@ import ast
 
 from toolcast.handler_code.functions import Seen
 from toolcast.handler_code.local_names import Locals, arguments_of, last_name
+from toolcast.handler_code.string_values import texts_of
 
 from .message_calls import (
     hands_on_messages,
@@ -13,24 +14,32 @@ from .message_calls import (
     is_posting,
     sends_message,
 )
+from .tool_calls import ANY_TOOL, called_tools, names_the_method
 
 __all__ = ["SendingPlaces"]
 
 
 class SendingPlaces:
-    """The places of a function that send a message; a `Visitor` of the analysis."""
+    """The places of a function that send a message; a `Visitor` of the analysis.
+
+    Calls of tools by their names are among them: whoever asks knows which tools send one.
+    """
 
     def __init__(self) -> None:
         self.found: list[Seen] = []
         # Those among whose arguments the present place is, from without to within.
         self._calls: list[ast.Call] = []
-        self._addresses: set[str] = set()
+        self._speaks_mcp = False
 
     def name(self, node: ast.expr, local: Locals) -> None:
         """`client.agents.messages.create`, called or not."""
+        if local.followed(node) is None:  # The package's own functions are followed.
+            self._chain(node, local)
+
+    def _chain(self, node: ast.expr, local: Locals) -> None:
         chain = local.chain(node)
-        if chain is None or local.followed(node) is not None:
-            return  # The package's own functions are followed.
+        if chain is None:
+            return
         root = chain.root
         package = root.name if root is not None and root.kind == "external" else ""
         is_handed_on = hands_on_messages(chain.names) and self._is_argument(node)
@@ -38,40 +47,60 @@ class SendingPlaces:
             self._add(node)
 
     def call(self, node: ast.Call, local: Locals) -> None:
-        """`getattr(messages, "create")`, and calls that are given an address by its name."""
+        """A call that sends by the name of what it gets, by an address, or by a tool."""
         self._calls.append(node)
-        if last_name(node.func) == "getattr" and len(node.args) >= 2:
-            name = local.text(node.args[1])
-            if name is not None:
-                made = ast.Attribute(node.args[0], name, ast.Load())
-                self.name(ast.copy_location(made, node), local)
+        if local.is_getter(node):
+            self._chain(node, local)
+        if self._is_sent_below_base(node, local):
+            self._add(node)
         for place in arguments_of(node):
-            if isinstance(place, ast.Name):
-                text = None if place.id in local.aliases else local.text(place)
-                is_one = text is not None and is_message_address(text)
-                if is_one or place.id in self._addresses:
-                    self._look_at_address(place)
+            if isinstance(place, (ast.Name, ast.Attribute)) and any(
+                is_message_address(text) for text in local.texts(place)
+            ):
+                self._look_at_address(place)
+        if local.followed(node.func) is None:
+            tools = called_tools(node, local)
+            if tools:
+                self._add(node, tools)
 
     def end_of_call(self) -> None:
         """The innermost call has ended."""
         self._calls.pop()
 
     def text(self, node: ast.expr, text: str) -> None:
-        """A text that may be the address to which messages are posted."""
+        """A text that may be the address to which messages are posted, or MCP's method."""
+        if names_the_method(text) and not self._speaks_mcp:
+            self._speaks_mcp = True
+            self._add(node, (ANY_TOOL,))
         if self._calls and is_message_address(text):
             self._look_at_address(node)
 
     def returned(self, node: ast.expr, local: Locals) -> None:
         """An address that a function gives to who knows whom."""
-        if is_message_address(local.text(node) or ""):
+        if any(is_message_address(text) for text in local.texts(node)):
             self._add(node)
 
-    def assigned(self, name: str, node: ast.expr, local: Locals) -> None:
-        """A name may be that of an address from here on."""
-        if is_message_address(local.text(node) or ""):
-            self._addresses.add(name)
-        else:
-            self._addresses.discard(name)
+    def _is_sent_below_base(self, node: ast.Call, local: Locals) -> bool:
+        """`Client(base_url=".../agents/a").post("/messages")`."""
+        function = node.func
+        if not isinstance(function, ast.Attribute):
+            return False
+        paths = [text for one in arguments_of(node) for text in local.texts(one)]
+        if not any("messages" in path for path in paths):
+            return False
+        if not is_posting(function.attr, paths):
+            return False
+        for made, place in local.calls_behind(function.value):
+            words = {keyword.arg: keyword.value for keyword in made.keywords}
+            given = words.get("base_url") or (made.args[0] if made.args else None)
+            bases = texts_of(given, local.package, place) if given is not None else ()
+            for base in bases:
+                if any(
+                    is_message_address(f"{base.rstrip('/')}/{path.lstrip('/')}")
+                    for path in paths
+                ):
+                    return True
+        return False
 
     def _look_at_address(self, node: ast.expr) -> None:
         for call in self._calls:
@@ -91,5 +120,7 @@ class SendingPlaces:
             node is place for call in self._calls[-1:] for place in arguments_of(call)
         )
 
-    def _add(self, node: ast.expr) -> None:
-        self.found.append(Seen(node.lineno, " ".join(ast.unparse(node).split())))
+    def _add(self, node: ast.expr, tools: tuple[str, ...] = ()) -> None:
+        seen = Seen(node.lineno, " ".join(ast.unparse(node).split()), tools)
+        if seen not in self.found:
+            self.found.append(seen)

@@ -9,25 +9,25 @@ from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.handler import place, way_to
 from toolcast.rules.rule import Rule, at_tool
 
-from . import facts_of, reach
+from . import LIMITS, attaches, facts_of, said, senders
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds attached tools whose handlers send a message into the agent's loop."""
+    found = senders(workspace, toolset) if attaches(toolset) else {}
     for tool in toolset.tools:
         if not facts_of(tool).get("attached"):
             continue
-        reached = reach(workspace, toolset, tool)
-        for sent in reached.noted[:1] if reached else ():
+        sent = found.get(tool.name)
+        if sent is not None:
             where = place(sent.file, sent.line)
             yield at_tool(
                 RULE,
                 tool,
                 ("letta", "attached"),
-                f"{where} sends a message into the agent's loop: `{sent.text[:80]}`"
-                f"{way_to(sent.way)}",
+                f"{where} {said(sent)}{way_to(sent.way)}",
                 "set `attached: false` and `calls_agent_loop: true`, or take another way to"
                 " the data: Letta's management API and databases are safe",
             )
@@ -40,7 +40,9 @@ RULE = Rule(
     why=(
         "The agent's turn waits for the tool, and the tool waits for a turn of the agent: it"
         " hangs, or what was said is lost from the agent's context. The handler's text is"
-        " followed through the functions of its package; nothing is imported."
+        " followed through the functions of its package; nothing is imported. A call of another"
+        " tool counts that leads there: by the registry, a LangChain wrapper or a client of MCP."
+        + LIMITS
     ),
     bad="""\
 letta: {attached: true}

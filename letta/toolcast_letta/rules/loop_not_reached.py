@@ -8,24 +8,25 @@ from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.rule import Rule, at_tool
 
-from . import facts_of, reach
+from . import facts_of, reach, senders
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools that are said to call the agent's loop and are not seen to."""
-    for tool in toolset.tools:
-        if facts_of(tool).get("calls_agent_loop"):
-            reached = reach(workspace, toolset, tool)
-            if reached is not None and not reached.noted and not reached.unread:
-                yield at_tool(
-                    RULE,
-                    tool,
-                    ("letta", "calls_agent_loop"),
-                    f"the handler of `{tool.name}` is not seen to send the agent a message",
-                    "remove it if that is past; it forbids the tool's attachment",
-                )
+    looping = [tool for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")]
+    found = senders(workspace, toolset) if looping else {}
+    for tool in looping:
+        reached = reach(workspace, toolset, tool)
+        if reached is not None and tool.name not in found and not reached.unread:
+            yield at_tool(
+                RULE,
+                tool,
+                ("letta", "calls_agent_loop"),
+                f"the handler of `{tool.name}` is not seen to send the agent a message",
+                "remove it if that is past; it forbids the tool's attachment",
+            )
 
 
 RULE = Rule(

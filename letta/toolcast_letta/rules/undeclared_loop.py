@@ -9,7 +9,7 @@ from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.handler import place, way_to
 from toolcast.rules.rule import Rule, at_tool
 
-from . import facts_of, reach
+from . import LIMITS, facts_of, said, senders
 
 __all__ = ["RULE"]
 
@@ -18,18 +18,19 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds tools beside a Letta agent that call its loop and do not say so."""
     if not any(facts_of(tool) for tool in toolset.tools):
         return
+    found = senders(workspace, toolset)
     for tool in toolset.tools:
         letta = facts_of(tool)
         if letta.get("attached") or letta.get("calls_agent_loop"):
             continue
-        reached = reach(workspace, toolset, tool)
-        for sent in reached.noted[:1] if reached else ():
+        sent = found.get(tool.name)
+        if sent is not None:
             yield at_tool(
                 RULE,
                 tool,
                 ("letta",) if letta else ("name",),
-                f"{place(sent.file, sent.line)} sends a message into the agent's loop,"
-                f" and the spec does not say so{way_to(sent.way)}",
+                f"{place(sent.file, sent.line)} {said(sent)}{way_to(sent.way)}; the spec does"
+                " not say so",
                 "add `calls_agent_loop: true` to `letta`: the server then refuses the call"
                 " when the agent itself makes it",
                 at_key=bool(letta),
@@ -42,7 +43,7 @@ RULE = Rule(
     purpose="Checks that a tool whose handler sends a message to the agent says so.",
     why=(
         "The server refuses a call that comes out of the agent's own turn, and it can only"
-        " do so for the tools of which it knows that they lead back into it."
+        " do so for the tools of which it knows that they lead back into it." + LIMITS
     ),
     bad="""\
 letta: {attached: false}

@@ -141,7 +141,10 @@ class Access:
                 raise UnknownClientError(f"the toolset has no client `{name}`")
             return None
         if name is None:
-            raise UnknownClientError("name the client that asks")
+            known = ", ".join(f"`{client}`" for client in self.clients)
+            raise UnknownClientError(
+                f"name the client that asks, `client=` one of {known}: none stands in for it"
+            )
         if name not in self.clients:
             raise UnknownClientError(f"the toolset has no client `{name}`")
         return self.clients[name]

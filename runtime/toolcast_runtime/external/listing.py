@@ -7,7 +7,7 @@ reason; the others stay.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ _MOST_VALUES = 20_000
 _MOST_LEVELS = 64
 _MOST_DESCRIPTION = 16_000
 _LONGEST_SUMMARY = 200
+_MOST_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ def take_tools(
     """
     tools: dict[str, Tool] = {}
     own_names: dict[str, str] = {}
+    listed: list[str] = []
     left_out: list[str] = []
     beyond = 0
     for definition in definitions:
@@ -62,9 +64,10 @@ def take_tools(
         if not isinstance(own, str) or not _NAME.fullmatch(own):
             left_out.append(f"`{escaped(str(own))}` is no name of a tool")
             continue
+        listed.append(own)
         if not server.takes(own):
             continue
-        name = server.prefix + own
+        name = server.name_here(own)
         problem = next(_problems(name, definition, tools, reserved), None)
         if problem is not None:
             left_out.append(f"`{own}` {problem}")
@@ -75,9 +78,25 @@ def take_tools(
             own_names[name] = own
     if beyond:
         left_out.append(f"{beyond} more than the {server.most_tools} of `max_tools`")
-    missing = [own for own in server.allow or () if own not in own_names.values()]
-    left_out += [f"`{own}` of `allow` is not there" for own in missing]
+    left_out += _missing(server, listed)
     return Listing(tools, own_names, tuple(left_out))
+
+
+def _missing(server: ExternalServer, listed: Sequence[str]) -> list[str]:
+    """What the toolset names and the server does not list, and what it lists instead."""
+    named = {own: "tools" for own in server.tools}
+    named |= {own: "allow" for own in server.allow or ()}
+    lines = [
+        f"`{own}` of `{field}` is not there"
+        for own, field in named.items()
+        if own not in listed and own not in server.restrict
+    ]
+    if lines:
+        shown = ", ".join(f"`{own}`" for own in listed[:_MOST_SHOWN]) or "nothing"
+        more = len(listed) - _MOST_SHOWN
+        rest = f" and {more} more" if more > 0 else ""
+        lines.append(f"the server lists {shown}{rest}; see `tools` and `allow`")
+    return lines
 
 
 def _problems(

@@ -34,6 +34,7 @@ class ExternalServer:
         url: the address of its streamable HTTP endpoint; None for a command.
         headers: headers of every request to the URL.
         prefix: stands before the names of its tools.
+        tools: what tools are called here, by the server's own names, without the prefix.
         allow: the only tools that are taken from it, by its own names; None for all.
         restrict: tools that are not taken from it.
         clients: the only clients that may have its tools; None for every client whose
@@ -53,6 +54,7 @@ class ExternalServer:
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""
+    tools: Mapping[str, str] = field(default_factory=dict)
     allow: tuple[str, ...] | None = None
     restrict: tuple[str, ...] = ()
     clients: tuple[str, ...] | None = None
@@ -68,10 +70,17 @@ class ExternalServer:
             return False
         return self.allow is None or name in self.allow
 
-    def may_have(self, public_name: str) -> bool:
+    def name_here(self, own: str) -> str:
+        """What callers call a tool of this name, the server's own."""
+        return self.tools.get(own, self.prefix + own)
+
+    def may_have(self, name_here: str) -> bool:
         """Whether a tool that callers know by this name could be the server's."""
-        own = public_name.removeprefix(self.prefix)
-        return public_name.startswith(self.prefix) and bool(own) and self.takes(own)
+        unmapped = name_here.removeprefix(self.prefix)
+        may_be = [own for own, name in self.tools.items() if name == name_here]
+        if name_here.startswith(self.prefix) and unmapped not in self.tools:
+            may_be.append(unmapped)
+        return any(own and self.takes(own) for own in may_be)
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,8 @@ class Folder:
         Raises:
             OSError: it is there, or cannot be written; then nothing of it stays.
         """
-        self._create(name, data, 0o666, None, durable=False)
+        with self._naming(name):
+            self._create(name, data, 0o666, None, durable=False)
 
     def write(
         self, name: str, data: bytes, *, mode: int = 0o666, durable: bool = False
@@ -190,25 +191,24 @@ class Folder:
     ) -> None:
         if like is not None:
             mode = stat.S_IMODE(like.st_mode) & 0o777
-        with self._naming(name):
-            descriptor = os.open(self._name(name), _NEW, mode, **self._at)
-            try:
-                if like is not None and hasattr(os, "fchmod"):
-                    # Only root may give a file away; anybody else owns it already.
-                    with contextlib.suppress(PermissionError):
-                        os.fchown(descriptor, like.st_uid, like.st_gid)
-                    os.fchmod(descriptor, mode)
-                written = os.write(descriptor, data)
-                while written < len(data):
-                    written += os.write(descriptor, memoryview(data)[written:])
-                if durable:
-                    os.fsync(descriptor)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    self.remove_file(name)
-                raise
-            finally:
-                os.close(descriptor)
+        descriptor = os.open(self._name(name), _NEW, mode, **self._at)
+        try:
+            if like is not None and hasattr(os, "fchmod"):
+                # Only root may give a file away; anybody else owns it already.
+                with contextlib.suppress(PermissionError):
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+                os.fchmod(descriptor, mode)
+            written = os.write(descriptor, data)
+            while written < len(data):
+                written += os.write(descriptor, memoryview(data)[written:])
+            if durable:
+                os.fsync(descriptor)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self.remove_file(name)
+            raise
+        finally:
+            os.close(descriptor)
 
     def remove_file(self, name: str) -> None:
         """Removes a file or a link."""

@@ -44,7 +44,7 @@ def read_regular(
         status = os.fstat(descriptor)
         _refuse_others(status, path, follow=follow)
         # A file may say that it has no bytes, and have some all the same.
-        each = max(status.st_size + 1, _PART)
+        each = status.st_size + 1 if status.st_size else _PART
         left, parts = most, []
         while left > 0 and (part := os.read(descriptor, min(left, each))):
             parts.append(part)

@@ -182,6 +182,121 @@ CIRCULAR = {
             url = f"{base}/v1/agents/{agent}/messages/stream"
             return httpx.post(url, json={})
         """,
+    "a method whose address comes from another": """
+        import httpx
+        class Letta:
+            base = "http://localhost:8283"
+            def _url(self, end): return f"{self.base}/v1/agents/{ID}/{end}"
+            def send_chat_message(self, text): return self._post("messages", text)
+            def tell(self, text): return httpx.post(self._url("messages"), json=text)
+        def work(): return Letta().tell("x")
+        """,
+    "a base address": """
+        import httpx
+        def work():
+            return httpx.Client(base_url=f"{base}/v1/agents/{agent}").post("/messages")
+        """,
+    "a base address, entered": """
+        import httpx
+        async def work():
+            async with httpx.AsyncClient(base_url=f"{base}/agents/{agent}/") as http:
+                return await http.post("messages/stream", json={})
+        """,
+    "a base address of a method's client": """
+        import httpx
+        class Letta:
+            def __init__(self): self.http = httpx.Client(base_url=BASE + "/agents/a")
+            def tell(self): return self.http.request("POST", "/messages")
+        def work(): return Letta().tell()
+        """,
+    "a base address that a function gives": """
+        import aiohttp
+        def session(): return aiohttp.ClientSession(f"{base}/v1/agents/{agent}/")
+        async def work(): return await session().post("messages")
+        """,
+    "a dictionary of addresses": """
+        import httpx
+        URLS = {"send": f"{BASE}/v1/agents/a/messages", "read": f"{BASE}/v1/agents/a"}
+        def work(): return httpx.post(URLS["send"])
+        """,
+    "an address out of a dictionary, by get": """
+        import httpx
+        URLS = dict(send=BASE + "/v1/agents/a/messages")
+        def work(): return httpx.post(URLS.get("send"))
+        """,
+    "attrgetter": """
+        from operator import attrgetter
+        def work(): return attrgetter("agents.messages.create")(client)("a")
+        """,
+    "attrgetter by name": """
+        import operator
+        send = operator.attrgetter("messages.create")
+        def work(): return send(client.agents)("a")
+        """,
+    "methodcaller": """
+        from operator import methodcaller
+        def work(): return methodcaller("create", "a")(client.agents.messages)
+        """,
+    "nested getattr": """
+        def work(): return getattr(getattr(client.agents, "messages"), "create")("a")
+        """,
+    "getattr all the way": """
+        def work():
+            return getattr(getattr(getattr(client, "agents"), "mess" + "ages"), "create")()
+        """,
+    "getattr of a constant": """
+        HOW = "create"
+        def work(): return getattr(client.agents.messages, HOW)("a")
+        """,
+    "__getattribute__": """
+        def work(): return client.agents.messages.__getattribute__("create")("a")
+        """,
+    "an address that is joined": """
+        import httpx
+        def work(): return httpx.post("/".join([BASE, "v1", "agents", ID, "messages"]))
+        """,
+    "an address that is divided": """
+        import httpx
+        from yarl import URL
+        def work(): return httpx.post(URL(BASE) / "v1" / "agents" / ID / "messages")
+        """,
+    "an address that is added to": """
+        import httpx
+        def work():
+            url = f"{BASE}/v1/agents/{ID}"
+            url += "/messages"
+            return httpx.post(url)
+        """,
+    "an address that is replaced in": """
+        import httpx
+        PATH = "/v1/agents/AGENT/messages"
+        def work(): return httpx.post(BASE + PATH.replace("AGENT", agent))
+        """,
+    "one of two addresses": """
+        import httpx
+        def work(quiet=False):
+            url = f"{BASE}/agents/a/blocks" if quiet else f"{BASE}/agents/a/messages"
+            return httpx.post(url)
+        """,
+    "addresses in a loop": """
+        import httpx
+        def work():
+            for end in ("blocks", "messages"): httpx.post(f"{BASE}/agents/{ID}/{end}")
+        """,
+    "an address that urljoin makes": """
+        import httpx
+        from urllib.parse import urljoin
+        def work(): return httpx.post(urljoin(f"{BASE}/v1/agents/{ID}/", "messages"))
+        """,
+    "an address in an attribute": """
+        import httpx
+        class Settings: send = f"{BASE}/v1/agents/{ID}/messages"
+        def work(): return httpx.post(Settings.send)
+        """,
+    "a program": """
+        import subprocess
+        def work(): return subprocess.run(["curl", "-d", "x", f"{B}/agents/{ID}/messages"])
+        """,
     "urllib": """
         from urllib.request import Request, urlopen
         def work(): return urlopen(Request(f"{base}/v1/agents/a/messages", data=b""))

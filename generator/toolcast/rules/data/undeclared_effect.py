@@ -41,7 +41,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 RULE = Rule(
     id="data/undeclared-effect",
-    severity=Severity.WARNING,
+    severity=Severity.ERROR,
     purpose="Checks that a handler that writes or deletes rows is said to.",
     why=(
         "Who may call a tool is decided by what it does. One that was said to read was given"

@@ -43,7 +43,8 @@ RULE = Rule(
     purpose="Checks that handlers query no table that their specs do not name.",
     why=(
         "Two tables of one shape hold two histories. A tool that queried the wrong one gave"
-        " answers that looked right, from conversations that nobody had meant."
+        " answers that looked right, from conversations that nobody had meant. A table whose"
+        " name is data when the code runs, a parameter of a helper for one, cannot be seen."
     ),
     bad="""\
 data: {pool: ledger, reads: [notes]}

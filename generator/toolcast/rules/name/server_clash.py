@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
+from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
+from ...reading.tree import Path
 from ..rule import Rule, at_toolset
 
 __all__ = ["RULE"]
@@ -19,17 +21,18 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             owners.setdefault(former, f"a former name of `{tool.name}`")
     prefixes: dict[str, str] = {}
     for server in toolset.mcp_servers:
-        for index, own in enumerate(server.allow or ()):
-            name = server.prefix + own
-            if own in server.restrict:
+        for path, own in _named(server):
+            name = server.name_here(own)
+            if not server.takes(own):
                 continue
             if name in owners:
                 yield at_toolset(
                     RULE,
                     toolset,
-                    ("mcp_servers", server.name, "allow", index),
+                    ("mcp_servers", server.name, *path),
                     f"`{name}` of `{server.name}` is {owners[name]} already, which wins",
-                    "give the server a `prefix`, or leave the tool out",
+                    "give the server a `prefix`, its tool another name in `tools`, or leave"
+                    " it out",
                 )
             owners.setdefault(name, f"a tool of `{server.name}`")
         other = prefixes.setdefault(server.prefix, server.name)
@@ -41,6 +44,15 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 f"`{server.name}` and `{other}` have the same prefix `{server.prefix}`",
                 "give each its own: of two tools with one name, only the first is offered",
             )
+
+
+def _named(server: McpServer) -> Iterator[tuple[Path, str]]:
+    """The tools of a server that the toolset names, with the place: each once."""
+    for own in server.tools:
+        yield ("tools", own), own
+    for index, own in enumerate(server.allow or ()):
+        if own not in server.tools:
+            yield ("allow", index), own
 
 
 RULE = Rule(

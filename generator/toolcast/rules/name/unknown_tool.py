@@ -92,7 +92,7 @@ def _known(toolset: Toolset, workspace: Workspace) -> Iterator[str]:
             yield from map(str.casefold, (tool.name, *tool.renamed_from))
     for server in toolset.mcp_servers:
         yield from map(str.casefold, server.declared_names)
-        yield from map(str.casefold, server.allow or ())
+        yield from map(str.casefold, (*(server.allow or ()), *server.tools))
     yield toolset.name.casefold()
     yield from map(str.casefold, toolset.reserved_names)
     values: list[Any] = [

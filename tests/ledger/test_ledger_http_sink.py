@@ -1,0 +1,259 @@
+"""The sink that posts rows, against real endpoints that fail in every way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.ledger import HttpSink, LedgerError, Record
+
+ROOT = Path(__file__).parents[2]
+
+
+class Endpoint:
+    """What was posted, and what is answered, by the call's id or to all."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.statuses: dict[str, int] = {}
+        self.status = 200
+        self.url = ""
+
+    def ids(self) -> list[str]:
+        return [row["id"] for row in self.rows]
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    state = Endpoint()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            row = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            status = state.statuses.get(row["id"], state.status)
+            if status == 200:
+                state.rows.append({**row, "path": self.path})
+                state.headers.append({k.lower(): v for k, v in self.headers.items()})
+            self.send_response(status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Keeps the test's output clean."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
+        listener.daemon_threads = True
+        threading.Thread(
+            target=listener.serve_forever, args=(0.01,), daemon=True
+        ).start()
+        state.url = f"http://127.0.0.1:{listener.server_port}/sync/tool"
+        yield state
+        listener.shutdown()
+
+
+def record(id: str, **more: Any) -> Record:
+    given = {"toolset": "toy", "tool": "echo", "client": "internal", **more}
+    return Record(
+        id=id, started="2026-03-29T09:00:00.000000+00:00", arguments={"a": 1}, **given
+    )
+
+
+def ended(id: str, **more: Any) -> Record:
+    return record(id, **{"outcome": "ok", "result": {"b": "ü"}, "seconds": 0.5, **more})
+
+
+async def until(holds: Callable[[], bool], seconds: float = 15.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not happen"
+        await asyncio.sleep(0.02)
+
+
+async def test_a_call_is_posted_once_it_has_ended(
+    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SINK_HOST", endpoint.url.removesuffix("/sync/tool"))
+    monkeypatch.setenv("SINK_TOKEN", "hunter2")
+    sink = HttpSink(
+        "${SINK_HOST}/sync/tool",
+        outbox=tmp_path / "outbox.sqlite3",
+        headers={"Authorization": "Bearer ${SINK_TOKEN}"},
+    )
+    running = record("1")
+    await sink.write(running)
+    await sink.write(ended("1"))
+    await sink.write(ended("2", outcome="error", result=None, error="no"))
+    await sink.close()
+    assert endpoint.rows[0] == {
+        "id": "1",
+        "toolset": "toy",
+        "tool": "echo",
+        "client": "internal",
+        "started": running.started,
+        "arguments": {"a": 1},
+        "outcome": "ok",
+        "result": {"b": "ü"},
+        "error": None,
+        "seconds": 0.5,
+        "path": "/sync/tool",
+    }
+    assert (endpoint.rows[1]["outcome"], endpoint.rows[1]["error"]) == ("error", "no")
+    assert endpoint.headers[0]["authorization"] == "Bearer hunter2"
+    assert [one["idempotency-key"] for one in endpoint.headers] == ["1", "2"]
+    assert sink.waiting() == 0
+    assert (tmp_path / "outbox.sqlite3").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("status", [302, 401, 404, 429, 500, 503])
+async def test_what_is_not_accepted_waits_and_is_posted_in_order(
+    status: int, endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoint.status = status
+    sink = HttpSink(endpoint.url, outbox=tmp_path / "outbox.sqlite3")
+    for number in range(3):
+        await sink.write(ended(str(number)))
+    await until(lambda: f"it answers with status {status}" in caplog.text)
+    assert (endpoint.rows, sink.waiting()) == ([], 3)
+    endpoint.status = 200
+    await until(lambda: len(endpoint.rows) == 3)
+    assert endpoint.ids() == ["0", "1", "2"]
+    assert caplog.text.count("the sink takes no rows") == 1
+
+
+async def test_nobody_there_costs_no_call_and_no_row(
+    endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    outbox = tmp_path / "outbox.sqlite3"
+    gone = HttpSink("http://127.0.0.1:9/sync/tool", outbox=outbox)
+    begin = time.monotonic()
+    await gone.write(ended("1"))
+    assert time.monotonic() - begin < 5
+    await until(lambda: "which wait: ConnectError" in caplog.text)
+    # The next process finds what this one could not post.
+    later = HttpSink(endpoint.url, outbox=outbox)
+    await later.write(ended("2"))
+    await until(lambda: sorted(endpoint.ids()) == ["1", "2"])
+
+
+async def test_a_row_that_is_refused_stays_and_holds_up_no_other(
+    endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+    endpoint.statuses = {"1": 422}
+    sink = HttpSink(endpoint.url, outbox=tmp_path / "outbox.sqlite3")
+    for number in range(3):
+        await sink.write(ended(str(number)))
+    await sink.close()
+    assert endpoint.ids() == ["0", "2"]
+    assert sink.waiting() == 1
+    assert "the sink refuses call 1 with status 422; it stays in" in caplog.text
+
+
+async def test_an_outbox_that_is_full_takes_no_more(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.status = 503
+    sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3", most_waiting=2)
+    await sink.write(ended("1"))
+    await sink.write(ended("2"))
+    with pytest.raises(LedgerError, match="2 rows wait in"):
+        await sink.write(ended("3"))
+    endpoint.status = 200
+    await until(lambda: len(endpoint.rows) == 2)
+    await sink.write(ended("3"))
+    await until(lambda: endpoint.ids() == ["1", "2", "3"])
+
+
+async def test_several_sinks_of_one_outbox_post_each_row_once(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    outbox = tmp_path / "outbox.sqlite3"
+    sinks = [HttpSink(endpoint.url, outbox=outbox) for _ in range(3)]
+    for number in range(60):
+        await sinks[number % 3].write(ended(f"{number:02}"))
+    await sinks[0].close()
+    assert sorted(endpoint.ids()) == [f"{number:02}" for number in range(60)]
+
+
+CHILD = """
+import asyncio, sys
+from pathlib import Path
+from tests.ledger.test_ledger_http_sink import ended
+from toolcast_runtime.ledger import HttpSink
+
+async def main():
+    sink = HttpSink("http://127.0.0.1:9/", outbox=Path(sys.argv[1]), timeout=1.0)
+    for number in range(20):
+        await sink.write(ended(f"{number:02}"))
+    print("written", flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_killed_process_loses_no_row(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    outbox = tmp_path / "outbox.sqlite3"
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(outbox)], cwd=ROOT, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"written\n"
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    sink = HttpSink(endpoint.url, outbox=outbox, timeout=0.1)
+    await sink.write(ended("99"))
+    await until(lambda: len(endpoint.rows) == 21)
+    assert sorted(endpoint.ids()) == [*(f"{n:02}" for n in range(20)), "99"]
+
+
+async def test_a_toolset_posts_its_calls_through_a_sink_of_its_handlers(
+    endpoint: Endpoint, make_project: Callable[..., Any]
+) -> None:
+    project = make_project(
+        {
+            "echo": "summary: Repeats a text.\nparameters: {type: object}\n"
+            "handler: handlers.toy:echo\npersistent: true\n"
+        },
+        toolset="ledger: {sink: 'handlers.toy:record'}\ntargets: {registry: {}}\n",
+        handlers=(
+            "from pathlib import Path\n\n"
+            "from toolcast_runtime.ledger import HttpSink\n\n"
+            f"SINK = HttpSink({endpoint.url!r}, outbox=Path('outbox.sqlite3'))\n\n\n"
+            "async def record(record):\n    await SINK.write(record)\n\n\n"
+            "def echo():\n    return {'said': 'hello'}\n"
+        ),
+    )
+    project.generate()
+    script = (
+        "import asyncio\n"
+        "from generated.toy.registry import call_tool_sync\n"
+        "from handlers.toy import SINK\n"
+        "print(call_tool_sync('echo', {}).result)\n"
+        "asyncio.run(SINK.close())\n"
+    )
+    ran = project.run("-c", script)
+    assert ran.stdout == "{'said': 'hello'}\n", ran.stderr
+    [row] = endpoint.rows
+    assert (row["tool"], row["outcome"], row["result"]) == (
+        "echo",
+        "ok",
+        {"said": "hello"},
+    )

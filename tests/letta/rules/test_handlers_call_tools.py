@@ -1,0 +1,122 @@
+"""A handler that calls a circular tool by its name sends the message itself."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.rules.layout import findings_of, lay_out
+
+CALLING_TOOLS = {
+    "the generated registry": """
+        from generated.example.registry import call_tool_sync
+        def work(): return call_tool_sync("tell", {"text": "x"})
+        """,
+    "its async function": """
+        from generated.example import registry
+        async def work(): return await registry.call_tool("tell", {}, client="x")
+        """,
+    "its object": """
+        from generated.example.registry import REGISTRY
+        async def work(): return await REGISTRY.call_tool(name="tell", arguments={})
+        """,
+    "a former name": """
+        from generated.example.registry import call_tool_sync as do
+        from generated.example.registry import call_tool_sync
+        def work(): return call_tool_sync("say", {})
+        """,
+    "a name in a constant": """
+        from generated.example.registry import call_tool_sync
+        TOOL = "tell"
+        def work(): return call_tool_sync(TOOL, {})
+        """,
+    "a name that is not known": """
+        from generated.example.registry import call_tool_sync
+        def work(name="x"): return call_tool_sync(name, {})
+        """,
+    "a tool that is looked up": """
+        from generated.example.registry import get_tool
+        def work():
+            tool = get_tool("tell")
+            return tool.call({"text": "x"})
+        """,
+    "a LangChain wrapper": """
+        from generated.example.langchain_tools import get_langchain_tool
+        def work(): return get_langchain_tool("tell").invoke({"text": "x"})
+        """,
+    "a LangChain wrapper that is handed on": """
+        from generated.example.langchain_tools import get_langchain_tool
+        def work(): return agent.run(tools=[get_langchain_tool("tell")])
+        """,
+    "a client of MCP": """
+        from mcp import ClientSession
+        async def work():
+            async with ClientSession(*streams) as session:
+                return await session.call_tool("tell", {"text": "x"})
+        """,
+    "MCP by hand": """
+        import httpx
+        def work():
+            return httpx.post(URL, json={"method": "tools/call", "params": {"name": "tell"}})
+        """,
+    "a helper": """
+        from .calling import tell
+        def work(): return tell()
+        """,
+    "another tool that calls it": """
+        from generated.example.registry import call_tool_sync
+        def work(): return call_tool_sync("relay", {})
+        """,
+}
+NOT_CALLING_THEM = {
+    "another tool": """
+        from generated.example.registry import call_tool_sync
+        def work(): return call_tool_sync("note", {})
+        """,
+    "its summary": """
+        from generated.example.registry import get_tool
+        def work(): return get_tool("tell").summary
+        """,
+    "its name": """
+        def work(): return "use tell later"
+        """,
+}
+AROUND = """\
+letta: {attached: true}
+handler: handlers.work:work
+# tell.yaml
+renamed_from: [say]
+letta: {attached: false, calls_agent_loop: true}
+handler: handlers.asking:ask
+parameters: {type: object, properties: {text: {type: string}}, required: [text]}
+# relay.yaml
+letta: {attached: false, calls_agent_loop: true}
+handler: handlers.calling:tell
+# handlers/__init__.py
+# handlers/asking.py
+from letta_client import Letta
+def ask(text): return Letta().agents.messages.create("agent-1", input=text)
+# handlers/calling.py
+from generated.example.registry import call_tool_sync
+def tell(): return call_tool_sync("tell", {"text": "x"})
+"""
+
+
+def rules_of(tmp_path: Path, code: str) -> set[str]:
+    """The rules of Letta that find something in an attached tool beside two circular ones."""
+    example = f"{AROUND}# handlers/work.py\n{textwrap.dedent(code)}"
+    lay_out(example, tmp_path, "letta")
+    found = {finding.rule for finding in findings_of(tmp_path)}
+    return {rule for rule in found if "handler" in rule or "loop" in rule}
+
+
+@pytest.mark.parametrize("code", CALLING_TOOLS.values(), ids=CALLING_TOOLS)
+def test_a_call_of_a_circular_tool_is_found(code: str, tmp_path: Path) -> None:
+    assert rules_of(tmp_path, code) == {"letta/circular-handler"}
+
+
+@pytest.mark.parametrize("code", NOT_CALLING_THEM.values(), ids=NOT_CALLING_THEM)
+def test_a_call_of_another_tool_is_let_be(code: str, tmp_path: Path) -> None:
+    assert rules_of(tmp_path, code) == set()
