@@ -18,6 +18,7 @@ from .settings import LettaAgent
 __all__ = ["ToolRunbook", "ToolsetRunbook", "tool_runbook", "toolset_runbook"]
 
 _PLAN = "letta.plan.json"
+_BLOCKS = "letta.blocks.json"
 
 
 class ForbiddenView(NamedTuple):
@@ -36,6 +37,8 @@ class AgentView(NamedTuple):
     id_env: Code
     has_expects: bool
     expects: Code
+    has_blocks: bool
+    blocks: Code
     forbids: Sequence[ForbiddenView]
 
 
@@ -45,11 +48,17 @@ class ToolsetRunbook(NamedTuple):
     header: Code
     name: Code
     folder: Code
+    generate: Code
+    deploy: Code
     plan: Code
     apply: Code
     verify: Code
     pages: Code
+    preview: Code
     rollback: Code
+    has_blocks: bool
+    show_blocks: Code
+    write_blocks: Code
     has_url_env: bool
     url_env: Code
     has_url: bool
@@ -95,15 +104,25 @@ class ToolRunbook(NamedTuple):
     stays_out_of_loop: bool
     has_tables: bool
     tables: Code
+    verify_first: Code
     generate: Code
+    deploy: Code
     plan: Code
     verify: Code
+    has_blocks: bool
+    show_blocks: Code
+    write_blocks: Code
     has_turn: bool
     turn: Code
+    is_approved: bool
 
 
-def toolset_runbook(toolset: Toolset) -> ToolsetRunbook:
-    """The page of a toolset; nothing in it changes with a tool."""
+def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
+    """The page of a toolset; nothing in it changes with a tool.
+
+    Args:
+        package: the dotted name of its generated package.
+    """
     settings = settings_of(toolset)
     server = settings.server
     name = inline(toolset.name)
@@ -111,13 +130,17 @@ def toolset_runbook(toolset: Toolset) -> ToolsetRunbook:
         header=markdown_header(toolset),
         name=name,
         folder=span(toolset.folder),
+        generate=_GENERATE,
+        deploy=_deploy(package),
         plan=_commands(_letta("plan", toolset, f" --out {_PLAN}")),
         apply=_commands(_letta("apply", toolset, f" {_PLAN}")),
         verify=_commands(_letta("verify", toolset)),
-        pages=_commands(
-            _letta("runbook", toolset), _letta("runbook", toolset, " TOOL")
-        ),
+        pages=_commands(_letta("runbook", toolset)),
+        preview=_commands(_letta("rollback", toolset, " --dry-run")),
         rollback=_commands(_letta("rollback", toolset)),
+        has_blocks=_has_blocks(toolset),
+        show_blocks=_show_blocks(toolset),
+        write_blocks=_write_blocks(toolset),
         has_url_env=server.url_env is not None,
         url_env=span(server.url_env or ""),
         has_url=server.url is not None,
@@ -133,6 +156,7 @@ def toolset_runbook(toolset: Toolset) -> ToolsetRunbook:
                 f"# Runbook: the tools of {name} in Letta",
                 "## Add, change or remove a tool",
                 "## The tools",
+                *(["## The agents' memory blocks"] if _has_blocks(toolset) else []),
                 "## When something went wrong",
                 "## Settings",
                 "## Agents",
@@ -150,6 +174,8 @@ def _agent(agent: LettaAgent) -> AgentView:
         id_env=span(agent.id_env or ""),
         has_expects=bool(agent.expects),
         expects=_spans(sorted(agent.expects)),
+        has_blocks=bool(agent.blocks),
+        blocks=_spans([block.label for block in agent.blocks]),
         forbids=[
             ForbiddenView(span(name), inline(_one_line(reason)))
             for name, reason in sorted(agent.forbids.items())
@@ -157,8 +183,12 @@ def _agent(agent: LettaAgent) -> AgentView:
     )
 
 
-def tool_runbook(toolset: Toolset, tool: ToolSpec) -> ToolRunbook:
-    """The page of a tool."""
+def tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
+    """The page of a tool.
+
+    Args:
+        package: the dotted name of the toolset's generated package.
+    """
     part = tool_part(toolset, tool)
     is_attached = bool(part.get("attached"))
     data = tool.data or {}
@@ -166,7 +196,11 @@ def tool_runbook(toolset: Toolset, tool: ToolSpec) -> ToolRunbook:
     tables = list(dict.fromkeys([*tables, *data.get("destroys", ())]))
     agents = [agent.name for agent in settings_of(toolset).agents]
     plan = _letta("plan", toolset, f" --out {_PLAN}")
-    only = f" --tool {word(tool.name)}" if is_attached else ""
+    name, is_approved = word(tool.name), bool(part.get("requires_approval"))
+    is_called = is_attached and bool(tool.examples)
+    changing = " --call-changing" if changes_data(tool) or is_approved else ""
+    only = f" --tool {name}{changing}" if is_called else " --no-calls"
+    turn = f" --no-calls --turn {name}{changing}"
     return ToolRunbook(
         name=span(tool.name),
         summary=block(tool.summary),
@@ -197,11 +231,17 @@ def tool_runbook(toolset: Toolset, tool: ToolSpec) -> ToolRunbook:
         stays_out_of_loop=not part.get("calls_agent_loop"),
         has_tables=bool(data.get("pool") and tables),
         tables=_spans(tables),
-        generate=_commands("make generate", "make check"),
+        verify_first=_commands(_letta("verify", toolset)),
+        generate=_GENERATE,
+        deploy=_deploy(package),
         plan=_commands(plan, _letta("apply", toolset, f" {_PLAN}")),
         verify=_commands(_letta("verify", toolset, only)),
-        has_turn=is_attached and bool(tool.examples),
-        turn=_commands(_letta("verify", toolset, f" --turn {word(tool.name)}")),
+        has_blocks=_has_blocks(toolset),
+        show_blocks=_show_blocks(toolset),
+        write_blocks=_write_blocks(toolset),
+        has_turn=is_called and not is_approved,
+        turn=_commands(_letta("verify", toolset, turn)),
+        is_approved=is_attached and is_approved,
     )
 
 
@@ -210,7 +250,28 @@ def _commands(*lines: str) -> Code:
 
 
 def _letta(verb: str, toolset: Toolset, rest: str = "") -> str:
-    return f"toolcast letta {verb} --toolset {toolset.name}{rest}"
+    return f".venv/bin/toolcast letta {verb} --toolset {toolset.name}{rest}"
+
+
+def _deploy(package: str) -> Code:
+    """One process over HTTP; a platform says host and port by its environment."""
+    place = '--host "${HOST:-127.0.0.1}" --port "${PORT:-8000}"'
+    return _commands(f".venv/bin/python -m {package}.mcp_server --http {place}")
+
+
+def _has_blocks(toolset: Toolset) -> bool:
+    return any(agent.blocks for agent in settings_of(toolset).agents)
+
+
+def _show_blocks(toolset: Toolset) -> Code:
+    return _commands(_letta("blocks", toolset, f" --out {_BLOCKS}"))
+
+
+def _write_blocks(toolset: Toolset) -> Code:
+    return _commands(_letta("blocks", toolset, f" --write {_BLOCKS}"))
+
+
+_GENERATE = _commands("make generate", "make check")
 
 
 def _spans(names: Sequence[str]) -> Code:

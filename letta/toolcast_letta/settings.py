@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["LettaAgent", "LettaServer", "LettaSettings", "bind_letta"]
+__all__ = ["LettaAgent", "LettaBlock", "LettaServer", "LettaSettings", "bind_letta"]
 
 
 class LettaServer(NamedTuple):
@@ -22,6 +22,13 @@ class LettaServer(NamedTuple):
     client: str | None = None
 
 
+class LettaBlock(NamedTuple):
+    """A memory block of an agent, and what the specs say in it: `tools` or `data`."""
+
+    label: str
+    content: str
+
+
 @dataclass(frozen=True)
 class LettaAgent:
     """One agent.
@@ -33,6 +40,7 @@ class LettaAgent:
         expects: tools of others that it must have.
         ends_turn: those of `expects` that end its turn.
         forbids: tools that it must not have, with the reason.
+        blocks: its memory blocks that the specs have a part in.
     """
 
     name: str
@@ -42,6 +50,7 @@ class LettaAgent:
     expects: tuple[str, ...] = ()
     ends_turn: tuple[str, ...] = ()
     forbids: Mapping[str, str] = field(default_factory=dict)
+    blocks: tuple[LettaBlock, ...] = ()
 
 
 class LettaSettings(NamedTuple):
@@ -51,6 +60,7 @@ class LettaSettings(NamedTuple):
     agents: tuple[LettaAgent, ...]
     backend: str = "v1"
     on_start: bool = False
+    on_start_patience: float = 120.0
 
 
 def bind_letta(value: Mapping[str, Any], toolset: str) -> LettaSettings:
@@ -60,6 +70,7 @@ def bind_letta(value: Mapping[str, Any], toolset: str) -> LettaSettings:
         tuple(_agent(name, body) for name, body in value["agents"].items()),
         value.get("backend", "v1"),
         value.get("on_start", False),
+        float(value.get("on_start_patience", 120)),
     )
 
 
@@ -71,4 +82,5 @@ def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
         expects=tuple(body.get("expects", ())),
         ends_turn=tuple(body.get("ends_turn", ())),
         forbids={entry["name"]: entry["reason"] for entry in body.get("forbids", ())},
+        blocks=tuple(LettaBlock(**entry) for entry in body.get("blocks", ())),
     )

@@ -10,7 +10,7 @@ from toolcast.encoders.code import Code
 from toolcast.encoders.python import literal, words
 from toolcast.model.model import Toolset
 from toolcast.rendering.output_shape import PythonShape
-from toolcast.targets.target import Context, Target, header
+from toolcast.targets.target import Context, Target, header, package_of
 
 from .config import settings_of, tool_part
 from .runbook import toolset_runbook
@@ -49,6 +49,7 @@ class LettaView(NamedTuple):
     toolset: Code
     backend: Code
     on_start: Code
+    on_start_patience: Code
     server: ServerView
     agents: Sequence[AgentView]
     shape: PythonShape = PythonShape(
@@ -73,13 +74,15 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         toolset=literal(toolset.name, "    name=", ","),
         backend=literal(settings.backend),
         on_start=literal(settings.on_start),
+        on_start_patience=literal(settings.on_start_patience),
         server=_server(settings.server),
         agents=[_agent(agent) for agent in settings.agents],
     )
     return {
         "letta.py": context.render("letta/letta.py.jinja", view),
         "runbook.md": context.render(
-            "letta/runbook.md.jinja", toolset_runbook(toolset)
+            "letta/runbook.md.jinja",
+            toolset_runbook(toolset, package_of(context.output, toolset)),
         ),
     }
 

@@ -217,3 +217,42 @@ def test_help_imports_no_library(toy: Any) -> None:
     )
     ran = toy.project.run("-c", program)
     assert ran.returncode == 0, ran.stderr
+
+
+def test_a_rollback_is_shown_before_it_is_done(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    run("apply", "--yes")
+    names = toy.names()
+    shown = run("rollback", "--dry-run")
+    assert shown.exit_code == 0
+    assert "    - tool search_notes\n" in shown.output
+    assert "Nothing was changed; this goes back to " in shown.output
+    assert toy.names() == names
+    value = json.loads(run("rollback", "--dry-run", "--format", "json").stdout)
+    assert "- tool search_notes" in value["agents"][0]["changes"]
+
+
+def test_an_agent_that_the_specs_do_not_have_is_not_rolled_back(
+    run: Callable[..., Result], toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("apply", "--yes")
+    other = toy.world.create_agent({"name": "other", "agent_type": "memgpt_v2_agent"})
+    monkeypatch.setenv("TOY_AGENT_ID", other.id)
+    before = toy.names()
+    result = run("rollback")
+    assert result.exit_code == 2
+    assert "which the specs do not have" in result.output
+    assert toy.names() == before
+
+
+def test_a_reason_over_several_lines_is_refused_once(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    run("plan", "--out", "p.json")
+    toy.world.attach(toy.agent, toy.world.tool_named("run_code"))
+    toy.agent.tool_rules = []
+    result = run("apply", "p.json")
+    assert result.exit_code == 1
+    assert result.output.count("refused: ") == 1
+    assert "\n  plan again\n" in result.output

@@ -21,7 +21,7 @@ from toolcast.commands.options import project_option
 from .backends import BACKENDS
 
 if TYPE_CHECKING:
-    from toolcast.model.model import Toolset
+    from toolcast.model.model import Toolset, Workspace
 
     from .backends import LettaRequest
 
@@ -256,6 +256,33 @@ def rollback(baseline: str | None, dry_run: bool, restore: Names, **given: Any) 
 
 
 @command.command()
+@_with(*_SHARED)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Save what is shown, for review and for --write.",
+)
+@click.option(
+    "--write",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write exactly what --out saved.",
+)
+def blocks(out: Path | None, write: Path | None, **given: Any) -> None:
+    """Show what the specs say in the agents' memory blocks; with --write, write it.
+
+    Only the part between the toolset's marks changes; what the agent wrote itself stays. It
+    stops when a block has changed since it was shown.
+    """
+    from . import operations
+
+    if out is not None and write is not None:
+        fail("--out shows and saves, --write writes what was saved: one at a time")
+    sys.exit(operations.blocks(_request(**given), out, write))
+
+
+@command.command()
 @click.argument("tool", required=False)
 @project_option
 @click.option("--toolset", metavar="NAME", help="Needed where there are several.")
@@ -266,8 +293,11 @@ def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
 
     from .runbook import tool_list, tool_page
 
-    chosen = chosen_toolset(project_root(project), toolset)
-    text = tool_list(chosen) if tool is None else tool_page(chosen, tool)
+    workspace, chosen = _chosen(project_root(project), toolset)
+    if tool is None:
+        text: str | None = tool_list(chosen)
+    else:
+        text = tool_page(chosen, tool, workspace.output)
     if text is None:
         meant = did_you_mean(str(tool), [one.name for one in chosen.tools])
         help_ = f"\n  help: {meant}" if meant else ""
@@ -294,7 +324,7 @@ def _request(
     from .backends import LettaRequest
 
     root = project_root(project)
-    chosen = chosen_toolset(root, toolset)
+    _, chosen = _chosen(root, toolset)
     return LettaRequest(
         toolset=chosen,
         kind=kind or settings_of(chosen).backend,
@@ -308,8 +338,8 @@ def _request(
     )
 
 
-def chosen_toolset(root: str, name: str | None) -> Toolset:
-    """The toolset of a name, or the only one that has a `letta`.
+def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
+    """The toolset of a name, or the only one that has a `letta`, with its workspace.
 
     Ends the program with the findings of the specs where they have errors.
     """
@@ -340,4 +370,4 @@ def chosen_toolset(root: str, name: str | None) -> Toolset:
             f"no toolset `{name}` has a `letta`\n  help: "
             + (did_you_mean(name, list(sets)) or f"there is {', '.join(sets)}")
         )
-    return sets[name]
+    return loaded.workspace, sets[name]

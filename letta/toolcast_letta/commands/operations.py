@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +14,7 @@ import click
 
 from toolcast.commands.exit_codes import CLEAN, FINDINGS, USAGE, fail
 
+from ..config import settings_of
 from .backends import LettaRequest, backend_of, desired_by, server_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..state.baseline import Baseline
     from ..v1.undoing import Undo
 
-__all__ = ["apply", "plan", "rollback", "verify"]
+__all__ = ["apply", "blocks", "plan", "rollback", "verify"]
 
 Result = TypeVar("Result")
 
@@ -117,6 +118,7 @@ def verify(request: LettaRequest, calls: Calls) -> int:
     desired, backend = _connected(request)
     try:
         found = _asked(lambda: verify_it(backend, desired, calls))
+        found = replace(found, blocks=_asked(lambda: _wrong_blocks(request, desired)))
     except (MissingSetting, BaselineError) as error:
         fail(str(error))
     if request.as_json:
@@ -124,6 +126,76 @@ def verify(request: LettaRequest, calls: Calls) -> int:
     else:
         _print(verification_text(found))
     return CLEAN if found.is_success else FINDINGS
+
+
+def _wrong_blocks(request: LettaRequest, desired: DesiredState) -> tuple[str, ...]:
+    """Memory blocks that are not as the specs say, a line each."""
+    from ..blocks.block_changes import BlockError, block_changes
+
+    settings = settings_of(request.toolset)
+    if request.kind != "v1" or not any(agent.blocks for agent in settings.agents):
+        return ()
+    api = server_of(request, desired)
+    try:
+        changes = block_changes(api, request.toolset, settings, desired)
+    except BlockError as error:
+        return tuple(str(error).split("\n"))
+    return tuple(
+        f"the block `{one.label}` of {one.agent} is not as the specs say:"
+        " `toolcast letta blocks` shows it"
+        for one in changes
+        if one.changes
+    )
+
+
+def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
+    """Shows what the specs say in memory blocks, or writes what was shown."""
+    from ..blocks.block_changes import (
+        BlockError,
+        block_changes,
+        load_changes,
+        save_changes,
+        shown,
+        write_changes,
+    )
+    from ..plan.desired_state import MissingSetting
+    from ..state.seal import Seal, SealError
+    from ..v1.api import LettaError
+
+    if request.kind != "v1":
+        fail(f"the backend `{request.kind}` has no memory blocks that can be written")
+    toolset, settings = request.toolset, settings_of(request.toolset)
+    try:
+        desired = desired_by(request)
+        api = server_of(request, desired)
+    except (MissingSetting, LettaError) as error:
+        fail(str(error))
+    if not any(agent.blocks for agent in settings.agents):
+        fail("no agent of the toolset has `blocks`: they name what the specs write")
+    try:
+        now = _asked(lambda: block_changes(api, toolset, settings, desired))
+        if write is not None:
+            if api.is_cloud:
+                return _refused("this is Letta's cloud: nothing is changed there")
+            agreed = load_changes(write, toolset.name, api.base_url, Seal())
+            done = _asked(lambda: write_changes(api, agreed, now))
+            _print("".join(f"{line}\n" for line in done or ["all is written already"]))
+            return CLEAN
+        if out is not None:
+            save_changes(now, toolset.name, api.base_url, out, Seal())
+    except BlockError as error:
+        return _refused(str(error))
+    except SealError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{out}: {error.strerror or error}")
+    _print("".join(f"{line}\n" for line in shown(now)))
+    if out is not None:
+        _print(
+            "Let the agent review it, then:"
+            f" toolcast letta blocks --write {shlex.quote(str(out))}\n"
+        )
+    return CLEAN
 
 
 def rollback(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolcast.model.model import Toolset
 from toolcast.rendering.renderer import render
+from toolcast.targets.target import package_of
 
 from ..config import tool_part
 from ..runbook import tool_runbook
@@ -12,11 +13,15 @@ from ..target import TARGET
 __all__ = ["tool_list", "tool_page"]
 
 
-def tool_page(toolset: Toolset, name: str) -> str | None:
-    """The runbook of a tool, by its present or a former name; None without such a tool."""
+def tool_page(toolset: Toolset, name: str, output: str) -> str | None:
+    """The runbook of a tool, by its present or a former name; None without such a tool.
+
+    Args:
+        output: the folder of the generated packages, from the project's root.
+    """
     for tool in toolset.tools:
         if name == tool.name or name in tool.renamed_from:
-            view = tool_runbook(toolset, tool)
+            view = tool_runbook(toolset, tool, package_of(output, toolset))
             folders = (TARGET.templates,) if TARGET.templates else ()
             return render("letta/tool_runbook.md.jinja", view, folders).decode("utf-8")
     return None

@@ -22,12 +22,14 @@ class Verification:
         counts: each agent's tools.
         trials: the calls.
         canonical: the names that every agent of the toolset gets.
+        blocks: memory blocks that are not as the specs say, a line each.
     """
 
     plan: Plan
     counts: tuple[AgentCount, ...]
     trials: tuple[Trial, ...]
     canonical: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -37,7 +39,7 @@ class Verification:
             of = f" of {change.agent}" if change.agent else ""
             detail = f" ({change.detail})" if change.detail else ""
             lines.append(f"{change.action} {change.layer} {change.name}{of}{detail}")
-        return (*lines, *self.plan.missing)
+        return (*lines, *self.plan.missing, *self.blocks)
 
     @property
     def all_match(self) -> bool:

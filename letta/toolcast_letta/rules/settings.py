@@ -67,6 +67,11 @@ def _agent(toolset: Toolset, agent: LettaAgent) -> Iterator[Problem]:
     if (agent.id is None) == (agent.id_env is None):
         message = f"`{agent.name}` needs one of `id` and `id_env`"
         yield path, message, "names of agents are not unique in Letta; ids are"
+    labels = [block.label for block in agent.blocks]
+    for label in dict.fromkeys(labels):
+        if labels.count(label) > 1:
+            message = f"the block `{label}` is named {labels.count(label)} times"
+            yield (*path, "blocks"), message, "one part of the specs stands in a block"
     for name in agent.ends_turn:
         if name not in agent.expects:
             message = f"`{name}` ends the turn, and `expects` does not name it"

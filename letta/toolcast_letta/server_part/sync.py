@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +24,7 @@ SYNC_PATH = "/api/admin/sync-mcp-tools"
 _logger = logging.getLogger("toolcast.letta")
 _STATE = Path(".toolcast/letta")
 # After how many seconds it is tried, and tried again while Letta cannot reach the server.
-_TRIES = (1.0, 5.0, 20.0)
+_PAUSES = (1.0, 5.0, 20.0)
 
 
 class Attached(Protocol):
@@ -194,16 +195,31 @@ def _problem_with(body: Any) -> str:
     return ""
 
 
-def at_start(toolset: Attached) -> Callable[[], Awaitable[None]]:
+def at_start(toolset: Attached, patience: float) -> Callable[[], Awaitable[None]]:
     """What a server does once it answers: attaches what is missing, takes nothing away.
 
     Whatever goes wrong is in the log and nowhere else: the server serves on.
+
+    Args:
+        patience: for how many seconds it is tried again while Letta is away.
     """
 
     async def ensure() -> None:
-        for delay in _TRIES:
-            await asyncio.sleep(delay)
+        waited = 0.0
+        for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
+            # The last try is made when the patience ends, and not before.
+            pause = min(pause, max(patience - waited, 0.0))
+            await asyncio.sleep(pause)
+            waited += pause
             if await asyncio.to_thread(_ensured, toolset):
+                return
+            if waited >= patience:
+                _logger.warning(
+                    "Letta was not brought up to date, and is not tried again after"
+                    " %g seconds: toolcast letta apply --toolset %s",
+                    patience,
+                    toolset.name,
+                )
                 return
 
     return ensure

@@ -32,6 +32,7 @@ class LettaToolset:
         agents: its agents.
         backend: `v1` or `code`.
         on_start: whether the server attaches what is missing when it starts.
+        on_start_patience: for how many seconds it goes on trying while Letta is away.
     """
 
     registry: Registry
@@ -40,6 +41,7 @@ class LettaToolset:
     agents: tuple[LettaAgent, ...] = ()
     backend: str = "v1"
     on_start: bool = False
+    on_start_patience: float = 120.0
 
     @property
     def admin_routes(self) -> Sequence[AdminRoute]:
@@ -53,7 +55,7 @@ class LettaToolset:
         """What the server does once it answers."""
         from .sync import at_start
 
-        return [at_start(self)] if self.on_start else []
+        return [at_start(self, self.on_start_patience)] if self.on_start else []
 
     def guard(
         self,

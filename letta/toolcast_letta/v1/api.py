@@ -20,7 +20,12 @@ __all__ = ["LettaApi", "LettaError", "Unsure"]
 
 _LONGEST_DETAIL = 300
 _PAGE = 1000
+_NO_LIMIT = 1 << 40
 _AGENT = ("id", "name", "agent_type")
+
+
+def _block_path(agent_id: str, label: str) -> str:
+    return f"/v1/agents/{quote(agent_id, safe='')}/core-memory/blocks/{quote(label, safe='')}"
 
 
 class LettaError(BackendError):
@@ -220,6 +225,23 @@ class LettaApi:
         """Replaces an agent's tools and rules in one transaction, and nothing else."""
         body = {"tool_ids": list(tool_ids), "tool_rules": [dict(r) for r in tool_rules]}
         self._sent("PATCH", f"/v1/agents/{quote(agent_id, safe='')}", body)
+
+    def block(self, agent_id: str, label: str) -> tuple[str, int] | None:
+        """The value of an agent's memory block, and how long it may be; None without it."""
+        path = _block_path(agent_id, label)
+        try:
+            said = self._get(path)
+        except LettaError as error:
+            if error.status == 404:
+                return None
+            raise
+        if not isinstance(said, dict) or not isinstance(said.get("value"), str):
+            raise self._not_lettas(path)
+        return said["value"], int(said.get("limit") or 0) or _NO_LIMIT
+
+    def write_block(self, agent_id: str, label: str, value: str) -> None:
+        """Replaces the value of an agent's memory block."""
+        self._sent("PATCH", _block_path(agent_id, label), {"value": value})
 
     def run_attached(
         self, agent_id: str, tool: str, arguments: Mapping[str, Any]

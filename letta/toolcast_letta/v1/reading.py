@@ -66,8 +66,18 @@ def read_current(api: LettaApi, desired: DesiredState) -> CurrentState:
     """Reads health, access, entry, live tools, registry and agents.
 
     Raises:
-        LettaError: a request failed, or an agent is not there.
+        LettaError: a request failed, an agent is not there, or what answers is no Letta.
     """
+    try:
+        return _read_current(api, desired)
+    except (AttributeError, KeyError, TypeError) as error:
+        # What a Letta answers is known; this is something deep in what another one does.
+        raise LettaError(
+            f"{api.base_url} does not answer as Letta does ({type(error).__name__})"
+        ) from error
+
+
+def _read_current(api: LettaApi, desired: DesiredState) -> CurrentState:
     version = api.health()
     api.count_tools()
     entries = api.servers()

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
+    "CALL_GUARD",
     "CURRENT_CALL",
     "CallContext",
+    "CallGuard",
     "CallOutcome",
     "ReportProgress",
     "current_call",
@@ -20,6 +22,13 @@ CallOutcome = Literal["ok", "error", "invalid", "timeout", "cancelled"]
 
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 """`(progress, total, message)`, sent to the caller if it asked for progress."""
+
+
+CallGuard = Callable[[str], str | None]
+"""Why a tool of a name may not be called now; None when it may."""
+
+CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
+"""Holds for a request and for every call that its handler makes in its own context."""
 
 
 @dataclass(frozen=True, slots=True)

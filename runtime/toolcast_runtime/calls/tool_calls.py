@@ -11,7 +11,7 @@ from ..access.clients import AccessError
 from ..tools.provider import ToolProvider
 from ..tools.tool import Tool
 from ..validation.validators import Validators
-from .call_context import CallContext, CallOutcome, ReportProgress
+from .call_context import CALL_GUARD, CallContext, CallOutcome, ReportProgress
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
 from .tool_response import ToolResponse
@@ -62,6 +62,10 @@ class ToolCalls:
             )
         except Exception:
             return _refused(f"the tool `{name}` is not available: it cannot be loaded")
+        guard = CALL_GUARD.get()
+        reason = None if guard is None or provider is not None else guard(tool.name)
+        if reason is not None:
+            return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
         context = CallContext(tool.name, client, report_progress)
         return await self.call(tool, provider, given, context)

@@ -6,12 +6,14 @@ Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-2
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
+from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
 from .results import call_result, failure, sendable
@@ -56,11 +58,10 @@ def build_server(
         if tool is None:
             unknown = f"Unknown tool: {params.name}"
             raise MCPError(types.INVALID_PARAMS, sendable(unknown))
+        if context.request is not None and served.parts:
+            # For this call, and for those that its handler makes through the registry.
+            CALL_GUARD.set(partial(served.refusal, headers=context.request.headers))
         try:
-            if context.request is not None:
-                refusal = served.refusal(tool.name, context.request.headers)
-                if refusal is not None:
-                    return failure(refusal)
             response = await served.registry.call_tool(
                 params.name,
                 params.arguments,

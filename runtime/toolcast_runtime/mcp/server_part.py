@@ -24,6 +24,10 @@ class ServerPart(Protocol):
     def guard(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
         """Why a call over HTTP is refused; None when it is not.
 
+        It is asked for each call of a client, and for those that a handler makes through
+        the registry meanwhile, in the same context: in its own task or thread, or in one
+        that it starts with a copy of its context.
+
         Args:
             tool_name: the called tool's present name.
             headers: the request's, by their names in lower case.

@@ -157,3 +157,35 @@ def test_a_new_token_reaches_the_mcp_server(stage: Stage) -> None:
     stage.ask("GET", "/v1/tools/mcp/servers/toy/tools")
     assert stage.mcp.headers[-1]["authorization"] == "Bearer another-token"
     assert TOKEN not in "\n".join(stage.said)
+
+
+def test_the_endpoint_of_another_client_is_refused(stage: Stage) -> None:
+    """It offers what this client must not have, tools that wake the agent among it."""
+    stage.project.edit(
+        "specs/toy/toolset.yaml",
+        "letta:\n",
+        "clients:\n"
+        "  agent:\n"
+        "    title: The agent\n"
+        "    allow: [search_notes, delete_note, end_day]\n"
+        '  others: {title: Others, allow: "*"}\n'
+        "letta:\n",
+    )
+    stage.project.edit(
+        "specs/toy/toolset.yaml", "{name: toy,", "{name: toy, client: agent,"
+    )
+    stage.project.edit("specs/toy/toolset.yaml", "mcp: {}", "mcp: {client: agent}")
+    said = stage.refused("wrong-endpoint")
+    assert "`list_plain`: it is not for that client" in said
+    assert "`wake_agent`: it calls the agent's own loop" in said
+    names = ("search_notes", "delete_note", "end_day")
+    stage.mcp.tools = [t for t in stage.mcp.tools if t["name"] in names]
+    stage.apply()
+    assert stage.registered("wake_agent") is None
+
+
+def test_no_name_hides_behind_a_number(stage: Stage) -> None:
+    more = [tool(f"more_{number}") for number in range(20)]
+    stage.mcp.tools = [*stage.mcp.tools, *more]
+    [warning] = [one for one in stage.plan().warnings if "also offers" in one]
+    assert all(f"`more_{number}`" in warning for number in range(20))

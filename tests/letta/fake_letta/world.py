@@ -78,7 +78,8 @@ class World(Entries):
         agent.tags = list(body.get("tags") or ())
         agent.secrets = dict(body.get("secrets") or {})
         for block in body.get("memory_blocks") or ():
-            self.add_block(agent, block["label"], block.get("value", ""))
+            made = self.add_block(agent, block["label"], block.get("value", ""))
+            made["limit"] = block.get("limit") or made["limit"]
         self.agents[agent.id] = agent
         return agent
 

@@ -95,6 +95,8 @@ def ren(
     project_copy.edit(
         "specs/ren/toolset.yaml", "type: memgpt_v2_agent", f"type: {kind}"
     )
+    # Each test says itself when something is attached.
+    project_copy.edit("specs/ren/toolset.yaml", "on_start: true", "on_start: false")
     project_copy.generate()
     close = {"Connection": "close"}
     with (
@@ -105,7 +107,11 @@ def ren(
             "name": "ren",
             "agent_type": kind,
             "llm_config": model.llm_config,
-            "memory_blocks": [{"label": "persona", "value": "I am Ren."}],
+            "memory_blocks": [
+                {"label": "persona", "value": "I am Ren."},
+                {"label": "ren_tools", "value": "What I know of my tools."},
+                {"label": "memory_landscape", "value": ""},
+            ],
         }
         agent = letta.post("/v1/agents/", json=body).raise_for_status().json()
         env = {
@@ -147,6 +153,13 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     assert not {name for name, kind in rules if kind == "exit_loop"} & canonical
 
     assert "No changes" in ren.toolcast("plan")
+    blocks = str(tmp_path / "blocks.json")
+    shown = ren.toolcast("blocks", "--out", blocks)
+    assert "+- create_notecard: Write a notecard." in shown
+    assert "the block `ren_tools` of ren is not as the specs say" in ren.toolcast(
+        "verify", "--no-calls", code=1
+    )
+    assert "ren: `ren_tools` written" in ren.toolcast("blocks", "--write", blocks)
     verified = json.loads(ren.toolcast("verify", "--format", "json"))
     assert verified["all_match"] is True
     assert verified["agents"][0]["attached"] == len(before | canonical | EXPECTED)

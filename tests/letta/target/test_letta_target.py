@@ -121,7 +121,8 @@ def test_every_command_of_the_runbook_is_real(
     pages.append((generated.root / "generated/toy/runbook.md").read_text())
     seen = set()
     for text in pages:
-        lines = re.findall(r"^(?:toolcast|make) .*$", text, re.M)
+        assert not re.findall(r"^toolcast .*$", text, re.M), "it is not on the PATH"
+        lines = re.findall(r"^(?:\.venv/bin/)?((?:toolcast|make) .*)$", text, re.M)
         lines += re.findall(r"`(make [a-z]+)`", text)
         assert lines, text
         for line in lines:
@@ -144,7 +145,10 @@ def test_every_command_of_the_runbook_is_real(
 def test_a_tools_page_says_what_is_special_of_it(generated: Any) -> None:
     page = runbook(generated, "delete_note")
     assert "* A person approves each call.\n" in page
-    assert "toolcast letta verify --toolset toy --tool delete_note\n" in page
+    called = "toolcast letta verify --toolset toy --tool delete_note --call-changing\n"
+    assert called in page
+    assert "--turn" not in page
+    assert "approve the call there: no command can" in page
     assert "* Ends the agent's turn.\n" in runbook(generated, "end_day")
     page = runbook(generated, "wake_agent")
     assert "* Not attached to an agent: It calls the agent's own loop.\n" in page

@@ -181,6 +181,19 @@ def approvals(letta: Exchange) -> None:
     letta.ask("GET", second, keep=STATE)
 
 
+def blocks(letta: Exchange) -> None:
+    memory = [{"label": "ren_tools", "value": "Mine.", "limit": 50}]
+    body = {"name": "new", "llm_config": SILENT_MODEL, "memory_blocks": memory}
+    made = letta.ask("POST", "/v1/agents/", body)
+    block = f"/v1/agents/{made['id']}/core-memory/blocks/ren_tools"
+    letta.ask("GET", block, keep="[label, value, limit]")
+    letta.ask("PATCH", block, {"value": "Mine, and more."}, keep="[value, limit]")
+    letta.ask("PATCH", block, {"value": 51 * "x"})
+    letta.ask("GET", block, keep="[value, limit]")
+    letta.ask("GET", block.replace("ren_tools", "nothing"))
+    letta.ask("PATCH", block.replace("ren_tools", "nothing"), {"value": "x"})
+
+
 SCENARIOS = (
     defaults,
     creating,
@@ -192,4 +205,5 @@ SCENARIOS = (
     with_a_model,
     rules,
     approvals,
+    blocks,
 )

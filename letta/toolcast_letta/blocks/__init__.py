@@ -1,0 +1,1 @@
+"""Memory blocks of agents that say which tools there are and where data lies."""

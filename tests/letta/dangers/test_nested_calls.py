@@ -1,0 +1,137 @@
+"""A handler, in an agent's turn, calls a tool that starts a turn of it: refused as well."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+AGENT = "agent-00000000-0000-4000-8000-000000000001"
+TOOLSET = f"""
+targets: {{mcp: {{}}, registry: {{}}, letta: {{}}}}
+letta:
+  server: {{name: toy, url: "http://mcp.test/mcp"}}
+  agents: {{keeper: {{id: {AGENT}}}}}
+"""
+TOOL = """
+    summary: Look something up.
+    parameters: {type: object}
+    handler: handlers.toy:NAME
+    letta: {attached: true}
+    """
+TOOLS = {
+    **{name: TOOL.replace("NAME", name) for name in ("plain", "awaited", "threaded")},
+    "wake_agent": """
+        summary: Ask the agent something.
+        parameters: {type: object}
+        handler: handlers.toy:wake
+        letta: {attached: false, calls_agent_loop: true}
+        """,
+}
+# The names are put together so that reading the source does not show the call.
+HANDLERS = """
+import asyncio
+
+WOKEN = []
+NAME = "_".join(["wake", "agent"])
+
+
+def registry():
+    from importlib import import_module
+
+    return import_module("generated.toy.registry")
+
+
+def wake():
+    WOKEN.append(1)
+    return {"woken": len(WOKEN)}
+
+
+def said(answer):
+    return {"error": answer.error, "result": answer.result}
+
+
+def plain():
+    return said(registry().call_tool_sync(NAME, {}))
+
+
+async def awaited():
+    return said(await registry().call_tool(NAME, {}))
+
+
+async def threaded():
+    return await asyncio.to_thread(plain)
+"""
+
+
+@pytest.fixture
+def url(make_project: Callable[..., Any]) -> Iterator[str]:
+    project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
+    project.generate()
+    with served(project) as found:
+        yield found
+
+
+@contextmanager
+def served(project: Any) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [sys.executable, "-m", "generated.toy.mcp_server", "--http"]
+    process = subprocess.Popen(
+        [*command, "--port", port],
+        cwd=project.root,
+        env=dict(os.environ),
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        for _ in range(600):
+            try:
+                httpx.get(f"http://127.0.0.1:{port}/health", timeout=5)
+                break
+            except httpx.HTTPError:
+                time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp/"
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def called(url: str, tool: str, agent: str | None) -> dict[str, Any]:
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": {}},
+    }
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-06-18",
+    }
+    if agent is not None:
+        headers["x-agent-id"] = agent
+    answer = httpx.post(
+        url, json=body, headers=headers, timeout=60, follow_redirects=True
+    )
+    line = next(line for line in answer.text.splitlines() if '"jsonrpc"' in line)
+    result = json.loads(line.removeprefix("data:"))["result"]
+    said: dict[str, Any] = json.loads(result["content"][0]["text"])
+    return said
+
+
+@pytest.mark.parametrize("tool", ["plain", "awaited", "threaded"])
+def test_a_nested_call_is_refused_in_the_agents_turn(url: str, tool: str) -> None:
+    said = called(url, tool, AGENT)
+    assert said["result"] is None
+    assert said["error"].startswith("wake_agent was not run: it sends a message into")
+    # Of somebody else's call nothing is refused, and the refused one has run nothing.
+    assert called(url, tool, None) == {"error": None, "result": {"woken": 1}}
