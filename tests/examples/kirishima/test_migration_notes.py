@@ -22,7 +22,7 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def run(call: str) -> Any:
-    return await eval(call, vars(registry))  # noqa: S307 - our own page
+    return await eval(call, vars(registry))
 
 
 def test_the_table_has_every_function_that_asks_for_a_client() -> None:
