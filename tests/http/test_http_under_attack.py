@@ -159,7 +159,7 @@ async def test_a_body_that_does_not_end_is_given_up(
 
     scope = {"type": "http", "method": "POST", "headers": [(b"host", b"a")]}
     guarded = Guard(app, AllowedHosts(["a"]), None, "tests", ("POST",), 1_000)
-    await guarded(scope, receive, send)  # type: ignore[arg-type]
+    await guarded(scope, receive, send)
     assert sent == [408]
 
 
@@ -196,7 +196,7 @@ async def test_a_token_is_taken_as_it_is(header: bytes, is_right: bool) -> None:
     headers = [(b"host", b"a"), (b"authorization", header)]
     scope = {"type": "http", "method": "POST", "headers": headers}
     guarded = Guard(app, AllowedHosts(["a"]), "t0k", "tests", ("POST",), 1_000)
-    await guarded(scope, receive, send)  # type: ignore[arg-type]
+    await guarded(scope, receive, send)
     assert sent[0] == (200 if is_right else 401)
 
 
