@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,14 @@ import click
 from ..calls.tool_response import ToolResponse
 from ..registry import Registry
 from ..tools.tool import Tool
-from .help_text import ToolCommand, examples_of
-from .values import ParameterOption, json_value, options_of, to_value
+from .help_text import ToolCommand, examples_of, takes_list
+from .values import (
+    ParameterOption,
+    json_value,
+    list_value,
+    options_of,
+    to_value,
+)
 
 __all__ = ["BoundCommand", "Command", "Positional", "commands_of", "print_answer"]
 
@@ -29,7 +36,8 @@ class Positional:
     Attributes:
         parameter: its name.
         optional: it may be left out.
-        rest: it takes the remaining words, joined with spaces.
+        rest: it takes the remaining words: joined with spaces, or each as an item where
+            the parameter is a list.
     """
 
     parameter: str
@@ -67,11 +75,17 @@ def commands_of(tool: Tool) -> Iterator[Command]:
         for action in tool.actions:
             yield Command(tool.name, keyword, action=action)
         return
+    properties = tool.parameters.get("properties", {})
+    usage = decision.get("usage", ())
     places = tuple(
         Positional(
-            place["parameter"], place.get("optional", False), place.get("rest", False)
+            place["parameter"],
+            place.get("optional", False),
+            # What comes last takes further words where it is a list, as its option would.
+            place.get("rest", False)
+            or (place is usage[-1] and takes_list(properties.get(place["parameter"]))),
         )
-        for place in decision.get("usage", ())
+        for place in usage
     )
     yield Command(tool.name, keyword, decision.get("flag"), places)
 
@@ -123,6 +137,7 @@ class BoundCommand:
             help=summary,
             epilog=examples_of(self.tool, typed, self._fixed, places, options),
             short_help=summary,
+            context_settings={"token_normalize_func": self._spelling(options)},
         )
 
     @property
@@ -153,8 +168,25 @@ class BoundCommand:
             if shown is None or option.parameter in shown:
                 yield option
 
+    def _spelling(self, options: Sequence[ParameterOption]) -> Callable[[str], str]:
+        """The option's own name for each spelling of it, both without dashes before it."""
+        taken = {option.flag[2:] for option in options}
+        properties = self.tool.parameters.get("properties", {})
+        names = {
+            f"{denied}{alias}": f"{denied}{option.flag[2:]}"
+            for option in options
+            for alias in option.aliases
+            # What is another parameter's name is never understood as this one.
+            if alias == option.parameter or alias not in {*taken, *properties}
+            for denied in ("", "no-")
+        }
+        return lambda name: names.get(name, name)
+
     def _json_option(self, options: Sequence[ParameterOption]) -> click.Option:
-        text = "Arguments as one JSON object; the other words add to it."
+        text = (
+            "Arguments as one JSON object; the other words add to it. `-` reads JSON from"
+            " standard input, `@FILE` from a file; so it is for each option of JSON."
+        )
         given = {option.parameter for option in options} | set(self._fixed)
         given |= {positional.parameter for positional in self.command.positionals}
         if self.command.action is None:
@@ -175,13 +207,18 @@ class BoundCommand:
             words = given[f"positional_{index}"]
             if words is None or words == ():
                 continue
-            text = " ".join(words) if positional.rest else words
             schema = properties.get(positional.parameter)
-            arguments[positional.parameter] = to_value(schema, text)
+            with _said_of(positional.parameter.upper()):
+                if positional.rest and takes_list(schema):
+                    arguments[positional.parameter] = list_value(schema, words)
+                else:
+                    text = " ".join(words) if positional.rest else words
+                    arguments[positional.parameter] = to_value(schema, text)
         for option in options:
             value = given[option.name]
             if value is not None and value != ():
-                arguments[option.parameter] = option.value(value)
+                with _said_of(option.flag):
+                    arguments[option.parameter] = option.value(value)
         _refuse_broken_text(arguments)
         problems = self._registry.problems_with_arguments(
             self.tool.name, arguments, self._client
@@ -198,6 +235,15 @@ def _refuse_broken_text(arguments: Mapping[str, Any]) -> None:
         json.dumps(arguments, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise click.UsageError("the words are not valid UTF-8") from None
+
+
+@contextmanager
+def _said_of(what: str) -> Iterator[None]:
+    """Tells which word of the command is not what it has to be."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=what) from None
 
 
 def _flag_name(flag: str) -> str:
@@ -218,12 +264,8 @@ def _argument(positional: Positional, index: int) -> click.Argument:
 def _json_arguments(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
-    try:
+    with _said_of("--arguments"):
         value = json_value(text)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"not JSON: {error}", param_hint="--arguments"
-        ) from None
     if not isinstance(value, dict):
         raise click.BadParameter("not a JSON object", param_hint="--arguments")
     return value

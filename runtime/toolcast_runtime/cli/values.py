@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -15,7 +15,16 @@ import click
 
 from ..tools.tool import Tool
 
-__all__ = ["ParameterOption", "json_value", "options_of", "to_value"]
+__all__ = [
+    "ParameterOption",
+    "json_value",
+    "list_value",
+    "options_of",
+    "to_value",
+    "typed",
+]
+
+_MOST_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +67,22 @@ class ParameterOption:
             help=described,
         )
 
+    @property
+    def aliases(self) -> Iterator[str]:
+        """Other spellings of the flag, without dashes: the parameter's own name."""
+        yield self.parameter
+        yield self.flag[2:].replace("-", "_")
+
     def value(self, given: Any) -> Any:
-        """The JSON value of what the shell gave."""
+        """The JSON value of what the shell gave.
+
+        Raises:
+            ValueError: it has to be JSON and is not.
+        """
         if self.kind == "boolean":
             return given
         if self.kind == "array":
-            items = self.schema.get("items")
-            if len(given) == 1 and _kinds(items) != {"string"}:
-                whole = _json(given[0])
-                if isinstance(whole, list):
-                    return whole
-            return [to_value(items, text) for text in given]
+            return list_value(self.schema, given)
         return to_value(self.schema, given)
 
     def words(self, value: Any) -> list[str] | None:
@@ -80,10 +94,14 @@ class ParameterOption:
         many = self.kind == "array"
         if many and not isinstance(value, list):
             return None
-        texts = [_typed(one) for one in (value if many else [value])]
-        if not texts or self.value(texts if many else texts[0]) != value:
+        texts = [typed(one) for one in (value if many else [value])]
+        try:
+            is_same = self.value(texts if many else texts[0]) == value
+        except (ValueError, IndexError):
             return None
-        return [word for text in texts for word in (self.flag, text)]
+        return (
+            [word for text in texts for word in (self.flag, text)] if is_same else None
+        )
 
 
 def options_of(
@@ -105,11 +123,34 @@ def options_of(
         yield ParameterOption(parameter, flag, name, schema, parameter in needed)
 
 
+def list_value(schema: Any, words: Sequence[str]) -> list[Any]:
+    """Words as a list: each an item, or one that is the whole list in JSON.
+
+    Raises:
+        ValueError: one has to be JSON and is not.
+    """
+    items = schema.get("items")
+    if len(words) == 1 and _kinds(items) != {"string"}:
+        [word] = words
+        if _is_elsewhere(word) or word.lstrip()[:1] == "[":
+            whole = json_value(word)
+            if isinstance(whole, list):
+                return whole
+            return [whole]
+    return [to_value(items, word) for word in words]
+
+
 def to_value(schema: Any, text: str) -> Any:
-    """A word as the JSON value that its schema asks for; as text when it is none."""
+    """A word as the JSON value that its schema asks for; as text when it is none.
+
+    Raises:
+        ValueError: it can only be an object or a list, and is no JSON.
+    """
     kinds = _kinds(schema)
     if "string" in kinds and not kinds & {"object", "array"}:
         return text
+    if kinds and kinds <= {"object", "array"}:
+        return json_value(text)
     value = _json(text)
     if value is None and text != "null":
         return text
@@ -119,19 +160,45 @@ def to_value(schema: Any, text: str) -> Any:
 
 
 def json_value(text: str) -> Any:
-    """The value of a JSON text.
+    """The value of a JSON text; `-` is the text on standard input, `@FILE` that of a file.
 
     Raises:
-        ValueError: it is none, or is nested without end.
+        ValueError: it is none, is nested without end, or cannot be read.
     """
+    if _is_elsewhere(text):
+        text = _read(text)
     try:
         return json.loads(text, parse_constant=_not_json)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"not JSON: {error.msg} ({place})") from None
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError("not JSON: it is nested too deeply") from None
+
+
+def _is_elsewhere(text: str) -> bool:
+    # Neither can begin a JSON text.
+    return text == "-" or text.startswith("@")
+
+
+def _read(text: str) -> str:
+    name = "standard input" if text == "-" else text[1:]
+    try:
+        # Standard input stays open: somebody may want to ask for more.
+        source = 0 if text == "-" else text[1:]
+        with open(source, "rb", closefd=text != "-") as stream:
+            data = stream.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f"{name} is longer than {_MOST_BYTES} bytes")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise ValueError(f"{name} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is not UTF-8") from None
 
 
 def _not_json(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"not JSON: {constant} is no JSON number")
 
 
 def _json(text: str) -> Any:
@@ -141,7 +208,8 @@ def _json(text: str) -> Any:
         return None
 
 
-def _typed(value: Any) -> str:
+def typed(value: Any) -> str:
+    """A value as one word."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -175,7 +243,7 @@ def _metavar(schema: Any, kind: str | None) -> str:
 
 def _choices(schema: Any) -> list[str]:
     choices = schema.get("enum") if isinstance(schema, Mapping) else None
-    return [_typed(choice) for choice in choices] if isinstance(choices, list) else []
+    return [typed(choice) for choice in choices] if isinstance(choices, list) else []
 
 
 def _described(schema: Any, kind: str | None, required: bool) -> str:
@@ -188,7 +256,7 @@ def _described(schema: Any, kind: str | None, required: bool) -> str:
     if len("|".join(choices)) > 40:
         notes.append("one of: " + ", ".join(choices))
     if "default" in schema:
-        notes.append(f"default: {_typed(schema['default'])}")
+        notes.append(f"default: {typed(schema['default'])}")
     if kind == "array":
         notes.append("repeatable")
     return f"{text}  [{'; '.join(notes)}]".strip() if notes else text
