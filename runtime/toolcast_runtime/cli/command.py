@@ -17,7 +17,14 @@ from ..calls.tool_response import ToolResponse
 from ..registry import Registry
 from ..tools.tool import Tool
 from .help_text import ToolCommand, examples_of
-from .values import ParameterOption, json_value, options_of, to_value
+from .values import (
+    ParameterOption,
+    described,
+    json_value,
+    options_of,
+    properties_of,
+    to_value,
+)
 
 __all__ = ["BoundCommand", "Command", "Positional", "commands_of", "print_answer"]
 
@@ -123,7 +130,16 @@ class BoundCommand:
             help=summary,
             epilog=examples_of(self.tool, typed, self._fixed, places, options),
             short_help=summary,
+            places=list(self._described_places()),
         )
+
+    def _described_places(self) -> Iterator[tuple[str, str]]:
+        """The word and the help of each parameter that is given by place."""
+        properties = properties_of(self.tool)
+        for place in self.command.positionals:
+            schema = properties.get(place.parameter)
+            text = described(schema, not place.optional, by_place=True)
+            yield place.parameter.upper(), text
 
     @property
     def _fixed(self) -> dict[str, Any]:
@@ -170,7 +186,7 @@ class BoundCommand:
         for name, value in self._fixed.items():
             if arguments.setdefault(name, value) != value:
                 raise click.UsageError(f"`{name}` is `{value}` in this command")
-        properties = self.tool.parameters.get("properties", {})
+        properties = properties_of(self.tool)
         for index, positional in enumerate(self.command.positionals):
             words = given[f"positional_{index}"]
             if words is None or words == ():
@@ -187,6 +203,7 @@ class BoundCommand:
             self.tool.name, arguments, self._client
         )
         if problems:
+            problems += _unreadable(options, given)
             raise click.UsageError("; ".join(problems))
         print_answer(
             self._registry.call_tool_sync(self.tool.name, arguments, self._client)
@@ -198,6 +215,21 @@ def _refuse_broken_text(arguments: Mapping[str, Any]) -> None:
         json.dumps(arguments, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise click.UsageError("the words are not valid UTF-8") from None
+
+
+def _unreadable(
+    options: Sequence[ParameterOption], given: Mapping[str, Any]
+) -> Iterator[str]:
+    """Which options need JSON and were given something else."""
+    for option in options:
+        value = given[option.name]
+        texts = value if isinstance(value, tuple) else (value,)
+        for text in texts:
+            if isinstance(text, str) and option.needs_json:
+                try:
+                    json_value(text)
+                except ValueError as error:
+                    yield f"{option.flag} is not JSON: {error}"
 
 
 def _flag_name(flag: str) -> str:

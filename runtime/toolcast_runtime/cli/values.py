@@ -14,8 +14,19 @@ from typing import Any, NoReturn
 import click
 
 from ..tools.tool import Tool
+from ..validation.references import References
 
-__all__ = ["ParameterOption", "json_value", "options_of", "to_value"]
+__all__ = [
+    "ParameterOption",
+    "described",
+    "json_value",
+    "options_of",
+    "properties_of",
+    "to_value",
+]
+
+_MOST_REFERENCES = 20
+_DEEPEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +53,27 @@ class ParameterOption:
         kind = self.schema.get("type") if isinstance(self.schema, Mapping) else None
         return kind if isinstance(kind, str) else None
 
+    @property
+    def needs_json(self) -> bool:
+        """Whether no plain word is a value of it: objects, and lists of them."""
+        items = self.schema.get("items") if self.kind == "array" else self.schema
+        kinds = _kinds(items)
+        return bool(kinds) and kinds <= {"object", "array"}
+
     def click_option(self) -> click.Option:
         """The option as click knows it; nothing but text is taken from the shell."""
-        described = _described(self.schema, self.kind, self.required)
+        shown = described(self.schema, self.required)
         if self.kind == "boolean":
             return click.Option(
                 [f"{self.flag}/--no-{self.flag[2:]}", self.name],
                 default=None,
-                help=described,
+                help=shown,
             )
         return click.Option(
             [self.flag, self.name],
             multiple=self.kind == "array",
             metavar=_metavar(self.schema, self.kind),
-            help=described,
+            help=shown,
         )
 
     def value(self, given: Any) -> Any:
@@ -86,11 +104,18 @@ class ParameterOption:
         return [word for text in texts for word in (self.flag, text)]
 
 
+def properties_of(tool: Tool) -> dict[str, Any]:
+    """The schema of each parameter of a tool, with what its references name in their place."""
+    references = References(tool.parameters)
+    properties = tool.parameters.get("properties", {})
+    return {name: _plain(references, properties[name]) for name in properties}
+
+
 def options_of(
     tool: Tool, required: frozenset[str] | None = None
 ) -> Iterator[ParameterOption]:
     """The options of a tool's parameters; those whose flags clash are left to JSON."""
-    properties = tool.parameters.get("properties", {})
+    properties = properties_of(tool)
     needed = (
         frozenset(tool.parameters.get("required", ())) if required is None else required
     )
@@ -103,6 +128,41 @@ def options_of(
         taken.update((flag, denied))
         name = "option_" + word.replace("-", "_")
         yield ParameterOption(parameter, flag, name, schema, parameter in needed)
+
+
+def _plain(references: References, schema: Any, depth: int = 0) -> Any:
+    """A schema without references in what decides how a word is read.
+
+    What stands beside a reference wins over what it names: a description of its own, say.
+    One that leads nowhere or round in a circle is left as it is.
+    """
+    for _ in range(_MOST_REFERENCES):
+        if not isinstance(schema, Mapping):
+            return schema
+        only = schema.get("allOf")
+        if isinstance(schema.get("$ref"), str):
+            try:
+                named = references.target(schema["$ref"])
+            except LookupError:
+                return schema
+            beside = "$ref"
+        elif isinstance(only, list) and len(only) == 1:
+            named, beside = only[0], "allOf"
+        else:
+            break
+        if not isinstance(named, Mapping):
+            return schema
+        schema = {**named, **{k: schema[k] for k in schema if k != beside}}
+    if depth == _DEEPEST:
+        return schema
+    plain = dict(schema)
+    if "items" in plain:
+        plain["items"] = _plain(references, plain["items"], depth + 1)
+    for keyword in ("anyOf", "oneOf"):
+        if isinstance(plain.get(keyword), list):
+            members = plain[keyword]
+            plain[keyword] = [_plain(references, one, depth + 1) for one in members]
+    return plain
 
 
 def to_value(schema: Any, text: str) -> Any:
@@ -178,17 +238,24 @@ def _choices(schema: Any) -> list[str]:
     return [_typed(choice) for choice in choices] if isinstance(choices, list) else []
 
 
-def _described(schema: Any, kind: str | None, required: bool) -> str:
-    """The help of an option: the description, then what the schema adds to it."""
+def described(schema: Any, required: bool, *, by_place: bool = False) -> str:
+    """The help of a parameter: the description, then what the schema adds to it.
+
+    Args:
+        schema: the parameter's, without references.
+        required: it has to be given.
+        by_place: the choices are told here, because no word before the help shows them.
+    """
     if not isinstance(schema, Mapping):
         return "[required]" if required else ""
+    is_list = schema.get("type") == "array"
     text = " ".join(str(schema.get("description") or "").split())
     notes = ["required"] if required else []
-    choices = _choices(schema.get("items") if kind == "array" else schema)
-    if len("|".join(choices)) > 40:
+    choices = _choices(schema.get("items") if is_list else schema)
+    if choices and (by_place or len("|".join(choices)) > 40):
         notes.append("one of: " + ", ".join(choices))
     if "default" in schema:
         notes.append(f"default: {_typed(schema['default'])}")
-    if kind == "array":
+    if is_list and not by_place:
         notes.append("repeatable")
     return f"{text}  [{'; '.join(notes)}]".strip() if notes else text
