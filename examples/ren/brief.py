@@ -20,7 +20,12 @@ from .memory_tables import (
 )
 from .pools import main_pool, memory_pool
 
-__all__ = ["check_memory_health", "get_session_brief", "write_pending_thoughts"]
+__all__ = [
+    "check_memory_health",
+    "get_session_brief",
+    "read_pending_thoughts",
+    "write_pending_thoughts",
+]
 
 SESSIONS = 5
 STALE = timedelta(days=14)
@@ -85,6 +90,30 @@ def write_pending_thoughts(*, thoughts: str) -> dict[str, Any]:
             .returning(pending_thoughts.c.id)
         ).scalar_one()
     return {"thought_id": number, "created_at": moment}
+
+
+def read_pending_thoughts(*, limit: int = 10) -> dict[str, Any]:
+    """The thoughts that were left, newest first.
+
+    Raises:
+        ToolError: the database fails.
+    """
+    with main_pool() as connection:
+        rows = connection.execute(
+            select(pending_thoughts)
+            .order_by(pending_thoughts.c.id.desc())
+            .limit(int(limit))
+        ).all()
+    return {
+        "thoughts": [
+            {
+                "thought_id": row.id,
+                "thoughts": row.thoughts,
+                "created_at": row.created_at,
+            }
+            for row in rows
+        ]
+    }
 
 
 def check_memory_health() -> dict[str, Any]:

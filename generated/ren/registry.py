@@ -47,6 +47,7 @@ CLIENTS = {
             "send_to_ren",
             "read_bridge_history",
             "write_pending_thoughts",
+            "read_pending_thoughts",
             "check_system_health",
             "create_notecard",
             "update_notecard",

@@ -82,7 +82,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         "letta.py": context.render("letta/letta.py.jinja", view),
         "runbook.md": context.render(
             "letta/runbook.md.jinja",
-            toolset_runbook(toolset, package_of(context.output, toolset)),
+            toolset_runbook(toolset, package_of(context, toolset)),
         ),
     }
 

@@ -1,4 +1,4 @@
-"""`toolcast new`: a draft that generates and checks without a finding."""
+"""`toolcast new`: a draft that generates at once, and says what is left to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_draft_generates_and_checks_without_a_finding(
+def test_draft_generates_and_only_its_texts_are_left_to_write(
     project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     said = run(project, "toolcast", "new", "get_weather").stdout
@@ -37,8 +37,10 @@ def test_draft_generates_and_checks_without_a_finding(
     assert "wrote handlers/get_weather.py\n" in said
     assert "Next:" in said
     run(project, "toolcast", "generate")
-    done = run(project, "toolcast", "check", "--fail-on", "note")
-    assert done.stderr == ""
+    done = run(project, "toolcast", "check", "--fail-on", "error")
+    # What is left to do is found, and nothing else.
+    rows = [row for row in done.stderr.splitlines() if row.startswith("specs/")]
+    assert rows and all(": warning: prompt/todo: " in row for row in rows)
     run(project, "black", "--check", "--quiet", ".")
     cache = str(tmp_path_factory.mktemp("mypy"))
     # The rest of generated/ is typed in the test of `init`; it takes mypy much longer.
@@ -61,8 +63,9 @@ def test_draft_in_this_repository(tmp_path: Path) -> None:
     first = (tmp_path / spec).read_text().split("\n", 1)[0]
     assert (tmp_path / "specs/kirishima" / first.partition("=")[2]).is_file()
     run(tmp_path, "toolcast", "generate")
-    done = run(tmp_path, "toolcast", "check", "--fail-on", "note")
-    assert "water_plants" not in done.stderr
+    done = run(tmp_path, "toolcast", "check")
+    rows = [row for row in done.stderr.splitlines() if row.startswith(spec)]
+    assert rows and all(": warning: prompt/todo: " in row for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -169,3 +172,23 @@ def test_spec_with_an_error_stops_it(project: Path) -> None:
     done = run(project, "toolcast", "new", "x", expect=1)
     assert "did you mean `summary`?" in done.stderr
     assert not (project / "specs/demo/x.yaml").exists()
+
+
+def test_what_only_its_author_can_decide_is_a_step(tmp_path: Path) -> None:
+    """Letta wants a decision of each tool; nothing is called valid that `check` refuses."""
+    for folder in ("specs", "examples"):
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
+    shutil.copy(REPOSITORY / "toolcast.yaml", tmp_path)
+    options = ("--toolset", "ren", "--section", "bridge")
+    said = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
+    [step] = [row for row in said.splitlines() if "decide in" in row]
+    assert step.startswith("  3. decide in specs/ren/brew_tea.yaml: nothing says why")
+    assert "`letta: {attached: true}`" in step
+    assert "  4. toolcast generate" in said
+    spec = tmp_path / "specs/ren/brew_tea.yaml"
+    spec.write_text(spec.read_text() + "letta: {attached: false, reason: R.}\n")
+    run(tmp_path, "toolcast", "generate")
+
+
+def test_without_such_a_decision_there_is_no_such_step(project: Path) -> None:
+    assert "decide" not in run(project, "toolcast", "new", "get_weather").stdout

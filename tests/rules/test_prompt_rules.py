@@ -26,7 +26,7 @@ from toolcast.detectors.injection_patterns import (
     first_phrase,
 )
 from toolcast.pipeline import generate
-from toolcast.rules.prompt.secret_parameter import SECRET_PARAMETERS
+from toolcast.rules.prompt.secret_parameter import CONFIDENTIAL_PARAMETERS
 
 ALL = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
 
@@ -131,7 +131,9 @@ def test_an_honest_parameter(name: str, rules_of: Callable[..., list[str]]) -> N
 
 
 def test_names_of_secret_parameters_are_words() -> None:
-    assert all(re.fullmatch(r"[a-z]+( [a-z]+)*", name) for name in SECRET_PARAMETERS)
+    assert all(
+        re.fullmatch(r"[a-z]+( [a-z]+)*", name) for name in CONFIDENTIAL_PARAMETERS
+    )
 
 
 @pytest.mark.parametrize(

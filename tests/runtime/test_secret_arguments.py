@@ -59,10 +59,88 @@ def test_members_are_hidden_with_the_argument_that_holds_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["password", "apiKey", "API_KEY", "access-token", "Client Secret", "otp"]
+    "schema",
+    [
+        {"properties": {"x": {"$ref": "#s"}}, "$defs": {"a": {"id": "#s", **HIDDEN}}},
+        {"properties": {"x": {"$ref": "#s"}}, "$defs": {"a": {"$id": "#s", **HIDDEN}}},
+        {
+            "properties": {"x": {"$dynamicRef": "#s"}},
+            "$defs": {"a": {"$dynamicAnchor": "s", **HIDDEN}},
+        },
+        {
+            "properties": {"x": {"$ref": "s.json"}},
+            "$defs": {"a": {"$id": "s.json", **HIDDEN}},
+        },
+        {
+            "properties": {"x": {"$ref": "#s"}},
+            "$defs": {"a": {"$anchor": "s"}, "b": {"$anchor": "s", **HIDDEN}},
+        },
+        {"$recursiveRef": "#", "properties": {"x": {"items": HIDDEN}}},
+        {"properties": {"x": {"$ref": "#/$defs/gone"}}},
+        {"properties": {"x": {"$ref": "https://example.org/secret.json"}}},
+    ],
+)
+def test_references_of_every_dialect_are_followed(schema: dict[str, Any]) -> None:
+    """What a reference describes that leads nowhere counts as secret."""
+    hidden(schema, {"x": "s3cret"})
+
+
+@pytest.mark.parametrize(
+    "name",
+    """
+    password apiKey API_KEY access-token Client.Secret otp userPassword new_password
+    tokens authorization Authorization apiKeys client-secret PIN userPIN card_pin
+    password2 passwordHash userpassword accesstoken APIKey JWTToken token_value
+    x-api-key proxy-authorization db.password login_credentials_json set-cookie
+    credit_card_number recoveryCodes secret_santa password_hint auth ｐassword
+    """.split(),
 )
 def test_names_are_enough(name: str) -> None:
     hidden({}, {name: "s3cret", "list": [{name: {"deep": "s3cret"}}]})
+    hidden({"additionalProperties": True}, {"x": {"more": [[{name: ["s3cret"]}]]}})
+
+
+@pytest.mark.parametrize("where", ["name", "key", "header"])
+def test_a_name_beside_its_value_is_enough(where: str) -> None:
+    pair = {where: "Authorization", "value": "Bearer s3cret"}
+    assert hidden({}, {"headers": [pair]}) == {
+        "headers": [{where: "Authorization", "value": REDACTED}]
+    }
+
+
+def test_a_number_is_secret_where_its_name_says_nothing_else() -> None:
+    value = {"pin": 1234, "password": 1234, "otp": 123456, "token": 99}
+    assert hidden({}, value) == dict.fromkeys(value, REDACTED)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("token_count", 12),
+        ("max_tokens", 500),
+        ("maxTokens", "500"),
+        ("tokens", 500),
+        ("token_type", "word"),
+        ("next_page_token", "p2"),
+        ("continuationToken", "c"),
+        ("stop_tokens", ["x"]),
+        ("tokenizer", "bpe"),
+        ("password_length", 12),
+        ("reset_password", True),
+        ("password", None),
+        ("author", "Ada"),
+        ("key", "k"),
+        ("primary_key", "id"),
+        ("keyword", "k"),
+        ("secretary", "Bo"),
+        ("pinned", "yes"),
+        ("pin_id", "7"),
+        ("spinning", "x"),
+        ("monkey", "x"),
+    ],
+)
+def test_honest_values_are_kept(name: str, value: Any) -> None:
+    assert Redaction({}).of({name: value}) == {name: value}
 
 
 def test_what_is_not_marked_is_kept_as_it_was_sent() -> None:

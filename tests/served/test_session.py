@@ -32,7 +32,7 @@ def line(method: str, params: Any = None, number: int | None = None) -> bytes:
 async def answers(sent: bytes) -> list[dict[str, Any]]:
     """What a server answers to a client that says all this and leaves."""
     (source, ask), (read, sink) = os.pipe(), os.pipe()
-    outgoing = Outgoing(sink)
+    outgoing = Outgoing(sink, 2)
     incoming = Incoming(source, outgoing)
     os.write(ask, sent)
     os.close(ask)

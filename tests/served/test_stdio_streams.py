@@ -47,7 +47,7 @@ class Wire:
     def __init__(self, kind: Callable[[], Ends]) -> None:
         self.source, self.ask = kind()
         self.read, self.sink = kind()
-        self.outgoing = Outgoing(self.sink)
+        self.outgoing = Outgoing(self.sink, 2)
         self.incoming = Incoming(self.source, self.outgoing)
 
     def request(self, number: int) -> None:
@@ -205,7 +205,7 @@ async def test_a_file_is_served_as_a_pipe_is(tmp_path: Path) -> None:
     asked, said = tmp_path / "asked", tmp_path / "said"
     asked.write_bytes(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
     with asked.open("rb") as source, said.open("wb") as sink:
-        outgoing = Outgoing(sink.fileno())
+        outgoing = Outgoing(sink.fileno(), 2)
         incoming = Incoming(source.fileno(), outgoing)
         async for item in incoming:
             assert isinstance(item.message, JSONRPCRequest)

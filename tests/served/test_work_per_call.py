@@ -11,8 +11,9 @@ import pytest
 
 from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.access.clients import Access
+from toolcast_runtime.calls.tool_validators import Validators
 from toolcast_runtime.mcp.gc_freeze import gc_freeze
-from toolcast_runtime.validation import validators as validation
+from toolcast_runtime.validation import checker
 
 
 @pytest.mark.parametrize(
@@ -44,14 +45,14 @@ def test_one_validator_is_compiled_for_many_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schemas: list[Any] = []
-    compile_one = validation.compiled
+    compile_one = checker.compiled
 
     def counted(schema: Mapping[str, Any]) -> Any:
         schemas.append(schema)
         return compile_one(schema)
 
-    monkeypatch.setattr(validation, "compiled", counted)
-    validators = validation.Validators()
+    monkeypatch.setattr(checker, "compiled", counted)
+    validators = Validators()
     tool = SERVER.registry.get_tool("memory", "internal")
     for _ in range(5):
         assert validators.problems_with_arguments(tool, {"action": "nope"})

@@ -11,6 +11,7 @@ import click
 from .. import __version__
 from ..encoders.code import Code
 from ..encoders.shell import word
+from ..reports import printable
 from ..repository import repository_of
 from .exit_codes import fail
 
@@ -97,7 +98,7 @@ def command(folder: str, name: str | None) -> None:
     write_new(repository, files)
     shown = os.path.relpath(root)
     here = shown == "."
-    where = "this folder" if here else f"{shown}/"
+    where = "this folder" if here else printable(f"{shown}/")
     if below:
         outer = os.path.relpath(os.path.join(repository, workflow))
         click.echo(f"{number} files in {where}, and {outer}")
@@ -118,7 +119,7 @@ def command(folder: str, name: str | None) -> None:
     click.echo("\nNext:")
     width = max(len(step) for step, _ in steps) + 3
     for step, meaning in steps:
-        click.echo(f"  {step:{width}}{meaning}".rstrip())
+        click.echo(printable(f"  {step:{width}}{meaning}".rstrip()))
     click.echo("\nREADME.md tells the rest.")
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import click
 
+from ..findings import Severity
+from ..reports import printable
 from .exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
 from .options import project_option
 
@@ -22,8 +25,8 @@ def command(
 ) -> None:
     """Write a tool spec and a typed handler stub.
 
-    Both are valid at once. A file that is in the way is named, and then nothing is
-    written.
+    What the project asks of every tool and only its author can decide is told as a step.
+    A file that is in the way is named, and then nothing is written.
     """
     from ..findings import has_errors, in_order
     from ..model.loading import load_workspace
@@ -44,5 +47,20 @@ def command(
     for path in draft.files:
         click.echo(f"wrote {path}")
     click.echo("\nNext:")
-    for number, step in enumerate(draft.steps, 1):
+    steps = [*draft.steps[:-1], *_decisions(root, list(draft.files)[0])]
+    for number, step in enumerate([*steps, draft.steps[-1]], 1):
         click.echo(f"  {number}. {step}")
+
+
+def _decisions(root: str, spec: str) -> Iterator[str]:
+    """What `check` finds wrong in a new spec, rules of extensions included."""
+    from ..model.loading import load_workspace
+    from ..rules.running import check_workspace
+
+    workspace, findings = load_workspace(root)
+    if workspace is not None:
+        findings = [*findings, *check_workspace(workspace)]
+    for finding in findings:
+        if finding.place.file == spec and finding.severity is Severity.ERROR:
+            help_ = f": {finding.help}" if finding.help else ""
+            yield printable(f"decide in {spec}: {finding.message}{help_}")

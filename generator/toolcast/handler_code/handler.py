@@ -14,6 +14,7 @@ from .python_module import FunctionDefinition, PythonModule, read_module
 __all__ = [
     "HandlerCode",
     "Signature",
+    "defining_module",
     "function_code",
     "handler_code",
     "handler_module",
@@ -50,6 +51,7 @@ class HandlerCode(NamedTuple):
         foreign: why it is not seen to be defined in the package of handlers, in words that
             go on after the name; empty when it is.
         place: `file:line` of the function; empty when it is no plain one.
+        source: the module that defines it; None when that is not seen.
         signature: what it takes; None when it is known at run time only: the function is
             decorated, a method, given by another one, or a class.
     """
@@ -58,6 +60,7 @@ class HandlerCode(NamedTuple):
     is_found: bool = True
     foreign: str = ""
     place: str = ""
+    source: PythonModule | None = None
     signature: Signature | None = None
 
     def takes_mapping(self, tool: ToolSpec) -> bool:
@@ -104,6 +107,14 @@ def function_code(
     return _read(workspace).code(package, reference)
 
 
+def defining_module(
+    workspace: Workspace, toolset: Toolset, tool: ToolSpec
+) -> PythonModule | None:
+    """The module that defines a tool's handler; None when that is not seen."""
+    code = handler_code(workspace, toolset, tool)
+    return None if code is None or code.foreign else code.source
+
+
 class _Read:
     """The handlers of one workspace; each module and function is read once."""
 
@@ -122,14 +133,13 @@ class _Read:
             is_found = not problem.is_absent
             return HandlerCode(module, is_found, str(problem) if is_found else "")
         node = own[0].node
-        if len(own) > 1 or not isinstance(node, FunctionDefinition):
-            return HandlerCode(module)
         source = self.module(own[0].module) or module
+        if len(own) > 1 or not isinstance(node, FunctionDefinition):
+            return HandlerCode(module, source=source)
         is_plain = own[0].kind == "function" and not node.decorator_list
         signature = _signature(node) if is_plain else None
-        return HandlerCode(
-            module, place=f"{source.file}:{node.lineno}", signature=signature
-        )
+        where = f"{source.file}:{node.lineno}"
+        return HandlerCode(module, place=where, source=source, signature=signature)
 
 
 @lru_cache(maxsize=2)

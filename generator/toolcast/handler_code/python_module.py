@@ -36,6 +36,7 @@ class PythonModule:
         has_any_name: it may have any name (`from x import *`, `__getattr__`).
         problem: why it cannot be read; empty when it can.
         has_globals: the word `global` stands in it.
+        text: its source, with what is no UTF-8 replaced.
         tree: its syntax tree; None when it cannot be read.
     """
 
@@ -45,6 +46,7 @@ class PythonModule:
     has_any_name: bool = False
     problem: str = ""
     has_globals: bool = False
+    text: str = field(default="", compare=False, repr=False)
     tree: ast.Module | None = field(default=None, compare=False, repr=False)
 
 
@@ -110,6 +112,7 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
         frozenset(others),
         "*" in others or "__getattr__" in functions,
         has_globals=b"global" in data,
+        text=data.decode("utf-8", "replace"),
         tree=tree,
     )
 

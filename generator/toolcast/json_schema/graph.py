@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from toolcast_runtime.validation.compiled import patterns_are_too_large
 from toolcast_runtime.validation.declared_names import DeclaredNames
 from toolcast_runtime.validation.schema_visits import multiplies
 
@@ -33,6 +34,7 @@ _NAMED = tuple(
     ).split()
 )
 _HOLDING = frozenset([*_ONE, *_LISTED, *_NAMED])
+_MANY_PATTERNS = 50
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _POINTING = frozenset([*_REFERENCES, "$anchor", "$dynamicAnchor", "$id", "id"])
 # What applies to the same value as the schema that it stands in.
@@ -100,6 +102,7 @@ class JsonSchema:
             and all(reference.target is not None for reference in self.references)
             and not self.loops
             and not self.multiplies
+            and not self.patterns_are_too_large
         )
 
     @property
@@ -203,6 +206,16 @@ class JsonSchema:
         """Whether its references multiply beyond what a validator can follow."""
         # Without references there are no more ways than places in the file.
         return bool(self.references) and multiplies(self.value)
+
+    @cached_property
+    def patterns_are_too_large(self) -> bool:
+        """Whether its patterns are more than a validator takes together."""
+        return bool(self.patterns) and patterns_are_too_large(self.value)
+
+    @property
+    def has_too_many_patterns(self) -> bool:
+        """Whether even looking at each of them takes too long."""
+        return self.patterns_are_too_large and len(self.patterns) > _MANY_PATTERNS
 
     @cached_property
     def loops(self) -> tuple[Reference, ...]:

@@ -10,7 +10,7 @@ from re import _constants as constants  # type: ignore[attr-defined]  # private:
 from re import _parser as parser  # type: ignore[attr-defined]  # likewise
 from typing import Any, NamedTuple
 
-from toolcast_runtime.validation.validators import compiled
+from toolcast_runtime.validation.compiled import compiled
 
 __all__ = ["Pattern", "can_be_applied", "pattern"]
 

@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from toolcast_runtime.validation.json_bounds import measure
+from toolcast_runtime.validation.compiled import build
+from toolcast_runtime.validation.json_bounds import Size, measure
 from toolcast_runtime.validation.schema_visits import most_visits
-from toolcast_runtime.validation.validators import build
+from toolcast_runtime.validation.work import Work
 
 from ..reading.tree import Path
 from ..wording import kinds
@@ -23,6 +24,7 @@ from .refusals import Refusal, first_refusal
 __all__ = ["ValueChecker"]
 
 _MOST_VISITS = 500
+_FEW_VALUES = 1_000
 _ADDRESS = "urn:toolcast:schema"
 
 
@@ -31,6 +33,7 @@ class ValueChecker:
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
+        self._values = self._characters = 0
 
     @cached_property
     def _registry(self) -> Any:
@@ -45,6 +48,10 @@ class ValueChecker:
         """What is wrong with a value by the subschema at a path; empty when nothing is."""
         if self._registry is None:
             return ""
+        size = measure(value)
+        excess = size.problem or self._excess(value, path, size)
+        if excess:
+            return f"it cannot be checked: {excess}"
         try:
             validator = build(self._part(path), self._registry)
         except ValueError:
@@ -52,11 +59,25 @@ class ValueChecker:
         if validator.is_valid(value):
             return ""
         # Alternatives that come back to themselves have errors without end.
-        levels = measure(value).levels
-        if most_visits(self._schema.value, levels, _MOST_VISITS) is None:
+        if most_visits(self._schema.value, size.levels, _MOST_VISITS) is None:
             return "it does not match the schema"
         refusal = first_refusal(validator, value)
         return "" if refusal is None else _worded(refusal)
+
+    def _excess(self, value: Any, path: Path, size: Size) -> str:
+        """Why checking a value takes too long; empty when it does not.
+
+        A few short values need no counting, but many of them do, one by one.
+        """
+        self._values += size.values
+        self._characters += size.characters
+        if self._values <= _FEW_VALUES and self._characters <= 10 * _FEW_VALUES:
+            return ""
+        return self._work.excess(value, size, self._schema.at(path)) or ""
+
+    @cached_property
+    def _work(self) -> Work:
+        return Work(self._schema.value)
 
     def _part(self, path: Path) -> dict[str, str]:
         steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)

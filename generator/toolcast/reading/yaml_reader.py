@@ -31,6 +31,7 @@ from .tree import Document, Source, key_mark, span_in
 __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
+    "MAX_LARGE_NUMBERS",
     "MAX_NODES",
     "AmbiguousScalar",
     "read_yaml",
@@ -40,6 +41,8 @@ __all__ = [
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
 MAX_NODES = 25_000
+MAX_LARGE_NUMBERS = 200
+"""Of whole numbers beyond 63 bits: validators compare each with each."""
 
 # Git begins each side at the first column, in whatever the file has there.
 _MOST_CONFLICTS = 20
@@ -103,6 +106,7 @@ class _Reader:
         self.marks: list[int] = []
         self._next = parser.get_event
         self._nodes = 0
+        self._large_numbers = 0
 
     def read(self) -> tuple[Any, bool]:
         """The value, and whether the file could be read to its end."""
@@ -240,11 +244,23 @@ class _Reader:
         if not event.implicit[0]:
             return text
         try:
-            return resolve_plain(text)
+            value = resolve_plain(text)
+            if value.__class__ is int and len(text) > _DIGITS_OF_63_BITS:
+                self._count_large(event)
+            return value
         except AmbiguousScalar as error:
             help_ = f"quote the {what} if it is text"
             self._at("yaml/ambiguous", event, str(error), help_)
             return text
+
+    def _count_large(self, event: Any) -> None:
+        self._large_numbers += 1
+        if self._large_numbers > MAX_LARGE_NUMBERS:
+            message = (
+                f"the file has more than {MAX_LARGE_NUMBERS} numbers of more than"
+                f" {_DIGITS_OF_63_BITS} digits"
+            )
+            self._stop("yaml/too-large", event, message, "quote what is no quantity")
 
     def _is_refused(self, event: Any) -> bool:
         """Reports the characters of a text that nobody sees; true for forbidden ones."""
@@ -337,6 +353,9 @@ _AMBIGUOUS = (
     (re.compile(r"=|<<"), "a YAML 1.1 special"),
 )
 _MAX_DIGITS = 400
+# The runtime takes no longer ones in arguments.
+_MAX_WHOLE_DIGITS = 100
+_DIGITS_OF_63_BITS = 18
 
 
 class AmbiguousScalar(ValueError):
@@ -356,7 +375,7 @@ def resolve_plain(text: str) -> str | int | float | bool | None:
     if text[0] not in _STARTS:
         return text
     if _INTEGER.fullmatch(text):
-        if len(text) > _MAX_DIGITS:
+        if len(text.lstrip("-")) > _MAX_WHOLE_DIGITS:
             raise AmbiguousScalar(f"a number of {len(text)} digits is out of range")
         return int(text)
     if _DECIMAL.fullmatch(text):

@@ -19,6 +19,8 @@ __all__ = [
     "loaded",
     "members",
     "with_member",
+    "without",
+    "with_element",
 ]
 
 _SPACE = " \t\r\n"
@@ -113,6 +115,24 @@ def with_member(text: str, start: int, key: str, value: Any) -> str:
 def appended(text: str, start: int, value: Any) -> str:
     """The text with one more element at the end of the array at `start`."""
     return _added(text, start, elements(text, start), "", value)
+
+
+def with_element(text: str, start: int, index: int, value: Any) -> str:
+    """The text with an element of the array at `start` replaced."""
+    element = elements(text, start)[index]
+    shown = _shown(value, text, element.start)
+    return text[: element.start] + shown + text[element.end :]
+
+
+def without(text: str, start: int, index: int) -> str:
+    """The text without an element of the array at `start`."""
+    there = elements(text, start)
+    element = there[index]
+    if index > 0:
+        return text[: there[index - 1].end] + text[element.end :]
+    if len(there) > 1:
+        return text[: element.start] + text[there[1].start :]
+    return text[: _after_space(text, start) + 1] + text[_next(text, element.end) :]
 
 
 def _added(

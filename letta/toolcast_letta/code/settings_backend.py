@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..digests import digest_of
 from ..plan.agent_servers import AGENT_HEADER, desired_entry
 from ..plan.applying import applied
 from ..plan.backend import AgentCount, Applied, Calls, Report, Trial
@@ -18,6 +19,8 @@ from ..plan.current_state import AgentState, CurrentState, OfferedTool
 from ..plan.desired_state import DesiredAgent, DesiredState, MissingSetting
 from ..plan.plan import Plan
 from ..schemas.stored import shown_digest, stored_parameters
+from ..state.seal import Seal
+from .kept_entries import KeptEntry, entry_of, keep
 from .mcp_calls import ServerFailed, offered_tools, trials_of
 from .settings_file import Settings, SettingsError, home_of
 
@@ -107,6 +110,7 @@ class SettingsBackend:
     ) -> Applied:
         """Sets the entry of each agent; the file is replaced in one step."""
         before = after = Settings.read(self.path)
+        kept = []
         agents = {agent.name: agent for agent in desired.agents}
         for agent in plan.agents:
             there = before.servers(agent.id, agent.home)
@@ -114,11 +118,24 @@ class SettingsBackend:
                 raise SettingsError(f"{self.path} has just been changed")
             entry = desired_entry(there, desired, agents[agent.name])
             after = after.with_server(agent.id, agent.home, entry)
+            written = entry_of(after.servers(agent.id, agent.home), entry["name"])
+            kept.append(
+                KeptEntry(
+                    agent.name,
+                    agent.id,
+                    agent.home,
+                    entry["name"],
+                    entry_of(there, entry["name"]),
+                    digest_of(written),
+                )
+            )
+        copy = keep(self.path, plan.toolset, kept, Seal(self.environment))
+        report(f"what was there is kept: {copy}")
         after.write(before)
         report(f"{self.path}: written")
         if Settings.read(self.path) != Settings(after.path, after.text, True):
             raise SettingsError(f"{self.path} was written, and something else is there")
-        return applied(plan, changed=True)
+        return applied(plan, changed=True, baseline=str(copy))
 
     def counts(
         self, desired: DesiredState, current: CurrentState

@@ -19,7 +19,16 @@ from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
 
 from ..plan.backend import BackendError
-from .json_text_edits import NotJson, appended, elements, loaded, members, with_member
+from .json_text_edits import (
+    NotJson,
+    appended,
+    elements,
+    loaded,
+    members,
+    with_element,
+    with_member,
+    without,
+)
 
 __all__ = ["Settings", "SettingsError", "home_of", "default_path"]
 
@@ -126,6 +135,33 @@ class Settings:
                 return self._with(_set_server(text, agent.start, value, server))
         new_agent = _agent(agent_id, home, server)
         return self._with(appended(text, place.start, new_agent))
+
+    def with_entry_again(
+        self,
+        agent_id: str,
+        home: str | None,
+        name: str,
+        entry: Mapping[str, Any] | None,
+    ) -> Settings:
+        """The same with an agent's entry of a name replaced as a whole; None removes it.
+
+        Nothing else changes by a byte.
+        """
+        text = self.text
+        place = next(m for m in members(text) if m.key == "agents")
+        agents = loaded(text)["agents"]
+        for value, agent in zip(agents, elements(text, place.start), strict=True):
+            if not _is(value, agent_id, home):
+                continue
+            servers = next(
+                m for m in members(text, agent.start) if m.key == "mcpServers"
+            )
+            names = [one.get("name") for one in value["mcpServers"]]
+            at = names.index(name)
+            if entry is None:
+                return self._with(without(text, servers.start, at))
+            return self._with(with_element(text, servers.start, at, dict(entry)))
+        return self
 
     def _with(self, text: str) -> Settings:
         return Settings(self.path, text, self.exists)

@@ -297,7 +297,7 @@ def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
     if tool is None:
         text: str | None = tool_list(chosen)
     else:
-        text = tool_page(chosen, tool, workspace.output)
+        text = tool_page(workspace, chosen, tool)
     if text is None:
         meant = did_you_mean(str(tool), [one.name for one in chosen.tools])
         help_ = f"\n  help: {meant}" if meant else ""

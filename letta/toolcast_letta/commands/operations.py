@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -213,7 +214,9 @@ def rollback(
     from ..v1.server_backend import ServerBackend
 
     if request.kind != "v1":
-        fail(f"the backend `{request.kind}` has no `rollback`: there is no baseline")
+        if restore:
+            fail("--restore is for agents of a server: here no tool is attached")
+        return _settings_rollback(request, file, dry_run=dry_run)
     baselines = Baselines(request.state)
     try:
         desired = desired_by(request)
@@ -252,6 +255,38 @@ def rollback(
         number = sum(agent.id in known for agent in baseline.agents)
         _print(f"{done.agents} of {number} agents as they were at {baseline.saved}\n")
     return FINDINGS if done.lost else CLEAN
+
+
+def _settings_rollback(
+    request: LettaRequest, file: Path | None, *, dry_run: bool
+) -> int:
+    """Puts the entries of a settings file back that an apply has replaced."""
+    from ..code.kept_entries import load, newest, put_back
+    from ..code.settings_file import Settings, SettingsError, default_path
+    from ..state.seal import Seal
+
+    path, seal = request.settings or default_path(os.environ), Seal()
+    try:
+        if file is None:
+            file, entries = newest(path, request.toolset.name, seal)
+        else:
+            entries = load(file, seal)
+        if request.agents:
+            entries = [one for one in entries if one.agent in request.agents]
+        before = Settings.read(path)
+        after, done, lost = put_back(before, entries)
+        if done and not dry_run:
+            after.write(before)
+    except SettingsError as error:
+        fail(str(error))
+    if request.as_json:
+        value = {"copy": str(file), "done": done, "lost": lost, "dry_run": dry_run}
+        _print_json(value)
+    else:
+        _print("".join(f"{line}\n" for line in done or ["nothing to put back"]))
+        _print_left([], lost)
+        _print("Nothing was changed.\n" if dry_run else f"{path}: as {file} says\n")
+    return FINDINGS if lost else CLEAN
 
 
 def _show_undo(request: LettaRequest, baseline: Baseline, undo: Undo) -> None:

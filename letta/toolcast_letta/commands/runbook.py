@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from toolcast.model.model import Toolset
+from toolcast.model.model import Toolset, Workspace
 from toolcast.rendering.renderer import render
-from toolcast.targets.target import package_of
 
 from ..config import tool_part
 from ..runbook import tool_runbook
@@ -13,15 +12,12 @@ from ..target import TARGET
 __all__ = ["tool_list", "tool_page"]
 
 
-def tool_page(toolset: Toolset, name: str, output: str) -> str | None:
-    """The runbook of a tool, by its present or a former name; None without such a tool.
-
-    Args:
-        output: the folder of the generated packages, from the project's root.
-    """
+def tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
+    """The runbook of a tool, by its present or a former name; None without such a tool."""
     for tool in toolset.tools:
         if name == tool.name or name in tool.renamed_from:
-            view = tool_runbook(toolset, tool, package_of(output, toolset))
+            package = ".".join(filter(None, (workspace.package, toolset.name)))
+            view = tool_runbook(toolset, tool, package)
             folders = (TARGET.templates,) if TARGET.templates else ()
             return render("letta/tool_runbook.md.jinja", view, folders).decode("utf-8")
     return None

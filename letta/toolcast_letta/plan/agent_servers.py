@@ -9,7 +9,14 @@ from typing import Any
 from .desired_state import DesiredAgent, DesiredState
 from .plan import Change
 
-__all__ = ["AGENT_HEADER", "alias", "desired_entry", "entry_change", "with_entry"]
+__all__ = [
+    "AGENT_HEADER",
+    "alias",
+    "desired_entry",
+    "entry_change",
+    "is_foreign",
+    "with_entry",
+]
 
 AGENT_HEADER = "X-Agent-Id"
 """Says of a call which agent makes it. Letta's server sends it by itself."""
@@ -38,6 +45,21 @@ def desired_entry(
         "url": desired.server_url,
         "headers": {**headers, **own},
     }
+
+
+def is_foreign(
+    server: Mapping[str, Any], desired: DesiredState, agent: DesiredAgent
+) -> bool:
+    """Whether an entry of the toolset's name is somebody else's.
+
+    The toolset's own leads to its server, or names the agent as only an apply does.
+    """
+    if server.get("transport") != "http" or "command" in server:
+        return True
+    headers = server.get("headers")
+    given = headers if isinstance(headers, Mapping) else {}
+    marks = [v for k, v in given.items() if k.lower() == AGENT_HEADER.lower()]
+    return server.get("url") != desired.server_url and marks != [agent.id]
 
 
 def with_entry(

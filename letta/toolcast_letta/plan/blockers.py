@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from .agent_servers import alias
+from .agent_servers import alias, is_foreign
 from .core_tools import lost_tools
 from .current_state import AgentState, CurrentState
 from .desired_state import DesiredAgent, DesiredState
@@ -82,11 +82,13 @@ def _about_settings(
             "take all but one out of the settings",
         )
     for one in named[:1]:
-        foreign = one.get("transport") != "http" or "command" in one
+        foreign = is_foreign(one, desired, agent)
         if foreign and desired.server_name not in overrides.capture:
+            where = one.get("url") or one.get("command") or "another place"
             yield Blocker(
                 "capture",
-                f"{agent.name} has a server {desired.server_name} of another kind",
+                f"{agent.name} has a server {desired.server_name} that is somebody else's,"
+                f" at {where}",
                 f"--allow-capture {desired.server_name} makes it the toolset's",
             )
     for one in state.servers:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ..access.clients import AccessError
 from ..tools.provider import ToolProvider
 from ..tools.tool import Tool
-from ..validation.validators import Validators
 from .call_context import CALL_GUARD, CallContext, CallOutcome, ReportProgress
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
 from .tool_response import ToolResponse
+from .tool_validators import Validators
 from .tracing import is_traced, span
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..calls.tool_response import ToolResponse
+from ..calls.tool_validators import Validators
 from ..calls.untrusted_text import escaped, without
 from ..tools.tool import Tool
-from ..validation.validators import Validators
 from .listing import Listing, take_tools
 from .result import response_of
 from .sdk_logging import quieten

@@ -84,8 +84,8 @@ def take_tools(
 
 def _missing(server: ExternalServer, listed: Sequence[str]) -> list[str]:
     """What the toolset names and the server does not list, and what it lists instead."""
-    named = {own: "tools" for own in server.tools}
-    named |= {own: "allow" for own in server.allow or ()}
+    named = dict.fromkeys(server.tools, "tools")
+    named |= dict.fromkeys(server.allow or (), "allow")
     lines = [
         f"`{own}` of `{field}` is not there"
         for own, field in named.items()

@@ -11,12 +11,15 @@ import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from ..mcp.ending import GRACE_SECONDS, Ending
 from ..mcp.gc_freeze import gc_freeze
 from .logs import LogFormat, log_config
 from .settings import Listening, SettingsError
+from .uvicorn_ending import ending_app, supervise
 
 if TYPE_CHECKING:
     from starlette.routing import Router
+    from starlette.types import ASGIApp
 
     from ..mcp.toolset_server import ToolsetServer
     from .settings import HttpSettings
@@ -45,7 +48,7 @@ class HttpOptions:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
-    grace: int = 10
+    grace: int = GRACE_SECONDS
     log_format: LogFormat = "text"
     client: str | None = None
     path: str | None = None
@@ -55,7 +58,11 @@ class HttpOptions:
 def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     """Serves until a signal ends it; running calls are finished or cancelled then.
 
+    What is open is closed, and it returns: ending is what was asked for. A second signal
+    ends the process at once.
+
     Raises:
+        SystemExit: the server cannot be started; uvicorn has said why.
         SettingsError: the server cannot be started as it is set up.
         LookupError: the toolset has no client of a name.
         AccessError: who may have which tool cannot be found out.
@@ -65,12 +72,13 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         import uvicorn
 
         # Built here as well, so that what is wrong is said once and not by each worker.
-        app: Router | str = _app(server, options)
+        ending = Ending(options.grace)
+        app: ASGIApp | str = ending_app(_app(server, options), ending)
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
         os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
         app = f"{__name__}:worker_app"
-    uvicorn.run(
+    settings = uvicorn.Config(
         app,
         factory=isinstance(app, str),
         host=options.host,
@@ -81,14 +89,22 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         log_config=config,
         server_header=False,
     )
+    if options.workers > 1:
+        supervise(settings, options.grace)
+        return
+    # What uvicorn sets while it serves, it takes back to these.
+    ending.take_signals()
+    uvicorn.Server(settings).run()
 
 
-def worker_app() -> Router:
+def worker_app() -> ASGIApp:
     """The application of one of several processes, which uvicorn starts by name."""
     given = json.loads(os.environ[_VARIABLE])
     with gc_freeze():
         server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
-        return _app(server, HttpOptions(**given))
+        options = HttpOptions(**given)
+        ending = Ending(options.grace, is_worker=True)
+        return ending_app(_app(server, options), ending)
 
 
 def _app(server: ToolsetServer, options: HttpOptions) -> Router:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["REDACTED", "SECRET_NAMES", "Redaction", "name_in_words"]
+from ..validation.references import REFERENCES, References
+from .secret_names import is_secret
+
+__all__ = ["REDACTED", "Redaction"]
 
 REDACTED = "[redacted]"
-
-_NAMES_IN_WORDS = """
-password, passwd, pwd, passphrase, api key, apikey, secret, api secret, client secret,
-secret key, private key, ssh key, token, access token, refresh token, auth token,
-bearer token, api token, session token, id token, credential, credentials, cookie,
-cookies, session cookie, seed phrase, mnemonic, credit card, card number, cvv, pin code,
-otp
-"""
-SECRET_NAMES = frozenset(" ".join(_NAMES_IN_WORDS.split()).split(", "))
-"""Names of parameters, in words, that hold secrets whatever their schema says."""
 
 _SAME_VALUE = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_ALONE = ("if", "then", "else", "not")
@@ -33,15 +24,17 @@ _BELOW = (
 )
 _PLAIN = frozenset({str, int, bool, float, type(None)})
 _MOST_SCHEMAS = 20_000
-_LONGEST_KNOWN = 64
+_NAME_AND_VALUE = ("name", "key", "header")
 
 
 class Redaction:
     """Replaces secrets in a tool's arguments by `[redacted]`.
 
     Secret is what the schema says is `writeOnly` or of the format `password`, directly, by
-    reference, as an alternative or of any member, and what has one of SECRET_NAMES. The
-    name counts wherever it stands: too much is hidden rather than too little.
+    reference, as an alternative or of any member, what a reference describes that cannot be
+    followed, and what is secret by its name (`secret_names`), declared or not. The name
+    counts wherever it stands, also as the `name` beside a `value`: too much is hidden
+    rather than too little.
 
     Args:
         schema: the JSON Schema of the arguments.
@@ -56,18 +49,13 @@ class Redaction:
         return REDACTED if self._names is None else _copied(value, self._names)
 
 
-def name_in_words(name: str) -> str:
-    """`accessToken`, `access_token` and `access-token` are `access token`."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
-
-
 def _copied(value: Any, names: frozenset[str]) -> Any:
     if isinstance(value, (dict, Mapping)):
+        named = _secret_pair(value)
         return {
             key: (
                 REDACTED
-                if key in names or _is_secret_name(str(key))
+                if key in names or key == named or is_secret(str(key), item)
                 else item if type(item) in _PLAIN else _copied(item, names)
             )
             for key, item in value.items()
@@ -77,21 +65,21 @@ def _copied(value: Any, names: frozenset[str]) -> Any:
     return value
 
 
-def _is_secret_name(name: str) -> bool:
-    # Names of parameters come again with each call; others may be long, and of any number.
-    if len(name) <= _LONGEST_KNOWN:
-        return _is_known_as_secret(name)
-    return name_in_words(name) in SECRET_NAMES
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_known_as_secret(name: str) -> bool:
-    return name_in_words(name) in SECRET_NAMES
+def _secret_pair(value: Mapping[str, Any]) -> str | None:
+    """The member that holds a secret whose name stands beside it, as in a list of headers."""
+    if "value" not in value:
+        return None
+    for keyword in _NAME_AND_VALUE:
+        name = value.get(keyword)
+        if isinstance(name, str) and is_secret(name, value["value"]):
+            return "value"
+    return None
 
 
 class _Marks:
     def __init__(self, root: Any) -> None:
         self._root = root
+        self._references = References(root)
 
     def secret_names(self) -> frozenset[str] | None:
         """The names of all properties, at any depth, that are marked as secret.
@@ -124,6 +112,12 @@ class _Marks:
             known.add(id(part))
             if part.get("writeOnly") is True or part.get("format") == "password":
                 return True
+            for keyword in REFERENCES:
+                if isinstance(part.get(keyword), str):
+                    targets = self._references.targets(part[keyword])
+                    if not targets:
+                        return True  # nobody can say what it describes
+                    waiting.extend(targets)
             waiting.extend(self._further(part))
         return False
 
@@ -140,38 +134,3 @@ class _Marks:
         for keyword in ("patternProperties", "dependentSchemas"):
             parts = schema.get(keyword)
             yield from parts.values() if isinstance(parts, Mapping) else ()
-        for keyword in ("$ref", "$dynamicRef"):
-            reference = schema.get(keyword)
-            if isinstance(reference, str):
-                yield self._target(reference)
-
-    def _target(self, reference: str) -> Any:
-        """What a reference within the schema leads to; None for any other."""
-        from urllib.parse import unquote
-
-        fragment = unquote(reference[1:])
-        if not reference.startswith("#"):
-            return None
-        if fragment and not fragment.startswith("/"):
-            return self._anchored(fragment)
-        found = self._root
-        for step in fragment.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, (list, tuple)):
-                inside = name.isdecimal() and int(name) < len(found)
-                found = found[int(name)] if inside else None
-            else:
-                found = found.get(name) if isinstance(found, Mapping) else None
-        return found
-
-    def _anchored(self, name: str) -> Any:
-        waiting = [self._root]
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, (list, tuple)):
-                waiting.extend(part)
-            elif isinstance(part, Mapping):
-                if name in (part.get("$anchor"), part.get("$dynamicAnchor")):
-                    return part
-                waiting.extend(part.values())
-        return None

@@ -61,8 +61,6 @@ MOST_UNSENT = 1 << 22
 _READ_BYTES = 1 << 16
 _CHUNKS_AHEAD = 2
 """Chunks that are read before the session has taken the messages in them."""
-_PATIENCE_WITH_CALLS = 2.0
-"""Seconds that calls may still take when the client has closed its side."""
 _PATIENCE_WITH_CLIENT = 5.0
 """Seconds that a client may take to read the last answers."""
 # Nobody can guess it, so that no text of a message can stand for it.
@@ -200,13 +198,19 @@ class _Stream:
 class Outgoing(_Stream):
     """The SDK's WriteStream: messages to a file descriptor.
 
+    Args:
+        number: the descriptor.
+        grace: seconds that calls may still take when nothing more is read.
+
     Attributes:
         unanswered: the numbers of the requests that have no answer yet.
         when_gone: called when the client has closed its side.
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, grace: float) -> None:
         self.unanswered: set[RequestId] = set()
+        self._grace = grace
+        self._is_given_up = False
         self.when_gone: Callable[[], None] | None = None
         self._loop = asyncio.get_running_loop()
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -251,12 +255,17 @@ class Outgoing(_Stream):
         await self._until(lambda: self._unsent <= most)
 
     async def until_answered(self) -> None:
-        """Waits, for a while, until every request has its answer."""
-        try:
-            async with asyncio.timeout(_PATIENCE_WITH_CALLS):
-                await self._until(lambda: not self.unanswered)
-        except TimeoutError:
-            _logger.warning("the client left before %d answers", len(self.unanswered))
+        """Waits, within the grace period, until every request has its answer."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._grace):
+                await self._until(lambda: self._is_given_up or not self.unanswered)
+        if self.unanswered and self._is_open:
+            _logger.warning("%d calls are given up at the end", len(self.unanswered))
+
+    def give_up(self) -> None:
+        """Waits for no more answers."""
+        self._is_given_up = True
+        self._changed.set()
 
     async def aclose(self) -> None:
         """Waits, for a while, until the client has taken everything."""
@@ -362,6 +371,12 @@ class Incoming(_Stream):
         """Reads nothing more; what was read before is still given."""
         self._is_open = False
         self._arrived.set()
+
+    def end(self) -> None:
+        """Somebody wants the server to end; a client that is gone waits for no answer."""
+        if not self._is_open:
+            self._outgoing.give_up()
+        self.close()
 
     def __aiter__(self) -> Incoming:
         return self

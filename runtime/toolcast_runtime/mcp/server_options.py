@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from ..access.clients import AccessError, UnknownClientError
+from .ending import GRACE_SECONDS
 
 if TYPE_CHECKING:
     from .toolset_server import ToolsetServer
@@ -23,6 +24,8 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
     if options.local_tools:
         server = replace(server, external=False)
     client = server.client if options.client is None else options.client
+    if options.grace < 0:
+        parser.error("--grace must not be negative")
     try:
         names = server.names(client)
         if options.list:
@@ -33,7 +36,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
             from .stdio import serve_over_stdio
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
-            serve_over_stdio(server, client)
+            serve_over_stdio(server, client, options.grace)
     except (UnknownClientError, AccessError) as error:
         parser.error(str(error))
 
@@ -51,6 +54,13 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     )
     parser.add_argument("--list", action="store_true", help="print the tools and end")
     parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
+    parser.add_argument(
+        "--grace",
+        type=int,
+        default=GRACE_SECONDS,
+        metavar="SECONDS",
+        help="how long running calls may take when the server is to end",
+    )
     http = parser.add_argument_group("with --http")
     http.add_argument(
         "--host",
@@ -62,13 +72,6 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
         "--path", default=None, help="the path of one client alone: /mcp/"
     )
     http.add_argument("--workers", type=int, default=1, help="processes that answer")
-    http.add_argument(
-        "--grace",
-        type=int,
-        default=10,
-        metavar="SECONDS",
-        help="how long running calls may take when the server is to end",
-    )
     http.add_argument("--log-format", choices=("text", "json"), default="text")
     return parser
 
@@ -85,8 +88,6 @@ def _serve_http(
         parser.error("--path must begin with /")
     if options.workers < 1:
         parser.error("--workers must be at least 1")
-    if options.grace < 0:
-        parser.error("--grace must not be negative")
     names = [field.name for field in fields(HttpOptions)]
     try:
         serve_http(

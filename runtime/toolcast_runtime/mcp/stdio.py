@@ -6,28 +6,42 @@ Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-2
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
 
+from .ending import GRACE_SECONDS, Ending
 from .gc_freeze import gc_freeze
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .toolset_server import ToolsetServer
 
 __all__ = ["serve_over_stdio"]
 
 
-def serve_over_stdio(served: ToolsetServer, client: str | None) -> None:
-    """Serves one client over standard input and output until the input ends.
+def serve_over_stdio(
+    served: ToolsetServer, client: str | None, grace: float = GRACE_SECONDS
+) -> None:
+    """Serves one client over standard input and output until the input or a signal ends it.
 
-    Meanwhile and afterwards whatever prints, prints to stderr, and stdin is empty for it.
+    What was asked before the end is answered within the grace period, or cancelled; then
+    what is open is closed. Meanwhile and afterwards whatever prints, prints to stderr, and
+    stdin is empty for it.
+
+    Args:
+        served: what is served.
+        client: who is served.
+        grace: seconds in which running calls may finish.
 
     Raises:
         UnknownClientError: the toolset has clients and this is none of them.
         AccessError: who may have which tool cannot be found out.
-        SystemExit: standard input or output is closed; or a person has ended it.
+        SystemExit: standard input or output is closed.
     """
+    ending = Ending(grace)
     with gc_freeze():
         from .framing import Incoming, Outgoing
         from .sdk_server import build_server
@@ -35,12 +49,17 @@ def serve_over_stdio(served: ToolsetServer, client: str | None) -> None:
         server = build_server(served, client, takes_raw_json=True)
 
     async def serve(source: int, sink: int) -> None:
-        outgoing = Outgoing(sink)
+        outgoing = Outgoing(sink, grace)
         incoming = Incoming(source, outgoing)
+        loop = asyncio.get_running_loop()
+        ending.take_signals(lambda: _told(loop, incoming.end))
         options = server.create_initialization_options()
         try:
             await server.run(incoming, outgoing, options)
         finally:
+            # The input may have ended it: a handler that does not let itself be cancelled
+            # keeps the loop from ending.
+            ending.within(0)
             incoming.close()
             outgoing.close()
             await served.registry.close()
@@ -50,11 +69,13 @@ def serve_over_stdio(served: ToolsetServer, client: str | None) -> None:
     except OSError as error:
         print(f"stdin and stdout are needed: {error.strerror}", file=sys.stderr)
         sys.exit(2)
-    try:
-        asyncio.run(serve(source, sink))
-    except KeyboardInterrupt:
-        # Ctrl-C is how a person ends it; a traceback would look like a failure.
-        sys.exit(130)
+    asyncio.run(serve(source, sink))
+
+
+def _told(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
+    """Runs a function in the loop, if it has not ended."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(what)
 
 
 def _claimed() -> tuple[int, int]:

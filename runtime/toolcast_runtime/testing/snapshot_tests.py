@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
+from ..calls.tool_validators import Validators
 from ..files.regular_file import read_regular
 from ..registry import Registry, Tool
-from ..validation import Validators
 from ..validation.protocol import REVISIONS, listed_before_2026, problems_with_tool
 from .mcp_wire import raw_tools_list
 

@@ -74,7 +74,7 @@ class DeclaredNames:
     @cached_property
     def _matcher(self) -> Any:
         """A validator that takes objects whose names all match a pattern."""
-        from .validators import build
+        from .compiled import build
 
         closed: dict[str, Any] = {
             "patternProperties": {key: {} for key in self.patterns},

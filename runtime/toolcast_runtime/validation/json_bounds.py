@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import Any, NamedTuple
 
-__all__ = ["MOST_LEVELS", "MOST_VALUES", "Size", "measure"]
+__all__ = [
+    "MOST_CHARACTERS",
+    "MOST_DIGITS",
+    "MOST_LEVELS",
+    "MOST_VALUES",
+    "Size",
+    "measure",
+]
 
 MOST_LEVELS = 200
 """Deeper values overflow the stack of validators that follow them by recursion."""
 
-MOST_VALUES = 1_000_000
+MOST_VALUES = 200_000
 
-_SURROGATE = "half of a surrogate pair"
+MOST_CHARACTERS = 16 * 1024 * 1024
+"""Of all texts and names together."""
+
+MOST_DIGITS = 100
+"""Of a whole number; comparing longer ones takes time that grows with their square."""
+
+_MOST_BITS = 332
+_LARGE = 2**63 - 1
+_LARGE_FLOAT = 1e15
+_NEAR_ZERO = 1e-9
+_NONE = type(None)
 
 
 class Size(NamedTuple):
@@ -22,16 +40,27 @@ class Size(NamedTuple):
         problem: why it cannot be taken; None when it can.
         values: it and all values in it.
         levels: 1 for a plain value, 2 for a list of them.
+        characters: of all texts and names in it.
+        longest: characters of the longest of them.
+        numbers: numbers in it.
+        large_integers: those that are whole and beyond 63 bits.
+        extreme_numbers: those that are not, and whose exact value has many digits.
     """
 
     problem: str | None
-    values: int
-    levels: int
+    values: int = 1
+    levels: int = 1
+    characters: int = 0
+    longest: int = 0
+    numbers: int = 0
+    large_integers: int = 0
+    extreme_numbers: int = 0
 
 
 def measure(value: Any) -> Size:
     """Goes through a value level by level, without recursion, also when it holds itself."""
     level, values, levels = [value], 0, 0
+    counts = _Counts()
     while level:
         levels += 1
         values += len(level)
@@ -40,35 +69,93 @@ def measure(value: Any) -> Size:
         if values > MOST_VALUES:
             return Size(f"more than {MOST_VALUES:,} values", values, levels)
         inner: list[Any] = []
-        for item in level:
-            kind = type(item)
-            # What most arguments are made of comes first, and by identity: this runs for
-            # every value of every call.
-            if kind is str:
-                if not item.isascii() and _has_surrogate(item):
-                    return Size(_SURROGATE, values, levels)
-            elif kind is int or kind is bool or item is None:
-                continue
-            elif isinstance(item, dict):
-                try:
-                    keys = "".join(item)
-                except TypeError:
-                    return Size("a key that is not text", values, levels)
-                if not keys.isascii() and any(map(_has_surrogate, item)):
-                    return Size(_SURROGATE, values, levels)
-                inner.extend(item.values())
-            elif isinstance(item, (list, tuple)):
-                inner.extend(item)
-            elif isinstance(item, float):
-                if not math.isfinite(item):
-                    return Size(f"the number {item}", values, levels)
-            elif isinstance(item, str):
-                if _has_surrogate(item):
-                    return Size(_SURROGATE, values, levels)
-            elif not isinstance(item, int):
-                return Size(f"a Python {kind.__name__}", values, levels)
+        # This runs for every value of every call: what is of one type is counted at once.
+        kinds = set(map(type, level))
+        for kind in kinds:
+            alike = level
+            if len(kinds) > 1:
+                alike = [item for item in level if type(item) is kind]
+            problem = counts.add(kind, alike, inner)
+            if problem is not None:
+                return Size(problem, values, levels)
         level = inner
-    return Size(None, values, levels)
+    return Size(
+        None,
+        values,
+        levels,
+        counts.characters,
+        counts.longest,
+        counts.numbers,
+        counts.large_integers,
+        counts.extreme_numbers,
+    )
+
+
+class _Counts:
+    """What is counted of a value."""
+
+    def __init__(self) -> None:
+        self.characters = self.longest = 0
+        self.numbers = self.large_integers = self.extreme_numbers = 0
+
+    def add(self, kind: type, items: list[Any], inner: list[Any]) -> str | None:
+        """Counts items of one type, and lists what they hold.
+
+        Returns:
+            Why they cannot be taken; None when they can.
+        """
+        if kind is bool or kind is _NONE:
+            return None
+        if issubclass(kind, str):
+            return self._texts(items)
+        if issubclass(kind, dict):
+            names = list(chain.from_iterable(items))
+            inner.extend(chain.from_iterable(item.values() for item in items))
+            return self._texts(names)
+        if issubclass(kind, (list, tuple)):
+            # A list that holds itself grows without end.
+            if sum(map(len, items)) > MOST_VALUES:
+                return f"more than {MOST_VALUES:,} values"
+            inner.extend(chain.from_iterable(items))
+            return None
+        if issubclass(kind, int):
+            return self._integers(items)
+        if issubclass(kind, float):
+            return self._floats(items)
+        return f"a Python {kind.__name__}"
+
+    def _texts(self, texts: list[Any]) -> str | None:
+        try:
+            joined = "".join(texts)
+        except TypeError:
+            return "a key that is not text"
+        self.characters += len(joined)
+        if self.characters > MOST_CHARACTERS:
+            return f"more than {MOST_CHARACTERS:,} characters of text"
+        if len(joined) > self.longest:
+            self.longest = max(self.longest, *map(len, texts))
+        # Two halves may stand in neighbouring texts, and make no whole in JSON.
+        if not joined.isascii() and any(map(_has_surrogate, texts)):
+            return "half of a surrogate pair"
+        return None
+
+    def _integers(self, items: list[Any]) -> str | None:
+        self.numbers += len(items)
+        if max(items) > _LARGE or min(items) < -_LARGE:
+            large = [item for item in items if not -_LARGE <= item <= _LARGE]
+            self.large_integers += len(large)
+            if max(item.bit_length() for item in large) > _MOST_BITS:
+                return f"a whole number of more than {MOST_DIGITS} digits"
+        return None
+
+    def _floats(self, items: list[Any]) -> str | None:
+        self.numbers += len(items)
+        for item in items:
+            if not _NEAR_ZERO <= abs(item) <= _LARGE_FLOAT and item:
+                if not math.isfinite(item):
+                    return f"the number {item}"
+                self.extreme_numbers += 1
+        return None
 
 
 def _has_surrogate(text: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from .validators import build
+from .compiled import build
 
 __all__ = [
     "REVISIONS",

@@ -1,29 +1,37 @@
-"""References within a schema, and the schemas that apply to the same value."""
+"""What the references of a JSON Schema lead to, in every dialect, and never out of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["References"]
+__all__ = ["REFERENCES", "References"]
 
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+"""The keywords whose value names another schema."""
+
+_ANCHORS = ("$anchor", "$dynamicAnchor")
+_IDS = ("$id", "id")
 _SAME_PLACE = ("if", "then", "else")
 _SAME_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _SAME_PLACE_MAPPINGS = ("dependentSchemas", "dependencies")
 
 
 class References:
-    """The references of one schema. None is followed out of it.
+    """The places of a schema by all the ways in which a reference can name them.
+
+    A JSON pointer (`#/$defs/a`), an anchor (`#a`, by `$anchor`, `$dynamicAnchor`, `$id` of
+    draft-06 and draft-07, `id` of draft-04), and the address that a part gives itself by
+    `$id` or `id`, from which pointers of that part start.
 
     Args:
-        root: the schema, in any dialect.
+        root: the schema, valid or not.
     """
 
     def __init__(self, root: Any) -> None:
         self._root = root
-        self._anchors: dict[str, Any] | None = None
 
     def same_value(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """The schemas that a value of this one may be checked against as well.
@@ -33,7 +41,7 @@ class References:
         Raises:
             LookupError: a reference leads nowhere in this schema.
         """
-        for keyword in _REFERENCES:
+        for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 yield self.target(schema[keyword])
         for keyword in _SAME_PLACE:
@@ -43,7 +51,8 @@ class References:
             listed = schema.get(keyword)
             yield from listed if isinstance(listed, (list, tuple)) else ()
         for keyword in _SAME_PLACE_MAPPINGS:
-            yield from _mapping(schema.get(keyword)).values()
+            inner = schema.get(keyword)
+            yield from inner.values() if isinstance(inner, Mapping) else ()
 
     def target(self, reference: str) -> Any:
         """What a reference names.
@@ -51,55 +60,73 @@ class References:
         Raises:
             LookupError: it leads out of the schema, nowhere, or to one of several.
         """
-        fragment = unquote(reference[1:])
-        if not reference.startswith("#"):
+        found = self.targets(reference)
+        if len(found) != 1:
             raise LookupError(reference)
-        if fragment and not fragment.startswith("/"):
-            found = self._all_anchors().get(fragment)
+        return found[0]
+
+    def targets(self, reference: str) -> list[Any]:
+        """Everything that a reference may name; which one can depend on the value.
+
+        Returns:
+            Nothing for a reference out of the schema, or to nothing.
+        """
+        address, _, fragment = reference.partition("#")
+        fragment = unquote(fragment)
+        anchors, resources = self._names
+        bases = [self._root, *resources.values()] if not address else []
+        if address:
+            last = address.rpartition("/")[2]
+            bases = [
+                part
+                for own, part in resources.items()
+                if own == address or own.rpartition("/")[2] == last
+            ]
+        if not fragment:
+            return bases if address else bases[:1]
+        if fragment.startswith("/"):
+            found = [_pointed(base, fragment) for base in bases]
         else:
-            found = self._pointed(fragment)
-        if found is None:
-            raise LookupError(reference)
-        return found
+            found = anchors.get(fragment, [])
+        return _distinct(part for part in found if part is not None)
 
-    def _pointed(self, fragment: str) -> Any:
-        found = self._root
-        for step in fragment.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, (list, tuple)) and name.isdecimal():
-                found = found[int(name)] if int(name) < len(found) else None
-            else:
-                found = _mapping(found).get(name)
-        return found
-
-    def _all_anchors(self) -> Mapping[str, Any]:
-        if self._anchors is not None:
-            return self._anchors
-        self._anchors = {}
+    @cached_property
+    def _names(self) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+        """The parts by their anchors, and by the addresses that they give themselves."""
+        anchors: dict[str, list[Any]] = {}
+        resources: dict[str, Any] = {}
         waiting = [self._root]
         while waiting:
             part = waiting.pop()
             if isinstance(part, (list, tuple)):
                 waiting.extend(part)
-                continue
-            for name in _anchors_of(_mapping(part)):
-                # One name in two places: which one is meant depends on the value.
-                known = self._anchors.setdefault(name, part)
-                self._anchors[name] = part if known is part else None
-            waiting.extend(_mapping(part).values())
-        return self._anchors
+            elif isinstance(part, Mapping):
+                waiting.extend(part.values())
+                for keyword in _ANCHORS:
+                    if isinstance(part.get(keyword), str):
+                        anchors.setdefault(part[keyword], []).append(part)
+                for keyword in _IDS:
+                    if isinstance(part.get(keyword), str):
+                        address, _, anchor = part[keyword].partition("#")
+                        if anchor:
+                            anchors.setdefault(anchor, []).append(part)
+                        if address:
+                            resources[address] = part
+        return anchors, resources
 
 
-def _anchors_of(schema: Mapping[str, Any]) -> Iterator[str]:
-    for keyword in ("$anchor", "$dynamicAnchor"):
-        if isinstance(schema.get(keyword), str):
-            yield schema[keyword]
-    # Draft-04 and draft-06 write `id: "#name"` and `$id: "#name"`.
-    for keyword in ("id", "$id"):
-        text = schema.get(keyword)
-        if isinstance(text, str) and text.startswith("#"):
-            yield text[1:]
+def _pointed(base: Any, pointer: str) -> Any:
+    """What a JSON pointer names (RFC 6901); None for nothing."""
+    found = base
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, (list, tuple)):
+            is_index = name.isdecimal() and len(name) < 9
+            found = found[int(name)] if is_index and int(name) < len(found) else None
+        else:
+            found = found.get(name) if isinstance(found, Mapping) else None
+    return found
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _distinct(parts: Iterator[Any]) -> list[Any]:
+    return list({id(part): part for part in parts}.values())

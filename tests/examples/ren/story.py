@@ -64,7 +64,11 @@ def _session(do: Callable[..., Any], answered: Callable[..., Any]) -> None:
         ("ren", ANSWERS[1]),
         ("caller", "What of the gate?"),
     ]
-    assert do("write_pending_thoughts", thoughts="Is the gate worth it?")["thought_id"]
+    number = do("write_pending_thoughts", thoughts="Is the gate worth it?")[
+        "thought_id"
+    ]
+    (left,) = do("read_pending_thoughts", limit=1)["thoughts"]
+    assert (left["thought_id"], left["thoughts"]) == (number, "Is the gate worth it?")
     found = do("check_memory_health")
     assert {one["table"]: one["rows"] for one in found["tables"]} == {
         "session_headers": 1,

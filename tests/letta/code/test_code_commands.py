@@ -66,7 +66,7 @@ def test_a_moved_url_and_a_new_token_change_the_entry_and_nothing_else(
         "name": "toy",
         "transport": "http",
         "url": "http://127.0.0.1:1/old",
-        "headers": {"authorization": "Bearer old", "X-Mine": "1"},
+        "headers": {"authorization": "Bearer old", "X-Mine": "1", "x-agent-id": AGENT},
         "theirs": True,
     }
     value = json.loads(json.dumps(OTHERS))
@@ -153,7 +153,7 @@ def test_somebody_elses_entry_of_that_name_is_only_taken_when_named(desk: Desk) 
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"][0]["name"] = "toy"
     desk.write(value)
-    assert "of another kind (capture)" in refused(desk, *LOCAL)
+    assert "that is somebody else's, at serve (capture)" in refused(desk, *LOCAL)
     done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
     assert done.exit_code == 0
     assert desk.read()["agents"][1]["mcpServers"][0]["url"] == desk.mcp.url
@@ -217,7 +217,58 @@ def test_verify_can_leave_calls_out_and_make_more(desk: Desk) -> None:
     assert [call.name for call in desk.mcp.calls] == ["delete_note"]
 
 
-def test_what_only_a_registry_has_is_refused_in_words(desk: Desk) -> None:
+def test_somebody_elses_entry_of_the_same_kind_is_not_taken_either(desk: Desk) -> None:
+    value = json.loads(json.dumps(OTHERS))
+    theirs = {"name": "toy", "transport": "http", "url": "http://theirs.test/mcp"}
+    value["agents"][1]["mcpServers"].append({**theirs, "headers": {"X-Key": "k"}})
+    desk.write(value)
+    said = refused(desk, *LOCAL)
+    assert "that is somebody else's, at http://theirs.test/mcp (capture)" in said
+
+
+@pytest.mark.parametrize("had_one", [True, False])
+def test_what_was_there_is_kept_and_put_back(desk: Desk, had_one: bool) -> None:
+    value = json.loads(json.dumps(OTHERS))
+    if had_one:
+        theirs = {"name": "toy", "transport": "http", "url": "http://theirs.test/mcp"}
+        value["agents"][1]["mcpServers"].append({**theirs, "headers": {"X-Key": "k"}})
+    desk.write(value)
+    before = desk.settings.read_bytes()
+    done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
+    assert "what was there is kept: " in done.stdout
+    [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
+    assert copy.stat().st_mode & 0o777 == 0o600
+
+    shown = desk.letta("rollback", *LOCAL, "--dry-run")
+    assert "keeper: the entry toy " in shown.stdout
+    assert desk.settings.read_bytes() != before
+    assert desk.letta("rollback", *LOCAL).exit_code == 0
+    assert desk.settings.read_bytes() == before
+    assert "nothing to put back" in desk.letta("rollback", *LOCAL).stdout
+
+
+def test_an_entry_that_somebody_changed_since_then_stays(desk: Desk) -> None:
+    desk.letta("apply", *LOCAL, "--yes")
+    value = desk.read()
+    value["agents"][1]["mcpServers"][1]["url"] = "http://newer.test/mcp"
+    desk.write(value)
     done = desk.letta("rollback", *LOCAL)
+    assert done.exit_code == 1
+    assert "somebody has changed it since then" in done.stderr
+    assert desk.read() == value
+
+
+def test_a_copy_that_was_edited_is_not_put_back(desk: Desk) -> None:
+    desk.letta("apply", *LOCAL, "--yes")
+    [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
+    copy.write_text(copy.read_text().replace("null", '{"name": "toy", "command": "x"}'))
+    for words in ((), (str(copy),)):
+        done = desk.letta("rollback", *LOCAL, *words)
+        assert done.exit_code == 2
+    assert "was edited" in done.stderr
+
+
+def test_tools_are_not_restored_where_none_is_attached(desk: Desk) -> None:
+    done = desk.letta("rollback", *LOCAL, "--restore", "x")
     assert done.exit_code == 2
-    assert "the backend `code` has no `rollback`" in done.stderr
+    assert "here no tool is attached" in done.stderr

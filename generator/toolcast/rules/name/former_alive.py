@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ...facts.spec_texts import prose_of_tool, prose_of_toolset
+from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
@@ -24,18 +24,14 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             owners.setdefault(name, tool.name)
     for tool in toolset.tools:
         yield from _clashes(toolset, tool, live, owners)
-    gone = (set(owners) | set(toolset.reserved_names)) - live
-    if not gone:
-        return
-    listed = "|".join(re.escape(name) for name in sorted(gone, key=len, reverse=True))
-    word = re.compile(rf"(?<![A-Za-z0-9_-])({listed})(?![A-Za-z0-9_-])")
+    names = tool_names(toolset, workspace)
     for tool in toolset.tools:
         for path, text in prose_of_tool(tool):
-            for name, help_ in _said(word, text, toolset, owners):
+            for name, help_ in names.gone_in(text):
                 message = f"the text still says `{name}`"
                 yield at_tool(RULE, tool, path, message, help_)
     for path, text in prose_of_toolset(toolset):
-        for name, help_ in _said(word, text, toolset, owners):
+        for name, help_ in names.gone_in(text):
             yield at_toolset(
                 RULE, toolset, path, f"the text still says `{name}`", help_
             )
@@ -58,16 +54,6 @@ def _clashes(
             message = f"`{owners[name]}` has the former name `{name}` as well"
             help_ = "a call by that name would have two meanings; remove one"
             yield at_tool(RULE, tool, path, message, help_)
-
-
-def _said(
-    word: re.Pattern[str], text: str, toolset: Toolset, owners: dict[str, str]
-) -> Iterator[tuple[str, str]]:
-    for name in dict.fromkeys(match.group() for match in word.finditer(text)):
-        if name in owners:
-            yield name, f"write `{owners[name]}`, its name now"
-        else:
-            yield name, f"remove it; it is reserved: {toolset.reserved_names[name]}"
 
 
 RULE = Rule(

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from ...facts.model_texts import texts_in
 from ...facts.spec_texts import prose_of_tool, prose_of_toolset
+from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule, at_tool, at_toolset
 
 __all__ = ["RULE"]
 
-# A name of several words; what has a dot, slash or bracket beside it is a file or code.
-_NAME = r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+"
-_MENTION = re.compile(
-    rf"(?<![\w./$@:\\<-])(?:`({_NAME})`|([a-z][a-z0-9]*(?:_[a-z0-9]+)+))"
-    r"(?![\w/\\=>(-]|\.\w|[\"']?:)"
-)
-_PARTS = re.compile(r"[_.-]|(?<=[a-z0-9])(?=[A-Z])")
-_MOST_NEIGHBOURS = 40
-"""Of the tools whose names begin or end alike, so many are compared."""
-
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds words in prose that look like the name of a tool, and are none."""
-    names = Names(toolset, workspace)
+    names = tool_names(toolset, workspace)
     for tool in toolset.tools:
         for path, text in prose_of_tool(tool):
             for word, help_ in names.unknown_in(text):
@@ -37,108 +25,6 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for word, help_ in names.unknown_in(text):
             message = f"the text says `{word}`, and there is no such tool"
             yield at_toolset(RULE, toolset, path, message, help_)
-
-
-class Names:
-    """The names that texts of a toolset may say, and those of its tools."""
-
-    def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
-        self._known = frozenset(_known(toolset, workspace))
-        self._by_end: dict[tuple[str, bool], list[tuple[str, list[str]]]] = {}
-        external = (n for server in toolset.mcp_servers for n in server.declared_names)
-        for name in (*(tool.name for tool in toolset.tools), *external):
-            parts = _parts(name)
-            for key in ((parts[0], True), (parts[-1], False)):
-                self._by_end.setdefault(key, []).append((name, parts))
-        self._helps: dict[str, str] = {}
-
-    def unknown_in(self, text: str) -> Iterator[tuple[str, str]]:
-        """The words of a text that look like a tool's name and are none, with a help."""
-        if "_" not in text and "`" not in text:
-            return
-        found = (match[1] or match[2] for match in _MENTION.finditer(text))
-        for word in dict.fromkeys(found):
-            if word.casefold() not in self._known:
-                help_ = self._helps.get(word)
-                if help_ is None:
-                    help_ = self._helps[word] = self._help(word)
-                if help_:
-                    yield word, help_
-
-    def _help(self, word: str) -> str:
-        """What to write instead; empty where the word resembles no tool's name."""
-        parts = _parts(word)
-        near = [
-            *self._by_end.get((parts[0], True), ())[:_MOST_NEIGHBOURS],
-            *self._by_end.get((parts[-1], False), ())[:_MOST_NEIGHBOURS],
-        ]
-        name, likeness = max(
-            ((name, _likeness(parts, other)) for name, other in near),
-            key=lambda pair: pair[1],
-            default=("", 0.0),
-        )
-        if likeness < 0.5:
-            return ""
-        return (
-            f"did you mean `{name}`? A tool that is gone belongs into `reserved_names`,"
-            " the old name of one into its `renamed_from`"
-        )
-
-
-def _known(toolset: Toolset, workspace: Workspace) -> Iterator[str]:
-    """All words that are something else than an unknown tool, in lower case."""
-    for other in workspace.toolsets:
-        for tool in other.tools:
-            yield from map(str.casefold, (tool.name, *tool.renamed_from))
-    for server in toolset.mcp_servers:
-        yield from map(str.casefold, server.declared_names)
-        yield from map(str.casefold, (*(server.allow or ()), *server.tools))
-    yield toolset.name.casefold()
-    yield from map(str.casefold, toolset.reserved_names)
-    values: list[Any] = [
-        [section.name for section in toolset.sections],
-        [client.name for client in toolset.clients],
-        dict(toolset.permissions),
-        {name: list(tables) for name, tables in toolset.pools.items()},
-        dict(toolset.extensions),
-    ]
-    for tool in toolset.tools:
-        values += [tool.parameters, tool.returns, tool.meta, tool.mcp_extra]
-        values += [dict(tool.extensions), tool.service, tool.data]
-        values += [example.arguments for example in tool.examples]
-        values += [example.result for example in tool.examples]
-        if tool.actions is not None:
-            values.append([action.name for action in tool.actions.values])
-    for value in values:
-        yield from (text.casefold() for text in _short(value))
-
-
-def _short(value: Any) -> Iterator[str]:
-    """The strings of a value that can be a name, keys among them."""
-    if isinstance(value, Mapping):
-        value = dict(value)
-    yield from (found.text for found in texts_in(value, ()) if " " not in found.text)
-
-
-def _parts(name: str) -> list[str]:
-    return [part.lower() for part in _PARTS.split(name) if part] or [name.lower()]
-
-
-def _likeness(first: list[str], second: list[str]) -> float:
-    """The part of two names, 0 to 1, that is the same from their beginnings and ends."""
-    shorter, longer = sorted((len(first), len(second)))
-    begins = _same(zip(first, second, strict=False))
-    ends = _same(zip(reversed(first), reversed(second), strict=False))
-    return min(begins + ends, shorter) / longer
-
-
-def _same(pairs: Iterable[tuple[str, str]]) -> int:
-    count = 0
-    for one, other in pairs:
-        if one != other:
-            break
-        count += 1
-    return count
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from toolcast_runtime.ledger.secret_arguments import SECRET_NAMES, name_in_words
+from toolcast_runtime.ledger.secret_names import name_in_words, secrecy
 
 from ...facts.model_texts import texts_in
 from ...findings import Finding, Severity
@@ -15,10 +15,9 @@ from ...reading.tree import Path
 from ..rule import Rule
 from . import CAVEAT, at_text
 
-__all__ = ["RULE", "SECRET_PARAMETERS"]
+__all__ = ["CONFIDENTIAL_PARAMETERS", "RULE"]
 
-SECRET_PARAMETERS: dict[str, str] = {
-    **dict.fromkeys(SECRET_NAMES, "secrets"),
+CONFIDENTIAL_PARAMETERS: dict[str, str] = {
     **dict.fromkeys(
         (
             "sidenote,side note,system prompt,system message,conversation history,"
@@ -29,7 +28,7 @@ SECRET_PARAMETERS: dict[str, str] = {
         "what the model knows",
     ),
 }
-"""Names of parameters, in words, that a model would fill with something confidential."""
+"""Names of parameters, in words, that a model would fill with something confidential, besides secrets."""
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
@@ -73,7 +72,9 @@ def _parameters(value: Any) -> Iterator[str]:
 @lru_cache(maxsize=4096)
 def _wanted(name: str) -> str | None:
     """What a model would fill in for a parameter of a name; None for a harmless one."""
-    return SECRET_PARAMETERS.get(name_in_words(name))
+    if secrecy(name) == "any":
+        return "secrets"
+    return CONFIDENTIAL_PARAMETERS.get(name_in_words(name))
 
 
 RULE = Rule(

@@ -1,0 +1,79 @@
+"""Arguments and results of tools against their JSON Schemas and actions."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..tools.tool import Action, Tool
+from ..validation.checker import Checker
+from .untrusted_text import escaped
+
+__all__ = ["Validators", "problems_with_actions"]
+
+_logger = logging.getLogger("toolcast")
+
+
+class Validators:
+    """The validators of a toolset, each made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._arguments: dict[str, Checker] = {}
+        self._results: dict[str, Checker] = {}
+
+    def problems_with_arguments(
+        self, tool: Tool, arguments: Mapping[str, Any]
+    ) -> list[str]:
+        """What is wrong with the arguments of a call; empty when nothing is."""
+        problems = _problems(self._arguments, tool.name, tool.parameters, arguments)
+        return problems or list(problems_with_actions(tool, arguments))
+
+    def problems_with_result(self, tool: Tool, result: Any) -> list[str]:
+        """What is wrong with a result; empty when nothing is or no schema is declared."""
+        if tool.returns is None:
+            return []
+        return _problems(self._results, tool.name, tool.returns, result)
+
+
+def problems_with_actions(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
+    """What the chosen action misses, and what it does not take."""
+    if tool.action_parameter is None:
+        return
+    chosen = arguments.get(tool.action_parameter)
+    action = tool.actions.get(chosen) if isinstance(chosen, str) else None
+    if action is None:
+        return
+    for name in action.requires:
+        if name not in arguments:
+            yield f"`{name}` is required for {tool.action_parameter} `{chosen}`"
+    if action.requires_any and not any(n in arguments for n in action.requires_any):
+        choices = ", ".join(f"`{name}`" for name in action.requires_any)
+        yield f"{tool.action_parameter} `{chosen}` needs at least one of {choices}"
+    for name in _not_taken(tool.action_parameter, action, arguments):
+        yield f"`{name}` is not taken by {tool.action_parameter} `{chosen}`"
+
+
+def _not_taken(
+    parameter: str, action: Action, arguments: Mapping[str, Any]
+) -> Iterator[str]:
+    if action.accepts is None:
+        return
+    taken = {parameter, *action.requires, *action.requires_any, *action.accepts}
+    yield from (name for name in arguments if name not in taken)
+
+
+def _problems(
+    checkers: dict[str, Checker], name: str, schema: Any, value: Any
+) -> list[str]:
+    checker = checkers.get(name)
+    if checker is None:
+        try:
+            checker = checkers[name] = Checker(schema)
+        except Exception as error:
+            # What cannot be checked is not let through. The text quotes the schema, which
+            # may be a stranger's.
+            text = escaped(str(error))
+            _logger.error("the schema of %s cannot be applied: %s", name, text)
+            return ["the value cannot be checked: the tool's schema cannot be applied"]
+    return checker.problems(value)

@@ -1,0 +1,67 @@
+"""Lets uvicorn's processes end as asked: with what is open closed, and 0.
+
+By itself uvicorn raises a signal again when it has served, which ends the process by it: nothing
+of `atexit` runs, and whoever asked for the end is told of a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from ..mcp.ending import CLOSING_SECONDS, SIGNALS, Ending
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["ending_app", "supervise"]
+
+
+def ending_app(app: ASGIApp, ending: Ending) -> ASGIApp:
+    """The application, whose start takes the signals from the uvicorn server that runs it."""
+
+    async def started(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            # While it serves, uvicorn has its server's own method for a handler.
+            server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+
+            def stop() -> None:
+                if server is not None:
+                    server.should_exit = True
+
+            ending.take_signals(stop)
+        await app(scope, receive, send)
+
+    return started
+
+
+def supervise(config: uvicorn.Config, grace: int) -> None:
+    """Serves in several processes until a signal ends them all.
+
+    A worker that is still there when the grace period and the time for closing are over is
+    killed; by then everything but its `atexit` was closed.
+    """
+    from uvicorn.supervisors import Multiprocess
+
+    class Supervisor(Multiprocess):
+        def terminate_all(self) -> None:
+            for number in SIGNALS:
+                signal.signal(number, self._end_at_once)
+            super().terminate_all()
+            timer = threading.Timer(grace + CLOSING_SECONDS, self._kill_all)
+            timer.daemon = True
+            timer.start()
+
+        def _end_at_once(self, number: int, frame: FrameType | None) -> None:
+            self._kill_all()
+            os._exit(128 + number)
+
+        def _kill_all(self) -> None:
+            for process in self.processes:
+                process.kill()
+
+    Supervisor(config, [config.bind_socket()]).run()

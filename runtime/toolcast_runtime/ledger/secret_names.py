@@ -1,0 +1,87 @@
+"""Which names of arguments say that what they hold is a secret.
+
+Names are read in words, so that `userPassword`, `new_password` and `X-Api-Key` are found by
+their parts. Words that are as often harmless count only where they stand last: `token` does,
+`token_count` does not.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import unicodedata
+from typing import Any, Literal
+
+__all__ = ["Secrecy", "is_secret", "name_in_words", "secrecy"]
+
+Secrecy = Literal["any", "text", "none"]
+"""What of a name's values is secret: any but a truth value; texts, lists and objects."""
+
+_SECRET = frozenset("""
+    password passwords passwd pwd passphrase passphrases passcode secret secrets
+    credential credentials apikey apikeys privatekey secretkey accesskey mnemonic cvv cvc
+    otp totp authorization cookie cookies jwt bearer
+    """.split())
+_SECRET_TOGETHER = frozenset("""
+    api-key api-keys access-key access-keys secret-key private-key private-keys ssh-key
+    signing-key encryption-key master-key account-key seed-phrase recovery-phrase
+    recovery-key recovery-code recovery-codes backup-code backup-codes credit-card
+    card-number security-code pin-code
+    """.split())
+_SECRET_WHEN_LAST = frozenset(("auth", "pin", "token", "tokens"))
+_GLUED = ("password", "passwd", "passphrase", "apikey", "secret", "privatekey", "token")
+_OF_A_SECRET = frozenset("data hash header key string text value".split())
+_HARMLESS_BEFORE_TOKEN = frozenset("""
+    page cursor continuation next previous prev pagination resume sync delta start stop eos
+    bos pad special max min maximum minimum total num number count input output prompt
+    completion
+    """.split())
+_LONGEST_KNOWN = 64
+
+
+def name_in_words(name: str) -> str:
+    """`accessToken`, `access_token` and `access-token` are `access token`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
+
+
+def is_secret(name: str, value: Any) -> bool:
+    """Whether a value is secret by the name that it has."""
+    # Names of parameters come again with each call; others may be long, and of any number.
+    known = _known(name) if len(name) <= _LONGEST_KNOWN else secrecy(name)
+    if known == "none" or value is None or isinstance(value, bool):
+        return False
+    return known == "any" or not isinstance(value, (int, float))
+
+
+def secrecy(name: str) -> Secrecy:
+    """What a name says of its values."""
+    plain = unicodedata.normalize("NFKC", name)
+    words = re.sub(r"[0-9]+", " ", name_in_words(plain)).split()
+    while len(words) > 1 and words[-1] in _OF_A_SECRET and _ends(words[:-1]) != "none":
+        words.pop()
+    ended = _ends(words)
+    if ended != "none":
+        return ended
+    pairs = {f"{first}-{second}" for first, second in itertools.pairwise(words)}
+    is_within = not _SECRET.isdisjoint(words) or not _SECRET_TOGETHER.isdisjoint(pairs)
+    return "text" if is_within else "none"
+
+
+def _ends(words: list[str]) -> Secrecy:
+    """What the last words say of the value."""
+    if not words:
+        return "none"
+    last = words[-1]
+    before = words[-2:-1]
+    if last in ("token", "tokens") and not _HARMLESS_BEFORE_TOKEN.isdisjoint(before):
+        return "none"
+    if last == "tokens":
+        return "text"  # a number of them is a count
+    if last in _SECRET or last in _SECRET_WHEN_LAST or last.endswith(_GLUED):
+        return "any"
+    return "any" if "-".join(words[-2:]) in _SECRET_TOGETHER else "none"
+
+
+_known = functools.lru_cache(maxsize=4096)(secrecy)

@@ -1,0 +1,127 @@
+"""A project whose handlers take their time, and say what became of them."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.mcp.projects import generate_project
+
+HANDLERS = """
+import asyncio, atexit, os, threading, time
+
+FILE = os.environ["ENDING_LOG"]
+
+def told(what):
+    with open(FILE, "a") as log:
+        log.write(what + "\\n")
+
+atexit.register(told, "atexit")
+
+def quick():
+    return "quick"
+
+def sync_second():
+    told("begun")
+    time.sleep(1)
+    return "finished"
+
+async def async_second():
+    told("begun")
+    await asyncio.sleep(1)
+    return "finished"
+
+def sync_endless():
+    told("begun")
+    threading.Event().wait()
+
+async def async_endless():
+    told("begun")
+    try:
+        await asyncio.sleep(3600)
+    finally:
+        told("cancelled")
+
+async def stubborn():
+    told("begun")
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            told("refused")
+"""
+TOOLS = (
+    "quick",
+    "sync_second",
+    "async_second",
+    "sync_endless",
+    "async_endless",
+    "stubborn",
+)
+
+
+@dataclass(frozen=True)
+class Slow:
+    """The project, and what its handlers wrote."""
+
+    root: Path
+    log: Path
+    ledger: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"ENDING_LOG": str(self.log), "SLOW_LEDGER": str(self.ledger)}
+
+    @property
+    def told(self) -> list[str]:
+        return self.log.read_text().split() if self.log.exists() else []
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        with closing(sqlite3.connect(self.ledger)) as connection:
+            return dict(connection.execute("SELECT tool, outcome FROM calls"))
+
+    def wait_for(self, is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 60
+        while not is_so():
+            assert time.monotonic() < deadline, self.told
+            time.sleep(0.02)
+
+
+@pytest.fixture(scope="session")
+def slow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("slow")
+    (root / "slow").mkdir()
+    (root / "slow/__init__.py").write_text(HANDLERS)
+    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/slow]\n")
+    specs = root / "specs/slow"
+    specs.mkdir(parents=True)
+    (specs / "toolset.yaml").write_text(
+        "name: slow\ntitle: Slow\nhandlers: slow\ntargets: {mcp: {}, registry: {}}\n"
+    )
+    for name in TOOLS:
+        (specs / f"{name}.yaml").write_text(
+            f"name: {name}\nsummary: Waits.\nparameters: {{type: object}}\n"
+            f"handler: slow:{name}\npersistent: true\n"
+        )
+    generate_project(root)
+    return root
+
+
+@pytest.fixture
+def slow(slow_root: Path, tmp_path: Path) -> Slow:
+    return Slow(slow_root, tmp_path / "told.txt", tmp_path / "ledger.sqlite3")
+
+
+def waited(process: subprocess.Popen[bytes], most: float = 60) -> tuple[int, float]:
+    """The code that a process ends with, and the seconds until it does."""
+    begun = time.monotonic()
+    code = process.wait(most)
+    return code, time.monotonic() - begun

@@ -1,0 +1,121 @@
+"""A server over HTTP that is asked to end, in one process and in several."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.ending.conftest import Slow, waited
+from tests.http.serving import Served, served
+
+WORKERS = pytest.mark.parametrize("workers", [1, 2])
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+CLOSED_WITHIN = 15.0
+
+
+@contextmanager
+def server(slow: Slow, grace: int, workers: int) -> Iterator[Served]:
+    words = ("--grace", str(grace), "--workers", str(workers))
+    env = slow.environment
+    with served(*words, package="generated.slow", root=slow.root, env=env) as running:
+        yield running
+
+
+class Call(threading.Thread):
+    """A call beside the test; `answer` is what came of it."""
+
+    def __init__(self, running: Served, slow: Slow, tool: str) -> None:
+        super().__init__(daemon=True)
+        self._running, self._slow, self._tool = running, slow, tool
+        self.answer = ""
+        self.start()
+
+    def run(self) -> None:
+        given: dict[str, Any] = {"name": self._tool, "arguments": {}}
+        while not self.answer:
+            try:
+                answer = self._running.ask("/mcp/", "tools/call", given, modern=True)
+                self.answer = str(answer.body)
+            except OSError as error:
+                # On a busy machine uvicorn replaces a worker that is slow to start.
+                self.answer = repr(error) if self._slow.told else ""
+
+
+@WORKERS
+@SIGNALS
+@pytest.mark.parametrize("tool", ["sync_second", "async_second"])
+def test_a_running_call_is_finished(
+    slow: Slow, tool: str, number: int, workers: int
+) -> None:
+    with server(slow, 10, workers) as running:
+        call = Call(running, slow, tool)
+        slow.wait_for(lambda: "begun" in slow.told)
+        running.process.send_signal(number)
+        code, _ = waited(running.process)
+        call.join(30)
+    assert "finished" in call.answer
+    assert code == 0
+    assert slow.told == ["begun", "atexit"]
+    assert slow.outcomes == {tool: "ok"}
+    assert "Traceback" not in running.log
+
+
+@WORKERS
+@pytest.mark.parametrize("tool", ["sync_endless", "async_endless", "stubborn"])
+def test_one_that_takes_longer_is_cancelled(
+    slow: Slow, tool: str, workers: int
+) -> None:
+    with server(slow, 1, workers) as running:
+        call = Call(running, slow, tool)
+        slow.wait_for(lambda: "begun" in slow.told)
+        running.process.send_signal(signal.SIGTERM)
+        code, seconds = waited(running.process)
+        call.join(30)
+    assert "finished" not in call.answer
+    assert code == 0
+    assert seconds < CLOSED_WITHIN
+    # A worker that does not let itself be ended is killed when all else is closed.
+    assert ("atexit" in slow.told) == (tool != "stubborn" or workers == 1)
+    assert ("cancelled" in slow.told) == (tool == "async_endless")
+    assert slow.outcomes == {tool: "cancelled"}
+
+
+@WORKERS
+def test_a_second_signal_ends_at_once(slow: Slow, workers: int) -> None:
+    with server(slow, 60, workers) as running:
+        Call(running, slow, "sync_endless")
+        slow.wait_for(lambda: "begun" in slow.told)
+        running.process.send_signal(signal.SIGTERM)
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.process.wait(2)
+        running.process.send_signal(signal.SIGTERM)
+        code, seconds = waited(running.process)
+    assert (code, seconds < 5) == (128 + signal.SIGTERM, True)
+    assert slow.told == ["begun"]
+
+
+@WORKERS
+def test_an_idle_server_ends_with_0(slow: Slow, workers: int) -> None:
+    with server(slow, 10, workers) as running:
+        Call(running, slow, "quick").join(30)
+        code = running.end()
+    assert code == 0
+    assert slow.told == ["atexit"]
+
+
+def test_a_port_that_is_taken_is_a_failure(slow: Slow) -> None:
+    with server(slow, 10, 1) as running:
+        words = ("--port", str(running.port))
+        with (
+            pytest.raises(AssertionError),
+            served(
+                *words, package="generated.slow", root=slow.root, env=slow.environment
+            ) as second,
+        ):
+            pytest.fail(second.log)

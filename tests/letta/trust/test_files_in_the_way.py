@@ -1,0 +1,58 @@
+"""Plans, baselines and settings whose place something else has taken, or that are no JSON."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clone.plants import PLANTS, Plant
+from toolcast_letta.code.settings_file import Settings, SettingsError
+from toolcast_letta.plan.plan import Plan, PlanFileError
+from toolcast_letta.state.baseline import Baselines, NotOurs
+from toolcast_letta.state.seal import KEY_VARIABLE, Seal
+
+SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "bashrc").write_text("echo mine\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _in_time() -> Iterator[None]:
+    def too_long(*_: object) -> None:
+        raise AssertionError("something is waited for")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@SEVERAL
+def test_a_plan_is_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
+    plant(tmp_path / "plan.json", outside)
+    with pytest.raises(PlanFileError, match=r"plan\.json"):
+        Plan.load(tmp_path / "plan.json", Seal({KEY_VARIABLE: "k" * 32}))
+
+
+@SEVERAL
+def test_a_baseline_is_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
+    plant(tmp_path / "toys-1.json", outside)
+    with pytest.raises(NotOurs, match=r"toys-1\.json"):
+        Baselines(tmp_path).load(tmp_path / "toys-1.json")
+
+
+@SEVERAL
+def test_settings_are_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
+    plant(tmp_path / "settings.json", outside)
+    with pytest.raises(SettingsError, match=r"settings\.json"):
+        Settings.read(tmp_path / "settings.json")

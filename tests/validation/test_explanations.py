@@ -1,0 +1,176 @@
+"""What is wrong with a value is said so that a model can mend it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.validation.checker import Checker
+
+CIRCLE = {
+    "title": "Circle",
+    "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}},
+    "required": ["kind", "radius"],
+}
+SQUARE = {
+    "properties": {"kind": {"const": "square"}, "side": {"type": "number"}},
+    "required": ["kind", "side"],
+    "additionalProperties": False,
+}
+SHAPES = {
+    "properties": {
+        "shape": {"oneOf": [CIRCLE, {"$ref": "#/$defs/square"}, {"type": "string"}]}
+    },
+    "$defs": {"square": SQUARE},
+}
+ID_OR_NAME = [{"required": ["id"]}, {"required": ["name"]}]
+MODES = {"properties": {"mode": {"enum": [f"mode-{n}" for n in range(5_000)]}}}
+
+
+def said(schema: Any, value: Any) -> list[str]:
+    return Checker(schema).problems(value)
+
+
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
+def test_the_nearest_alternative_is_named_with_what_it_lacks(keyword: str) -> None:
+    choice = {keyword: SHAPES["properties"]["shape"]["oneOf"]}
+    schema = {**SHAPES, "properties": {"shape": choice}}
+    assert said(schema, {"shape": {"kind": "circle"}}) == [
+        f"`shape` matches none of the 3 alternatives of `{keyword}`; number 1 (Circle)"
+        " comes nearest: `shape.radius` is required"
+    ]
+    assert said(schema, {"shape": {"kind": "square", "sde": 3}}) == [
+        f"`shape` matches none of the 3 alternatives of `{keyword}`; number 2 (square)"
+        " comes nearest: `shape.side` is required; `shape.sde` is not a parameter;"
+        " did you mean `side`?"
+    ]
+
+
+def test_a_wrong_discriminator_is_told_with_those_that_there_are() -> None:
+    assert said(SHAPES, {"shape": {"kind": "hexagon", "radius": 1, "side": 1}}) == [
+        '`shape.kind` must be one of "circle", "square"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "sentence"),
+    [
+        (
+            {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+            {"a": 3},
+            "`a` must be a string or null",
+        ),
+        ({"anyOf": ID_OR_NAME}, {}, "one of `id` or `name` is required"),
+        (
+            {"oneOf": ID_OR_NAME},
+            {"id": 1, "name": 2},
+            "the value matches number 1 and number 2 of `oneOf` and may match only one",
+        ),
+        (
+            {"properties": {"a": {"not": {"const": 3}}}},
+            {"a": 3},
+            "`a` must not be 3",
+        ),
+        (
+            {"not": {"required": ["x", "y"]}},
+            {"x": 1, "y": 2},
+            "the value must not have `x` and `y` together",
+        ),
+        (
+            {"not": {"properties": {"a": {"minimum": 3}}}},
+            {"a": 3},
+            'the value must not match {"properties": {"a": {"minimum": 3}}}',
+        ),
+        (
+            {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
+            {"a": 1},
+            "`b` is required (the schema's `if` matches)",
+        ),
+        (
+            {"if": {"required": ["a"]}, "else": {"required": ["b"]}},
+            {},
+            "`b` is required (the schema's `if` does not match)",
+        ),
+        (
+            {"dependentRequired": {"a": ["b"]}},
+            {"a": 1},
+            "`b` is required when `a` is given",
+        ),
+        (
+            {"properties": {"task": {}}, "additionalProperties": False},
+            {"tsk": 1},
+            "`tsk` is not a parameter; did you mean `task`?",
+        ),
+        (
+            {"unevaluatedProperties": False, "allOf": [{"properties": {"b": {}}}]},
+            {"c": 1},
+            "`c` is not a parameter",
+        ),
+        (
+            {"propertyNames": {"pattern": "^a"}},
+            {"b": 1},
+            'the value has the name "b", which must match "^a"',
+        ),
+        (
+            {"properties": {"a": {"contains": {"const": 1}, "minContains": 2}}},
+            {"a": [1]},
+            '`a` must have at least 2 items that match {"const": 1}',
+        ),
+        (
+            {"properties": {"a": {"contains": {"const": 1}, "maxContains": 1}}},
+            {"a": [1, 1]},
+            '`a` must have at most 1 items that match {"const": 1}',
+        ),
+        (
+            {"maxProperties": 1},
+            {"a": 1, "b": 1},
+            "the value must have at most 1 members",
+        ),
+    ],
+)
+def test_one_sentence_says_what_to_do(schema: Any, value: Any, sentence: str) -> None:
+    assert said(schema, value) == [sentence]
+
+
+def test_a_long_enum_is_told_in_part() -> None:
+    (problem,) = said(MODES, {"mode": "Mode-7"})
+    assert problem.startswith('`mode` must be one of "mode-0", "mode-1", ')
+    assert problem.endswith(" and 4,990 more; did you mean `mode-7`?")
+    assert len(problem) < 300
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"enum": ["x" * 100_000] * 50}, "y"),
+        ({"const": list(range(100_000))}, 1),
+        ({"not": {"enum": ["x" * 100_000]}}, "x" * 100_000),
+        ({"anyOf": [{"const": "x" * 10_000}] * 500}, "y" * 10_000),
+        ({"anyOf": [{"required": ["x" * 1_000]}] * 500}, {}),
+        ({"properties": {"x" * 9_000: {"type": "null"}}}, {"x" * 9_000: "y" * 9_000}),
+        ({"additionalProperties": False}, {f"{n}" * 90: n for n in range(90)}),
+        ({"propertyNames": {"maxLength": 3}}, {"x" * 100_000: 1}),
+        (
+            {
+                "$ref": "#/$defs/n",
+                "$defs": {"n": {"anyOf": [{"items": {"$ref": "#"}}]}},
+            },
+            [[[[[[{"a": 1}, 1]]]]]],
+        ),
+    ],
+    ids=range(9),
+)
+def test_every_text_has_a_bound(schema: Any, value: Any) -> None:
+    problems = said(schema, value)
+    assert sum(map(len, problems)) <= 6_000
+    assert all(len(problem) <= 600 for problem in problems)
+
+
+def test_errors_without_number_are_not_collected() -> None:
+    """Each error would have a copy of the whole `enum`."""
+    modes = {"items": MODES["properties"]["mode"]}
+    schema = {"anyOf": [modes, {"type": "null"}]}
+    assert said(schema, ["x"] * 5_000) == ["the value does not match the schema"]
+    (problem,) = said(schema, ["x"])
+    assert "comes nearest" in problem or "must be one of" in problem

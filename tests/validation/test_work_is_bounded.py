@@ -1,0 +1,221 @@
+"""No value keeps a validator busy for long: what would is refused before it is checked."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.validation.checker import Checker
+from toolcast_runtime.validation.json_bounds import MOST_DIGITS, measure
+from toolcast_runtime.validation.pattern_cost import pattern_cost
+from toolcast_runtime.validation.work import Work
+
+# The bound is 50 ms on a quiet machine; without it each of these takes a second and more.
+MOST_SECONDS = 0.4
+
+
+def items(**schema: Any) -> dict[str, Any]:
+    """An object with one list `a`."""
+    return {"properties": {"a": {"type": "array", "items": schema}}}
+
+
+def several(*kept: int) -> list[int]:
+    return [10**20 + i for i in range(*kept)]
+
+
+OBJECTS = [{"a": number} for number in range(5_000)]
+ALTERNATIVES = "|".join(f"word{number}" for number in range(2_000))
+HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
+    "large integers that differ": ({"uniqueItems": True}, several(40_000)),
+    "large integers within objects": (
+        {"uniqueItems": True},
+        [{"a": [number]} for number in several(20_000)],
+    ),
+    "large integers and an enum": (items(enum=several(5_000)), {"a": several(5_000)}),
+    "an enum of objects": (items(enum=OBJECTS), {"a": [{"a": 4_999}] * 100_000}),
+    "a mixed enum": (items(enum=[*range(5_000), "x"]), {"a": ["x"] * 100_000}),
+    "a large constant": (
+        items(const=OBJECTS),
+        {"a": [[{"a": number} for number in range(5_000)] for _ in range(15)]},
+    ),
+    "long numbers": (items(minimum=1), {"a": [10**4_000] * 2_000}),
+    "exact division": (items(multipleOf=0.1), {"a": [1e300] * 20_000}),
+    "many alternatives": (items(pattern=ALTERNATIVES), {"a": ["x" * 400] * 10_000}),
+    "names and many patterns": (
+        {"patternProperties": {f"^a{i}[0-9]+x$": {} for i in range(500)}},
+        {f"a{i}": 1 for i in range(50_000)},
+    ),
+    "names that depend": (
+        items(dependentRequired={f"p{i}": ["a"] for i in range(1_000)}),
+        {"a": [{"a": 1} for _ in range(50_000)]},
+    ),
+    "what is not evaluated": (
+        {
+            "unevaluatedItems": False,
+            "anyOf": [{"contains": {"const": number}} for number in range(200)],
+        },
+        list(range(50_000)),
+    ),
+    "something that is contained": (
+        {"contains": {"enum": OBJECTS}, "minContains": 50_000},
+        [{"a": number} for number in range(50_000)],
+    ),
+    "look-ahead from each place": ({"pattern": "(?=.*x)y"}, "y" * 100_000),
+    "a counted pattern": ({"pattern": "(.{1,100}){1,10}x"}, "01" * 50_000),
+    "states that multiply": ({"pattern": "[01]*1[01]{200}x"}, "01" * 500_000),
+    "back references": ({"pattern": r"(.+)\1+z"}, "ab" * 100_000),
+    "lists in lists that differ": (
+        {"$ref": "#/$defs/a", "$defs": {"a": {"uniqueItems": True, "items": {}}}},
+        functools.reduce(lambda inner, _: [inner], range(150), list(range(190_000))),
+    ),
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_value_is_refused_or_checked_soon(what: str) -> None:
+    schema, value = HOSTILE[what]
+    checker = Checker(schema)
+    start = time.process_time()
+    problems = checker.problems(value)
+    assert time.process_time() - start < MOST_SECONDS
+    assert all(len(problem) <= 600 for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("what", "limit"),
+    [
+        ("large integers that differ", "`uniqueItems`"),
+        ("an enum of objects", "200,000 values"),
+        ("a mixed enum", "`enum`"),
+        ("long numbers", f"{MOST_DIGITS} digits"),
+        ("exact division", "`multipleOf`"),
+        ("many alternatives", "`pattern`"),
+        ("names and many patterns", "`patternProperties`"),
+    ],
+)
+def test_the_refusal_names_the_limit(what: str, limit: str) -> None:
+    schema, value = HOSTILE[what]
+    (problem,) = Checker(schema).problems(value)
+    assert problem.startswith("the value cannot be taken: it ")
+    assert limit in problem
+
+
+ROW = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "pattern": "^[a-z0-9-]{1,64}$"},
+        "kind": {"enum": ["task", "event", None]},
+        "price": {"type": "number", "multipleOf": 0.01},
+        "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    },
+    "required": ["id", "kind"],
+    "additionalProperties": False,
+}
+LONG = "A text of a person.\n" * 50_000
+HONEST: dict[str, tuple[dict[str, Any], Any]] = {
+    "ten thousand rows": (
+        items(**ROW),
+        {
+            "a": [
+                {"id": f"row-{i}", "kind": "task", "price": i / 4, "note": "x"}
+                for i in range(10_000)
+            ]
+        },
+    ),
+    "a mebibyte of text": ({"properties": {"a": {"type": "string"}}}, {"a": LONG}),
+    "a long text that is not blank": ({"pattern": r"\S"}, LONG),
+    "a long text behind a look": ({"pattern": r"^(?!\s*$)[\s\S]+$"}, LONG),
+    "an image": (
+        {"pattern": "^data:image/(png|jpeg);base64,[A-Za-z0-9+/=]+$"},
+        "data:image/png;base64," + "A" * 1_000_000,
+    ),
+    "a short path beside a long text": (
+        {
+            "properties": {
+                "path": {"pattern": r"(?!/)\w+(?<!\.)$"},
+                "a": {"type": "string"},
+            }
+        },
+        {"path": "notes/today", "a": LONG},
+    ),
+    "numbers that differ": ({"uniqueItems": True}, list(range(40_000))),
+    "some hashes that differ": ({"uniqueItems": True}, several(150)),
+    "addresses": (
+        items(pattern=r"^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$"),
+        {"a": [f"10.0.{i // 250}.{i % 250}" for i in range(5_000)]},
+    ),
+    "a tree of choices": (
+        {
+            "$ref": "#/$defs/node",
+            "$defs": {
+                "node": {
+                    "oneOf": [
+                        {
+                            "properties": {
+                                "op": {"const": op},
+                                "of": {"items": {"$ref": "#/$defs/node"}},
+                            },
+                            "required": ["op"],
+                        }
+                        for op in ("and", "or", "not", "is", "in", "like")
+                    ]
+                }
+            },
+        },
+        functools.reduce(
+            lambda inner, _: {"op": "and", "of": [inner, {"op": "is"}]},
+            range(20),
+            {"op": "is"},
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", HONEST)
+def test_a_large_honest_value_is_taken(what: str) -> None:
+    schema, value = HONEST[what]
+    start = time.process_time()
+    assert Checker(schema).problems(value) == []
+    assert time.process_time() - start < MOST_SECONDS
+
+
+def test_counting_the_work_is_little_work() -> None:
+    """Places are looked at one by one only up to a number."""
+    schema = items(enum=OBJECTS, pattern=r"(.+)\1")
+    work = Work(schema)
+    few = {"a": list(range(10_000))}
+    many = {"a": list(range(150_000))}
+    start = time.process_time()
+    assert work.excess(few, measure(few)) is not None
+    first = time.process_time() - start
+    start = time.process_time()
+    assert work.excess(many, measure(many)) is not None
+    assert time.process_time() - start < max(10 * first, MOST_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_linear"),
+    [
+        ("^[a-z]+$", True),
+        (r"^(?=.*\d)(?!.* ).{8,64}$", True),
+        (r"^\d{4}-\d{2}-\d{2}$", True),
+        (r"(a)\1", False),
+        (r"^(?:(?=x)a)*$", False),
+        ("(?=a)b", False),
+        ("a++b", False),
+        ("(?>a)", False),
+    ],
+)
+def test_which_patterns_are_read_once(pattern: str, is_linear: bool) -> None:
+    assert (pattern_cost(pattern).squared == 0) == is_linear
+
+
+def test_states_are_counted_where_they_can_be_live_together() -> None:
+    assert pattern_cost("^[a-z]{1,255}$").per_character == 3
+    assert pattern_cost("[01]*1[01]{200}").per_character > 4_000
+    assert pattern_cost("^[01]*1[01]{200}").per_character > 4_000
+    assert pattern_cost("^" + "a" * 100 + "[0-9]+$").per_character == 3
