@@ -10,10 +10,13 @@ WORKSPACE_FILE = "toolcast.yaml"
 
 
 def find_root(start: str) -> str | None:
-    """The nearest folder at or above `start` that has a toolcast.yaml; None if none has."""
+    """The nearest folder at or above `start` that has a toolcast.yaml; None if none has.
+
+    What stands under that name may be no file: who reads it says so.
+    """
     folder = os.path.abspath(start)
     while True:
-        if os.path.isfile(os.path.join(folder, WORKSPACE_FILE)):
+        if os.path.lexists(os.path.join(folder, WORKSPACE_FILE)):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:

@@ -17,7 +17,6 @@ from tests.program import toolcast
 from toolcast.rendering.renderer import environment
 
 GREET = """
-# yaml-language-server: $schema=../schemas/tool.schema.json
 summary: Greet somebody.
 parameters:
   type: object
@@ -84,6 +83,9 @@ def clone(
         handlers=HANDLER,
     )
     (project.root / "templates").mkdir()
+    spec = project.root / "specs/toy/greet.yaml"
+    comment = "# yaml-language-server: $schema=../schemas/tool.schema.json\n"
+    spec.write_text(comment + spec.read_text("utf-8"), encoding="utf-8")
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "bashrc").write_text("echo mine\n", encoding="utf-8")

@@ -48,6 +48,19 @@ STATE = [
     ".gitignore",
     ".gitattributes",
 ]
+# Where nothing but a file can be meant, and it is read whatever else there is.
+NAMED = (
+    "toolcast.yaml",
+    "specs/toy/toolset.yaml",
+    "specs/toy/greet.yaml",
+    "specs/toy/more.yaml",
+    "specs/schemas/tool.schema.json",
+    "handlers/toy.py",
+    "templates/registry/registry.py.jinja",
+    "generated/toy/tools/greet.json",
+    "generated/toy/prompts/more.md",
+)
+TEXTS = PLANTS[-4:]
 
 
 @pytest.mark.parametrize("place", [*INPUTS, *OUTPUTS, *STATE])
@@ -76,3 +89,6 @@ def test_nothing_outside_changes_and_nothing_is_waited_for(
             assert "Traceback" not in done.stderr, (plant.__name__, words)
             if done.returncode:
                 assert done.stderr.strip(), (plant.__name__, words)
+        if place in NAMED and plant not in TEXTS:
+            said = clone.run("check").stderr
+            assert place in said, (plant.__name__, said)

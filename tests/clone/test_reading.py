@@ -20,7 +20,9 @@ from toolcast_runtime.files import NoRegularFile, append_to, read_regular
 from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.registry import DefinitionError, Registry
 
-NO_FILES = [p for p in PLANTS if p.__name__ not in ("large", "deep", "escapes", "no_text")]
+NO_FILES = [
+    p for p in PLANTS if p.__name__ not in ("large", "deep", "escapes", "no_text")
+]
 SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 
 

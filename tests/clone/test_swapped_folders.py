@@ -64,7 +64,7 @@ def test_nothing_is_written_through(clone: Clone, place: str) -> None:
             done = clone.run("generate", "--force")
             assert "Traceback" not in done.stderr
             codes.add(done.returncode)
-    assert swaps[0] > ROUNDS
+    assert swaps[0], "nobody swapped anything"
     assert clone.state() == before
 
 

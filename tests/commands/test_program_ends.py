@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pstats
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -89,6 +90,29 @@ def test_other_letters_than_ascii_are_said_too(project: Any) -> None:
 def test_an_interrupt_ends_it_with_1_and_no_traceback(project: Any) -> None:
     run = project.run("-c", INTERRUPTED)
     assert (run.returncode, run.stderr.strip()) == (1, "Aborted!")
+
+
+def test_so_it_does_where_a_shell_ignores_interrupts() -> None:
+    """nohup and background jobs do, and whatever they start inherits it."""
+    test = f"{__file__}::test_an_interrupt_ends_it_with_1_and_no_traceback"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            "0",
+            "-p",
+            "no:cacheprovider",
+            test,
+        ],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(project: Any) -> None:

@@ -71,14 +71,16 @@ async def test_a_call_that_is_cancelled_is_over_at_once(opened: Open) -> None:
         ("slow_list", "it did not list its tools within 1 s"),
         ("pages", "its list of tools has more than 100 pages"),
         ("wrong_list", "its list of tools is not valid: tools: Input should be"),
-        ("bottomless", "within 1 s; 1 of its lines were no messages"),
+        ("bottomless", "within 5 s; 1 of its lines were no messages"),
     ],
 )
 async def test_a_server_that_never_gets_ready_is_left_out(
     mode: str, said: str, opened: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     connect = 1.5 if mode == "silent" else 20.0
-    faulty = odd(mode, connect_timeout=connect, list_timeout=1.0)
+    # Only what is said of a deadline needs a short one; a busy machine needs time to read.
+    listed = {"slow_list": 1.0, "bottomless": 5.0}.get(mode, 30.0)
+    faulty = odd(mode, connect_timeout=connect, list_timeout=listed)
     tools = opened(faulty, odd("well", name="well", prefix="well_"))
     names = [tool.name for tool in await tools.list_tools()]
     assert names == ["well_echo", "well_die", "well_hang", "well_secret"]

@@ -43,9 +43,9 @@ def project_root(given: str | None) -> str:
     Ends the program with exit code 2 when there is none.
     """
     if given is not None:
-        if os.path.basename(given) == WORKSPACE_FILE and os.path.isfile(given):
+        if os.path.basename(given) == WORKSPACE_FILE and os.path.lexists(given):
             return os.path.dirname(os.path.abspath(given))
-        if os.path.isfile(os.path.join(given, WORKSPACE_FILE)):
+        if os.path.lexists(os.path.join(given, WORKSPACE_FILE)):
             return os.path.abspath(given)
         fail(f"{given} has no {WORKSPACE_FILE}{_renaming(given, '')}")
     root = find_root(os.getcwd())

@@ -47,7 +47,7 @@ def command(
     for path in draft.files:
         click.echo(f"wrote {path}")
     click.echo("\nNext:")
-    steps = [*draft.steps[:-1], *_decisions(root, list(draft.files)[0])]
+    steps = [*draft.steps[:-1], *_decisions(root, next(iter(draft.files)))]
     for number, step in enumerate([*steps, draft.steps[-1]], 1):
         click.echo(f"  {number}. {step}")
 

@@ -45,7 +45,7 @@ def named_project(arguments: Sequence[str]) -> str | None:
     if given is None:
         return find_root(os.getcwd())
     root = os.path.abspath(given.removesuffix(WORKSPACE_FILE))
-    return root if os.path.isfile(os.path.join(root, WORKSPACE_FILE)) else None
+    return root if os.path.lexists(os.path.join(root, WORKSPACE_FILE)) else None
 
 
 def listed_extensions(root: str | None) -> tuple[str, ...]:

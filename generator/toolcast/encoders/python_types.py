@@ -78,8 +78,18 @@ def literal_of(choices: Sequence[Any]) -> Type:
 
 
 def union(members: Sequence[Type], names: set[str]) -> Type:
-    """One of several types; adds to `names` what it needs of `typing` when printed."""
-    return _Union(members, names)
+    """One of several types, each once; adds to `names` what it needs of `typing`.
+
+    `float` has `int` in it. Source: Python's typing specification, special cases for float.
+    """
+    each: dict[str, Type] = {}
+    for member in members:
+        inner = member.members if isinstance(member, _Union) else (member,)
+        each.update((one.flat, one) for one in inner)
+    if "float" in each:
+        each.pop("int", None)
+    distinct = list(each.values())
+    return distinct[0] if len(distinct) == 1 else _Union(distinct, names)
 
 
 def annotation(type_: Type, before: str = "", after: str = "") -> Code:

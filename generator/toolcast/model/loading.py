@@ -170,7 +170,7 @@ def _load_toolset(
     step: Callable[[], object],
 ) -> tuple[Toolset | None, list[Finding]]:
     absolute = os.path.join(workspace.root, folder)
-    if not os.path.isfile(os.path.join(absolute, TOOLSET_FILE)):
+    if not os.path.lexists(os.path.join(absolute, TOOLSET_FILE)):
         wrong = misnamed(absolute)
         finding = listed_in.finding(
             "spec/unknown-toolset",
@@ -188,7 +188,13 @@ def _load_toolset(
         workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset", workspace.extensions
     )
     tools: list[ToolSpec] = []
-    names, sub_folders = specs_in(absolute)
+    try:
+        names, sub_folders = specs_in(absolute)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        message = f"the folder cannot be read: {reason}"
+        finding = Finding("spec/unreadable", Severity.ERROR, Place(folder), message)
+        return None, [*findings, finding]
     findings += not_read(workspace, folder, sub_folders)
     for name in names:
         if name == TOOLSET_FILE:

@@ -35,7 +35,7 @@ _HELP = (
     ("expected node content", "quote a text that begins with this character"),
     ("unknown escape character", "write `\\\\` for `\\`, or use single quotes"),
 )
-_NO_TOKEN = "cannot start any token"
+_NO_BEGINNING = "cannot start any token"
 
 
 class SyntaxProblem(NamedTuple):
@@ -72,7 +72,7 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> SyntaxProblem:
                 return SyntaxProblem(opened.index, message, "close it")
         if context.endswith("flow node"):
             return SyntaxProblem(start, problem, _COMMENT)
-    if _NO_TOKEN in problem:
+    if _NO_BEGINNING in problem:
         return SyntaxProblem(
             start, problem, _help_with_character(text[start : start + 1])
         )

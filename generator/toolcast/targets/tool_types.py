@@ -328,9 +328,6 @@ class _Types:
         return literal_of(distinct)
 
     def _union(self, members: list[Type]) -> Type:
-        distinct = list({member.flat: member for member in members}.values())
-        if any(member.flat == "Any" for member in distinct):
+        if any(member.flat == "Any" for member in members):
             return self.any()
-        if len(distinct) == 1:
-            return distinct[0]
-        return union(distinct, self.names)
+        return union(members, self.names)

@@ -94,8 +94,10 @@ class Folder:
             if create:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(self._name(name), **self._at)
-            mode = self.lstat(name).st_mode
-            if stat.S_ISLNK(mode):
+            status = self.lstat(name)
+            mode = status.st_mode
+            # A junction of Windows is a folder to `stat`, and leads elsewhere.
+            if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", 0):
                 raise LinkInTheWay(None, "a symbolic link is in the way")
             if not stat.S_ISDIR(mode):
                 raise NotADirectoryError(None, "a folder belongs here")

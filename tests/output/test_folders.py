@@ -1,0 +1,68 @@
+"""Folders where the system cannot hold them open, as on Windows: paths are looked at instead."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from toolcast_runtime.files import NoRegularFile, folder, folder_lock
+from toolcast_runtime.files.folder import Folder, LinkInTheWay
+
+
+@pytest.fixture
+def paths_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder, "_BY_DESCRIPTOR", False)
+    # There the lock is a call of Windows, which cannot be had here.
+    monkeypatch.setattr(folder_lock, "_lock_file", contextlib.nullcontext)
+
+
+def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "victim").write_text("mine")
+    top = tmp_path / "top"
+    top.mkdir()
+    (top / "link").symlink_to(tmp_path / "outside")
+    (top / "file").symlink_to(tmp_path / "victim")
+    with Folder.at(str(top)) as opened:
+        assert opened.descriptor is None
+        with pytest.raises(LinkInTheWay):
+            opened.below("link/deeper", create=True)
+        with pytest.raises(FileExistsError):
+            opened.create("file", b"x")
+        with pytest.raises(NoRegularFile):
+            opened.read("file", 10)
+        opened.write("file", b"new")
+        opened.write("other", b"new")
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert sorted(os.listdir(top)) == ["file", "link", "other"]
+    assert (top / "file").read_text() == "new" and not (top / "file").is_symlink()
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_junction_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a folder to `stat`, with a mark that only Windows has."""
+    (tmp_path / "junction").mkdir()
+
+    class Status:
+        st_mode = (tmp_path / "junction").stat().st_mode
+        st_reparse_tag = 0xA0000003
+
+    monkeypatch.setattr(Folder, "lstat", lambda self, name: Status())
+    with Folder.at(str(tmp_path)) as opened, pytest.raises(LinkInTheWay):
+        opened.below("junction")
+
+
+def test_a_run_writes_and_removes(
+    small: Any, run: Callable[..., Result], paths_only: None
+) -> None:
+    small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet everybody.")
+    (small.root / "specs/toy/part.yaml").unlink()
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+    assert not (small.root / "generated/toy/tools/part.json").exists()
