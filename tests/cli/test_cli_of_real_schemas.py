@@ -104,11 +104,9 @@ def test_help_tells_what_each_word_is_also_by_reference(toy: Run) -> None:
 def test_json_that_cannot_be_read_is_said_to_be_so(toy: Run) -> None:
     refused = toy("book", "p-1", "--contact", "{name: Ada}")
     assert refused.returncode == 2
-    assert "`contact` must be an object" in refused.stderr
-    assert "--contact is not JSON: Expecting property name" in refused.stderr
+    assert "--contact: not JSON: Expecting property name" in refused.stderr
     other = toy("book", "p-1", "--contact", '"Ada"')
     assert "`contact` must be an object" in other.stderr
-    assert "not JSON" not in other.stderr
 
 
 @pytest.mark.parametrize("word", ["bok", "book_visit", "book-visit", "Book"])

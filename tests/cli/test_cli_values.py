@@ -39,6 +39,9 @@ parameters:
     from: {type: string}
     a-b: {type: string}
     a_b: {type: string}
+    order_id: {type: integer}
+    isUrgent: {type: boolean}
+    is_open: {type: boolean}
 handler: handlers.toy:echo
 cli: {keyword: KEYWORD, usage: "<place> [<rest...>]"}
 """
@@ -62,6 +65,25 @@ handler: handlers.toy:other
 cli: {keyword: give --async, usage: "<place>"}
 """
 
+ADD = """
+name: add
+summary: Add numbers.
+parameters: {type: object, properties: {numbers: {type: array, items: {type: integer}}}}
+handler: handlers.toy:echo
+cli: {keyword: add, usage: "<numbers>"}
+examples:
+  - arguments: {numbers: [1, 2]}
+"""
+TAG = """
+name: tag
+summary: Put marks.
+parameters: {type: object, properties: {words: {type: array, items: {type: string}}}}
+handler: handlers.toy:echo
+cli: {keyword: tag, usage: "[<words...>]"}
+examples:
+  - arguments: {words: [a b, c]}
+"""
+
 Run = Callable[..., Any]
 
 
@@ -78,6 +100,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
         ),
         "specs/toy/give.yaml": "name: give\n" + TOOL.replace("KEYWORD", "give"),
         "specs/toy/later.yaml": "name: later\n" + OTHER,
+        "specs/toy/add.yaml": ADD,
+        "specs/toy/tag.yaml": TAG,
         "handlers/toy.py": HANDLER,
     }.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -94,9 +118,10 @@ def give(project: Path) -> Run:
     command = [sys.executable, "-m", "toolcast", "generate"]
     subprocess.run(command, cwd=project, check=True, capture_output=True)
 
-    def run(*words: str) -> Any:
+    def run(*words: str, tool: str = "give", given: str = "") -> Any:
         done = subprocess.run(
-            [sys.executable, "-m", "generated.toy.cli", "give", *words],
+            [sys.executable, "-m", "generated.toy.cli", tool, *words],
+            input=given,
             cwd=project,
             capture_output=True,
             encoding="utf-8",
@@ -157,6 +182,69 @@ def test_nothing_is_added(give: Run) -> None:
 def test_lists_in_one_word(give: Run) -> None:
     assert give("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
     assert give("here", "--numbers", "[]")["got"]["numbers"] == []
+
+
+def test_names_are_understood_as_the_spec_spells_them(give: Run) -> None:
+    given = give("here", "--order_id", "7", "--isUrgent", "--no-is_open")
+    expected = {"place": "here", "order_id": 7, "isUrgent": True, "is_open": False}
+    assert given["got"] == expected
+    assert give("here", "--order-id", "7")["got"] == {"place": "here", "order_id": 7}
+    assert give("here", "--from", "--order_id")["got"]["from"] == "--order_id"
+    # Its flag is another parameter's.
+    assert "No such option" in give("here", "--a_b", "x")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--options", "{"], "for --options: not JSON: Expecting property name"),
+        (
+            ["--options", "{}}"],
+            "for --options: not JSON: Extra data (line 1, column 3)",
+        ),
+        (["--options", "[1,\n2,]"], "(line 2, column 3)"),
+        (["--options", '{"a": NaN}'], "not JSON: NaN is no JSON number"),
+        (["--options", "@absent.json"], "absent.json cannot be read: No such file"),
+        (["--options", "@."], ". cannot be read: Is a directory"),
+        (["--options", "@latin.json"], "latin.json is not UTF-8"),
+        (["--numbers", "[1, 2"], "for --numbers: not JSON: Expecting ',' delimiter"),
+        (["--arguments", "{'a': 1}"], "for --arguments: not JSON: Expecting property"),
+        (["--arguments", "@latin.json"], "latin.json is not UTF-8"),
+        (["--arguments", ""], "not JSON: Expecting value (line 1, column 1)"),
+        (["--arguments", "-"], "not JSON: Expecting value (line 1, column 1)"),
+    ],
+)
+def test_malformed_json_is_said_to_be_that(
+    project: Path, give: Run, words: list[str], said: str
+) -> None:
+    (project / "latin.json").write_bytes(b'{"a": "\xe9"}')
+    assert said in give("here", *words)
+
+
+def test_json_comes_from_standard_input_and_from_files(
+    project: Path, give: Run
+) -> None:
+    (project / "some.json").write_text('\ufeff{"place": "p", "count": 2}', "utf-8")
+    (project / "list.json").write_text("[1, 2]", "utf-8")
+    assert give("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
+    assert give("here", "--numbers", "@list.json")["got"]["numbers"] == [1, 2]
+    assert give("here", "--options", "-", given='{"k": 1}')["got"]["options"] == {
+        "k": 1
+    }
+    assert give("--arguments", "-", given='{"place": "p"}')["got"] == {"place": "p"}
+    # Text is text.
+    assert give("@here", "--from", "-", "--words", "@x")["got"] == {
+        "place": "@here",
+        "from": "-",
+        "words": ["@x"],
+    }
+
+
+def test_a_list_by_place_takes_words(give: Run) -> None:
+    assert give("--", "1", "2", "-3", tool="add")["got"] == {"numbers": [1, 2, -3]}
+    assert give("[4, 5]", tool="add")["got"] == {"numbers": [4, 5]}
+    assert give("a b", "[1]", "c", tool="tag")["got"] == {"words": ["a b", "[1]", "c"]}
+    assert "`numbers[1]` must be an integer" in give("1", "x", tool="add")
 
 
 def test_the_rest_is_joined(give: Run) -> None:

@@ -153,3 +153,25 @@ def test_an_agent_that_is_not_there(toy: Any) -> None:
     toy.agent_id = "agent-00000000-0000-4000-8000-000000000000"
     with pytest.raises(LettaError, match="Letta has no agent agent-0000"):
         toy.plan()
+
+
+@pytest.mark.parametrize("name", ["core_memory_append", "core_memory_replace"])
+def test_b_core_memory_tools_of_the_older_type_are_missed(
+    make_toy: Any, name: str
+) -> None:
+    """Other tools could do the same; that it was there is known all the same."""
+    from tests.letta.toy import TOOLSET
+
+    text = TOOLSET.replace("memgpt_v2_agent", "memgpt_agent")
+    toy = make_toy(toolset=text, agent_type="memgpt_agent")
+    toy.apply()
+    assert toy.verified(examples=False).all_match
+    toy.agent.tool_ids.remove(toy.world.tool_named(name).id)
+    found = toy.verified(examples=False)
+    assert not found.all_match
+    assert [f"has lost `{name}`" in line for line in found.differences] == [True]
+    for other in ("core_memory_append", "core_memory_replace", "memory"):
+        kept = [t for t in toy.agent.tool_ids if toy.world.tools[t].name != other]
+        toy.agent.tool_ids = kept
+    said = "\n".join(toy.verified(examples=False).differences)
+    assert "`memory_insert` or `core_memory_append` or `memory`, which a memgpt" in said

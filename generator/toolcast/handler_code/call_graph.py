@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
-from .functions import Context, Node, Visitor, read_node
+from .functions import Context, Node, Seen, Visitor, read_node, visit
 from .package_names import Definition, HandlerPackage
 from .pools import Pools
 
@@ -81,13 +81,18 @@ def reached_from(
     """What a tool's handler reaches; None when it has none, or none that may be read.
 
     `visitor_class` is for rules about more than tables: an instance visits each function.
+    However many rules ask, a function is read once.
     """
     if tool.handler is None or toolset.handlers is None:
         return None
-    code = _code_of(workspace, toolset, visitor_class)
-    if tool.handler not in code.reached:
-        code.reached[tool.handler] = _Traversal(code).from_(tool)
-    return code.reached[tool.handler]
+    code = _code_of(workspace, toolset)
+    asked = (tool.handler, visitor_class)
+    if asked not in code.reached:
+        code.reached[asked] = _Traversal(code, visitor_class).from_(tool)
+    return code.reached[asked]
+
+
+_VisitorClass = Callable[[], Visitor] | None
 
 
 @dataclass
@@ -96,9 +101,13 @@ class _ToolsetCode:
 
     package: HandlerPackage
     accessors: Mapping[str, str]
-    visitor_class: Callable[[], Visitor] | None
     nodes: dict[tuple[str, str, str], Node] = field(default_factory=dict)
-    reached: dict[HandlerReference, Reached | None] = field(default_factory=dict)
+    seen: dict[tuple[Any, tuple[str, str, str]], tuple[Seen, ...]] = field(
+        default_factory=dict
+    )
+    reached: dict[tuple[HandlerReference, _VisitorClass], Reached | None] = field(
+        default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         self.pools = Pools(self.accessors, self.node)
@@ -107,27 +116,38 @@ class _ToolsetCode:
         """A function, read once."""
         node = self.nodes.get(known.key)
         if node is None:
-            visitor = self.visitor_class() if self.visitor_class is not None else None
-            node = self.nodes[known.key] = read_node(self.package, known, visitor)
+            node = self.nodes[known.key] = read_node(self.package, known)
         return node
+
+    def seen_by(self, visitor_class: _VisitorClass, node: Node) -> tuple[Seen, ...]:
+        """What a visitor finds in a function, which it visits once."""
+        if visitor_class is None or node.is_too_deep:
+            return ()
+        asked = (visitor_class, node.definition.key)
+        if asked not in self.seen:
+            try:
+                self.seen[asked] = visit(visitor_class(), self.package, node)
+            except RecursionError:
+                node.is_too_deep = True
+                return ()
+        return self.seen[asked]
 
 
 @lru_cache(maxsize=8)
-def _code_of(
-    workspace: Workspace, toolset: Toolset, visitor_class: Callable[[], Visitor] | None
-) -> _ToolsetCode:
+def _code_of(workspace: Workspace, toolset: Toolset) -> _ToolsetCode:
     package = HandlerPackage(workspace.root, workspace.sources, toolset.handlers or "")
     accessors = {
         accessor: pool
         for pool, named in toolset.pool_accessors.items()
         for accessor in named
     }
-    return _ToolsetCode(package, accessors, visitor_class)
+    return _ToolsetCode(package, accessors)
 
 
 class _Traversal:
-    def __init__(self, code: _ToolsetCode) -> None:
+    def __init__(self, code: _ToolsetCode, visitor_class: _VisitorClass) -> None:
         self.code = code
+        self.visitor_class = visitor_class
         self.package = code.package
         self.noted: list[Noted] = []
         self.touched: list[Touched] = []
@@ -147,9 +167,9 @@ class _Traversal:
             known, inherited, way = todo.pop(0)
             step = Step(known.name, known.scope.file, 0)
             node = self.code.node(known)
+            self._note(node, inherited, (*way, step))
             if node.is_too_deep:
                 self.unread[f"`{known.name}` of {known.scope.file} is too deep"] = None
-            self._note(node, inherited, (*way, step))
             own = self._own(node)
             for one in node.references:
                 if one.target.reference in self.code.accessors:
@@ -169,7 +189,7 @@ class _Traversal:
         self, node: Node, inherited: frozenset[str], way: tuple[Step, ...]
     ) -> None:
         file = node.definition.scope.file
-        for seen in node.seen:
+        for seen in self.code.seen_by(self.visitor_class, node):
             self.noted.append(Noted(seen.text, file, seen.line, way, seen.tools))
         for mention in node.mentions:
             pools = (

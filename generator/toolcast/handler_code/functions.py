@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from .local_names import NESTED, Locals, arguments_of, last_name
+from .local_names import NESTED, Event, Locals, arguments_of, last_name
 from .package_names import Definition, HandlerPackage
 from .python_module import FunctionDefinition
 from .sql_tables import HOLE, is_surely_sql, looks_like_sql, tables_in_sql
@@ -22,6 +22,7 @@ __all__ = [
     "Seen",
     "Visitor",
     "read_node",
+    "visit",
 ]
 
 Context = tuple[tuple[Definition, ...], ...]
@@ -29,6 +30,8 @@ Context = tuple[tuple[Definition, ...], ...]
 a call calls, what a `with` enters."""
 
 _KINDS = {"insert": "writes", "update": "writes", "delete": "destroys"}
+# The expressions that may be a text as a whole; the others are looked at by their parts.
+_WITH_TEXT = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Subscript)
 _OF_METADATA = {"sorted_tables": "reads", "drop_all": "destroys"}
 
 
@@ -70,7 +73,7 @@ class Seen(NamedTuple):
 
 
 class Visitor(Protocol):
-    """Looks at each expression of a function while it is read, in the order of the text.
+    """Looks at each expression of a function that was read, in the order of the text.
 
     An extension's rules bring one to find what they are about; `found` is what it noted.
     """
@@ -97,20 +100,22 @@ class Visitor(Protocol):
 
 @dataclass
 class Node:
-    """A node of the call graph: one function, class or assigned value, read by itself."""
+    """A node of the call graph: one function, class or assigned value, read by itself.
+
+    Attributes:
+        events: what was read, step by step, for visitors.
+    """
 
     definition: Definition
     references: list[Reference] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
-    seen: list[Seen] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     is_too_deep: bool = False
 
 
-def read_node(
-    package: HandlerPackage, known: Definition, visitor: Visitor | None = None
-) -> Node:
+def read_node(package: HandlerPackage, known: Definition) -> Node:
     """Reads a function, a class or an assigned value."""
-    reading = _Reading(package, Node(known), visitor)
+    reading = _Reading(package, Node(known))
     try:
         reading.read()
     except RecursionError:
@@ -118,13 +123,40 @@ def read_node(
     return reading.node
 
 
+def visit(visitor: Visitor, package: HandlerPackage, node: Node) -> tuple[Seen, ...]:
+    """What a visitor finds in a function; its names are known as they were when it was read.
+
+    Raises:
+        RecursionError: an expression is nested too deep.
+    """
+    local = Locals(package, node.definition)
+    around: list[Locals] = []
+    for kind, expression, text, known in node.events:
+        if kind == "bound":
+            local.bind(text, known, expression)
+        elif kind == "entered":
+            around.append(local)
+            local = local.copy()
+        elif kind == "left":
+            local = around.pop()
+        elif kind == "end_of_call":
+            visitor.end_of_call()
+        elif isinstance(expression, ast.Call) and kind == "call":
+            visitor.call(expression, local)
+        elif expression is not None and kind == "text":
+            visitor.text(expression, text)
+        elif expression is not None and kind == "name":
+            visitor.name(expression, local)
+        elif expression is not None and kind == "returned":
+            visitor.returned(expression, local)
+    return tuple(visitor.found)
+
+
 class _Reading:
-    def __init__(
-        self, package: HandlerPackage, node: Node, visitor: Visitor | None
-    ) -> None:
+    def __init__(self, package: HandlerPackage, node: Node) -> None:
         self.node = node
         self.local = Locals(package, node.definition)
-        self.visitor = visitor
+        node.events = self.local.events
         self.is_prose = False
         # Texts with holes, which are read where they are filled.
         self.templates: set[int] = set()
@@ -146,8 +178,6 @@ class _Reading:
                 self._visit(base, ())
         elif known.value is not None:
             self._visit(known.value, ())
-        if self.visitor is not None:
-            self.node.seen += self.visitor.found
 
     def _function(self, function: FunctionDefinition, known: Definition) -> None:
         self.local.take_parameters(function, known)
@@ -159,9 +189,6 @@ class _Reading:
             self._visit(statement, ())
 
     def _visit(self, node: ast.AST, context: Context) -> None:
-        template = template_of(node)
-        if template is not None:
-            self.templates.add(id(template))
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             self.local.take_import(node)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
@@ -173,8 +200,7 @@ class _Reading:
         elif isinstance(node, ast.Call):
             self._call(node, context)
         elif isinstance(node, (ast.Name, ast.Attribute)):
-            if self.visitor is not None:
-                self.visitor.name(node, self.local)
+            self.node.events.append(Event("name", node))
             self._refer(node, context)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # A docstring.
@@ -190,7 +216,10 @@ class _Reading:
 
     def _other(self, node: ast.AST, context: Context) -> None:
         if isinstance(node, ast.expr):
-            self._text(node, context)
+            if isinstance(node, ast.BinOp):
+                self._note_template(node)
+            if isinstance(node, _WITH_TEXT):
+                self._text(node, context)
             if isinstance(node, ast.Subscript):
                 self._mention_all(self.local.tables(node), node, context)
             # The element comes first in the text, and is made of what the loops bind.
@@ -198,25 +227,32 @@ class _Reading:
                 self.local.loop(loop.target, loop.iter)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             self.local.loop(node.target, node.iter)
-        elif isinstance(node, ast.Return) and node.value and self.visitor:
-            self.visitor.returned(node.value, self.local)
+        elif isinstance(node, ast.Return) and node.value:
+            self.node.events.append(Event("returned", node.value))
         for child in ast.iter_child_nodes(node):
-            self._visit(child, context)
+            if child._fields:  # Not `Load` and the like.
+                self._visit(child, context)
+
+    def _note_template(self, node: ast.expr) -> None:
+        template = template_of(node)
+        if template is not None:
+            self.templates.add(id(template))
 
     def _nested(self, node: ast.AST, context: Context) -> None:
         """A nested function, which is treated as called where it is defined."""
+        self.node.events.append(Event("entered"))
         outer, self.local = self.local, self.local.copy()
         self.local.take_parameters(node)
         for child in ast.iter_child_nodes(node):
             self._visit(child, context)
         self.local = outer
+        self.node.events.append(Event("left"))
         if isinstance(node, FunctionDefinition):
             self.local.assign(node.name)
 
     def _with(self, node: ast.With | ast.AsyncWith, context: Context) -> None:
         for item in node.items:
-            self._visit(item.context_expr, context)
-            makers = tuple(self.local.all_followed(item.context_expr))
+            makers = self._makers(item.context_expr, context)
             if isinstance(item.optional_vars, ast.Name):
                 name = item.optional_vars.id
                 self.local.assign(name, item.context_expr)
@@ -226,15 +262,20 @@ class _Reading:
         for statement in node.body:
             self._visit(statement, context)
 
+    def _makers(self, node: ast.expr, context: Context) -> tuple[Definition, ...]:
+        """What an expression names of the package, once it was visited."""
+        before = len(self.node.references)
+        self._visit(node, context)
+        return tuple(one.target for one in self.node.references[before:])
+
     def _assignment(
         self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr, context: Context
     ) -> None:
         if node.value is None:
             return
-        self._visit(node.value, context)
+        makers = self._makers(node.value, context)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Name):
-                makers = tuple(self.local.all_followed(node.value))
                 self.local.assign(target.id, node.value)
                 self.local.made_with[target.id] = makers
             else:
@@ -253,11 +294,11 @@ class _Reading:
             self._visit(node.target, context)
 
     def _call(self, node: ast.Call, context: Context) -> None:
+        self._note_template(node)
         around = self._around(node)
         context = (*around, *context)
         self._visit(node.func, context)
-        if self.visitor is not None:
-            self.visitor.call(node, self.local)
+        self.node.events.append(Event("call", node))
         self._text(node, context)
         name = last_name(node.func)
         named = named_by_call(node)
@@ -275,8 +316,7 @@ class _Reading:
                 self._mention_all(tables, place, context, _KINDS[name])
             else:
                 self._visit(place, context)
-        if self.visitor is not None:
-            self.visitor.end_of_call()
+        self.node.events.append(Event("end_of_call", node))
 
     def _around(self, node: ast.Call) -> Context:
         """What the connections in a call were made with, then what it calls or is given."""
@@ -296,11 +336,11 @@ class _Reading:
 
     def _refer(self, node: ast.expr, context: Context) -> None:
         """The references and tables of a chain of attributes."""
-        tables = self.local.tables(node)
+        known = self.local.followed(node)
+        tables = self.local.tables(node, known)
         if tables:
             self._mention_all(tables, node, context)
             return
-        known = self.local.followed(node)
         if known is not None:
             self.node.references.append(Reference(known, node.lineno, context))
         if isinstance(node, ast.Attribute):
@@ -335,9 +375,11 @@ class _Reading:
     def _text(self, node: ast.expr, context: Context) -> None:
         if self.is_prose or id(node) in self.templates:
             return
-        for text in self.local.texts(node):
-            if self.visitor is not None:
-                self.visitor.text(node, text)
+        constant = node.value if isinstance(node, ast.Constant) else None
+        if constant is not None and not isinstance(constant, str):
+            return
+        for text in self.local.texts(node) if constant is None else (constant,):
+            self.node.events.append(Event("text", node, text))
             if text.endswith(".sql"):
                 self._sql(node, self.local.file(text), context)
             elif looks_like_sql(text):

@@ -31,6 +31,9 @@ _SAME_METHODS = frozenset(
     "strip lstrip rstrip lower upper casefold title encode decode as_posix resolve absolute"
     " expanduser as_uri".split()
 )
+_TEXT_TYPES = frozenset(
+    "str Any object LiteralString Optional Annotated Literal Union Final".split()
+)
 _FILLING = frozenset(["format", "substitute", "safe_substitute", "replace"])
 _PATHS = frozenset("Path PurePath PosixPath PurePosixPath".split())
 # What has the items of its argument.
@@ -282,6 +285,8 @@ class _Texts:
         known = self._package.of(node.func, place.scope, place.names)
         if known is None or known.function is None or known.kind != "function":
             return
+        if not _may_be_text(known.function.returns):
+            return
         returned = self._package.returned(known)
         if not returned:
             return
@@ -414,6 +419,15 @@ def _joined(left: str, gap: str, right: str) -> str:
     if gap == "/":
         return f"{left.rstrip('/')}/{right.lstrip('/')}"
     return left + gap + right
+
+
+def _may_be_text(annotation: ast.expr | None) -> bool:
+    """Whether a function that is annotated so may return a text."""
+    if isinstance(annotation, ast.Subscript):
+        annotation = annotation.value
+    if isinstance(annotation, ast.Name):
+        return annotation.id in _TEXT_TYPES
+    return not (isinstance(annotation, ast.Constant) and annotation.value is None)
 
 
 def _keyed(literal: ast.Dict) -> dict[str, ast.expr]:

@@ -9,7 +9,7 @@ from .module_scope import ModuleScope
 from .package_names import Definition, HandlerPackage
 from .string_values import Place, texts_of
 
-__all__ = ["named_by_call", "tables_of"]
+__all__ = ["declared_tables", "named_by_call", "tables_of"]
 
 _STEPS = 10
 # Calls whose first text is the name of a table, and what they do with it.
@@ -47,6 +47,11 @@ def named_by_call(call: ast.Call) -> tuple[ast.expr, str] | None:
 def tables_of(node: ast.expr, package: HandlerPackage, place: Place) -> tuple[str, ...]:
     """The names of the tables that an expression may stand for."""
     return tuple(dict.fromkeys(_found(node, package, place, _STEPS)))
+
+
+def declared_tables(known: Definition, package: HandlerPackage) -> tuple[str, ...]:
+    """The table of a `Table(...)`, or of a class with `__tablename__`."""
+    return tuple(_declared(known, package))
 
 
 def _found(

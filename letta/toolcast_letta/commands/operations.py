@@ -229,6 +229,8 @@ def rollback(
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
         fail(f"that baseline is of {baseline.toolset} at {baseline.base_url}")
+    for line in baselines.strangers(desired.toolset) if file is None else ():
+        _print(f"left out: {line}\n", err=True)
     known = {agent.id for agent in desired.agents}
     foreign = [a for a in baseline.agents if a.id not in known]
     if foreign and not request.agents:

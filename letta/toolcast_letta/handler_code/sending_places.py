@@ -51,13 +51,16 @@ class SendingPlaces:
         self._calls.append(node)
         if local.is_getter(node):
             self._chain(node, local)
-        if self._is_sent_below_base(node, local):
-            self._add(node)
-        for place in arguments_of(node):
-            if isinstance(place, (ast.Name, ast.Attribute)) and any(
-                is_message_address(text) for text in local.texts(place)
-            ):
-                self._look_at_address(place)
+        given = arguments_of(node)
+        texts = [text for place in given for text in local.texts(place)]
+        if any("messages" in text for text in texts):
+            if self._is_sent_below_base(node, texts, local):
+                self._add(node)
+            for place in given:
+                if isinstance(place, (ast.Name, ast.Attribute)) and any(
+                    is_message_address(text) for text in local.texts(place)
+                ):
+                    self._look_at_address(place)
         if local.followed(node.func) is None:
             tools = called_tools(node, local)
             if tools:
@@ -80,13 +83,12 @@ class SendingPlaces:
         if any(is_message_address(text) for text in local.texts(node)):
             self._add(node)
 
-    def _is_sent_below_base(self, node: ast.Call, local: Locals) -> bool:
+    def _is_sent_below_base(
+        self, node: ast.Call, paths: list[str], local: Locals
+    ) -> bool:
         """`Client(base_url=".../agents/a").post("/messages")`."""
         function = node.func
         if not isinstance(function, ast.Attribute):
-            return False
-        paths = [text for one in arguments_of(node) for text in local.texts(one)]
-        if not any("messages" in path for path in paths):
             return False
         if not is_posting(function.attr, paths):
             return False

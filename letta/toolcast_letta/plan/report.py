@@ -37,7 +37,7 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield f"  {_LAYERS[layer].format(agent=agent_name)}"
         yield from _grouped(list(changes))
     for agent in plan.agents:
-        stays = [n for n in agent.tools_after if n in agent.tools_before]
+        stays = sorted({*agent.tools_after} & {*agent.tools_before})
         if stays:
             yield ""
             yield from _wrapped(f"  {agent.name} keeps ", stays)

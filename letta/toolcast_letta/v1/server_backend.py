@@ -82,6 +82,8 @@ class ServerBackend:
         baseline = self.baselines.begin(_baseline_of(plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
+        for line in self.baselines.strangers(desired.toolset):
+            report(f"left out: {line}")
         current = ensure_entry(api, desired, current, report)
         # A tool that gets another name is still that tool.
         settings = {

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,14 @@ import click
 from ..calls.tool_response import ToolResponse
 from ..registry import Registry
 from ..tools.tool import Tool
-from .help_text import ToolCommand, examples_of
+from .help_text import ToolCommand, examples_of, takes_list
+from .plain_schemas import properties_of
 from .values import (
     ParameterOption,
     described,
     json_value,
+    list_value,
     options_of,
-    properties_of,
     to_value,
 )
 
@@ -36,7 +38,8 @@ class Positional:
     Attributes:
         parameter: its name.
         optional: it may be left out.
-        rest: it takes the remaining words, joined with spaces.
+        rest: it takes the remaining words: joined with spaces, or each as an item where
+            the parameter is a list.
     """
 
     parameter: str
@@ -74,11 +77,17 @@ def commands_of(tool: Tool) -> Iterator[Command]:
         for action in tool.actions:
             yield Command(tool.name, keyword, action=action)
         return
+    properties = properties_of(tool)
+    usage = decision.get("usage", ())
     places = tuple(
         Positional(
-            place["parameter"], place.get("optional", False), place.get("rest", False)
+            place["parameter"],
+            place.get("optional", False),
+            # What comes last takes further words where it is a list, as its option would.
+            place.get("rest", False)
+            or (place is usage[-1] and takes_list(properties.get(place["parameter"]))),
         )
-        for place in decision.get("usage", ())
+        for place in usage
     )
     yield Command(tool.name, keyword, decision.get("flag"), places)
 
@@ -131,6 +140,7 @@ class BoundCommand:
             epilog=examples_of(self.tool, typed, self._fixed, places, options),
             short_help=summary,
             places=list(self._described_places()),
+            context_settings={"token_normalize_func": self._spelling(options)},
         )
 
     def _described_places(self) -> Iterator[tuple[str, str]]:
@@ -169,8 +179,25 @@ class BoundCommand:
             if shown is None or option.parameter in shown:
                 yield option
 
+    def _spelling(self, options: Sequence[ParameterOption]) -> Callable[[str], str]:
+        """The option's own name for each spelling of it, both without dashes before it."""
+        taken = {option.flag[2:] for option in options}
+        properties = self.tool.parameters.get("properties", {})
+        names = {
+            f"{denied}{alias}": f"{denied}{option.flag[2:]}"
+            for option in options
+            for alias in option.aliases
+            # What is another parameter's name is never understood as this one.
+            if alias == option.parameter or alias not in {*taken, *properties}
+            for denied in ("", "no-")
+        }
+        return lambda name: names.get(name, name)
+
     def _json_option(self, options: Sequence[ParameterOption]) -> click.Option:
-        text = "Arguments as one JSON object; the other words add to it."
+        text = (
+            "Arguments as one JSON object; the other words add to it. `-` reads JSON from"
+            " standard input, `@FILE` from a file; so it is for each option of JSON."
+        )
         given = {option.parameter for option in options} | set(self._fixed)
         given |= {positional.parameter for positional in self.command.positionals}
         if self.command.action is None:
@@ -191,19 +218,23 @@ class BoundCommand:
             words = given[f"positional_{index}"]
             if words is None or words == ():
                 continue
-            text = " ".join(words) if positional.rest else words
             schema = properties.get(positional.parameter)
-            arguments[positional.parameter] = to_value(schema, text)
+            with _said_of(positional.parameter.upper()):
+                if positional.rest and takes_list(schema):
+                    arguments[positional.parameter] = list_value(schema, words)
+                else:
+                    text = " ".join(words) if positional.rest else words
+                    arguments[positional.parameter] = to_value(schema, text)
         for option in options:
             value = given[option.name]
             if value is not None and value != ():
-                arguments[option.parameter] = option.value(value)
+                with _said_of(option.flag):
+                    arguments[option.parameter] = option.value(value)
         _refuse_broken_text(arguments)
         problems = self._registry.problems_with_arguments(
             self.tool.name, arguments, self._client
         )
         if problems:
-            problems += _unreadable(options, given)
             raise click.UsageError("; ".join(problems))
         print_answer(
             self._registry.call_tool_sync(self.tool.name, arguments, self._client)
@@ -217,19 +248,13 @@ def _refuse_broken_text(arguments: Mapping[str, Any]) -> None:
         raise click.UsageError("the words are not valid UTF-8") from None
 
 
-def _unreadable(
-    options: Sequence[ParameterOption], given: Mapping[str, Any]
-) -> Iterator[str]:
-    """Which options need JSON and were given something else."""
-    for option in options:
-        value = given[option.name]
-        texts = value if isinstance(value, tuple) else (value,)
-        for text in texts:
-            if isinstance(text, str) and option.needs_json:
-                try:
-                    json_value(text)
-                except ValueError as error:
-                    yield f"{option.flag} is not JSON: {error}"
+@contextmanager
+def _said_of(what: str) -> Iterator[None]:
+    """Tells which word of the command is not what it has to be."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=what) from None
 
 
 def _flag_name(flag: str) -> str:
@@ -250,12 +275,8 @@ def _argument(positional: Positional, index: int) -> click.Argument:
 def _json_arguments(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
-    try:
+    with _said_of("--arguments"):
         value = json_value(text)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"not JSON: {error}", param_hint="--arguments"
-        ) from None
     if not isinstance(value, dict):
         raise click.BadParameter("not a JSON object", param_hint="--arguments")
     return value

@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
 from ..tools.tool import Tool
-from .values import ParameterOption, properties_of, to_value
+from .plain_schemas import properties_of
+from .values import ParameterOption, list_value, to_value, typed
 
-__all__ = ["OrderedGroup", "ToolCommand", "examples_of", "typed_words"]
+__all__ = [
+    "OrderedGroup",
+    "ToolCommand",
+    "examples_of",
+    "takes_list",
+    "typed_words",
+]
 
 
 class OrderedGroup(click.Group):
@@ -135,10 +142,29 @@ def _placed(
     for name, is_rest in positionals:
         if name not in arguments:
             return
-        value = arguments[name]
-        text = value if isinstance(value, str) else json.dumps(value)
-        if to_value(properties.get(name), text) != value:
+        value, schema = arguments[name], properties.get(name)
+        if is_rest and isinstance(value, list) and takes_list(schema):
+            words = [typed(item) for item in value]
+            if not words or not _gives(list_value, schema, words, value):
+                return
+            yield words
+            continue
+        text = typed(value)
+        if not _gives(to_value, schema, text, value):
             return
         words = text.split(" ")
         plain = is_rest and all(shlex.quote(word) == word for word in words)
         yield words if plain else [text]
+
+
+def takes_list(schema: Any) -> bool:
+    """Whether a parameter is a list and nothing else."""
+    return isinstance(schema, Mapping) and schema.get("type") == "array"
+
+
+def _gives(read: Callable[..., Any], schema: Any, words: Any, value: Any) -> bool:
+    """Whether words are read as a value."""
+    try:
+        return bool(read(schema, words) == value)
+    except ValueError:
+        return False

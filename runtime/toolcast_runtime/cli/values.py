@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import click
 
 from ..tools.tool import Tool
-from ..validation.references import References
+from .plain_schemas import properties_of
 
 __all__ = [
     "ParameterOption",
     "described",
     "json_value",
+    "list_value",
     "options_of",
-    "properties_of",
     "to_value",
+    "typed",
 ]
 
-_MOST_REFERENCES = 20
-_DEEPEST = 2
+_MOST_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,6 @@ class ParameterOption:
         kind = self.schema.get("type") if isinstance(self.schema, Mapping) else None
         return kind if isinstance(kind, str) else None
 
-    @property
-    def needs_json(self) -> bool:
-        """Whether no plain word is a value of it: objects, and lists of them."""
-        items = self.schema.get("items") if self.kind == "array" else self.schema
-        kinds = _kinds(items)
-        return bool(kinds) and kinds <= {"object", "array"}
-
     def click_option(self) -> click.Option:
         """The option as click knows it; nothing but text is taken from the shell."""
         shown = described(self.schema, self.required)
@@ -76,17 +69,22 @@ class ParameterOption:
             help=shown,
         )
 
+    @property
+    def aliases(self) -> Iterator[str]:
+        """Other spellings of the flag, without dashes: the parameter's own name."""
+        yield self.parameter
+        yield self.flag[2:].replace("-", "_")
+
     def value(self, given: Any) -> Any:
-        """The JSON value of what the shell gave."""
+        """The JSON value of what the shell gave.
+
+        Raises:
+            ValueError: it has to be JSON and is not.
+        """
         if self.kind == "boolean":
             return given
         if self.kind == "array":
-            items = self.schema.get("items")
-            if len(given) == 1 and _kinds(items) != {"string"}:
-                whole = _json(given[0])
-                if isinstance(whole, list):
-                    return whole
-            return [to_value(items, text) for text in given]
+            return list_value(self.schema, given)
         return to_value(self.schema, given)
 
     def words(self, value: Any) -> list[str] | None:
@@ -98,17 +96,14 @@ class ParameterOption:
         many = self.kind == "array"
         if many and not isinstance(value, list):
             return None
-        texts = [_typed(one) for one in (value if many else [value])]
-        if not texts or self.value(texts if many else texts[0]) != value:
+        texts = [typed(one) for one in (value if many else [value])]
+        try:
+            is_same = self.value(texts if many else texts[0]) == value
+        except (ValueError, IndexError):
             return None
-        return [word for text in texts for word in (self.flag, text)]
-
-
-def properties_of(tool: Tool) -> dict[str, Any]:
-    """The schema of each parameter of a tool, with what its references name in their place."""
-    references = References(tool.parameters)
-    properties = tool.parameters.get("properties", {})
-    return {name: _plain(references, properties[name]) for name in properties}
+        return (
+            [word for text in texts for word in (self.flag, text)] if is_same else None
+        )
 
 
 def options_of(
@@ -130,46 +125,34 @@ def options_of(
         yield ParameterOption(parameter, flag, name, schema, parameter in needed)
 
 
-def _plain(references: References, schema: Any, depth: int = 0) -> Any:
-    """A schema without references in what decides how a word is read.
+def list_value(schema: Any, words: Sequence[str]) -> list[Any]:
+    """Words as a list: each an item, or one that is the whole list in JSON.
 
-    What stands beside a reference wins over what it names: a description of its own, say.
-    One that leads nowhere or round in a circle is left as it is.
+    Raises:
+        ValueError: one has to be JSON and is not.
     """
-    for _ in range(_MOST_REFERENCES):
-        if not isinstance(schema, Mapping):
-            return schema
-        only = schema.get("allOf")
-        if isinstance(schema.get("$ref"), str):
-            try:
-                named = references.target(schema["$ref"])
-            except LookupError:
-                return schema
-            beside = "$ref"
-        elif isinstance(only, list) and len(only) == 1:
-            named, beside = only[0], "allOf"
-        else:
-            break
-        if not isinstance(named, Mapping):
-            return schema
-        schema = {**named, **{k: schema[k] for k in schema if k != beside}}
-    if depth == _DEEPEST:
-        return schema
-    plain = dict(schema)
-    if "items" in plain:
-        plain["items"] = _plain(references, plain["items"], depth + 1)
-    for keyword in ("anyOf", "oneOf"):
-        if isinstance(plain.get(keyword), list):
-            members = plain[keyword]
-            plain[keyword] = [_plain(references, one, depth + 1) for one in members]
-    return plain
+    items = schema.get("items")
+    if len(words) == 1 and _kinds(items) != {"string"}:
+        [word] = words
+        if _is_elsewhere(word) or word.lstrip()[:1] == "[":
+            whole = json_value(word)
+            if isinstance(whole, list):
+                return whole
+            return [whole]
+    return [to_value(items, word) for word in words]
 
 
 def to_value(schema: Any, text: str) -> Any:
-    """A word as the JSON value that its schema asks for; as text when it is none."""
+    """A word as the JSON value that its schema asks for; as text when it is none.
+
+    Raises:
+        ValueError: it can only be an object or a list, and is no JSON.
+    """
     kinds = _kinds(schema)
     if "string" in kinds and not kinds & {"object", "array"}:
         return text
+    if kinds and kinds <= {"object", "array"}:
+        return json_value(text)
     value = _json(text)
     if value is None and text != "null":
         return text
@@ -179,19 +162,45 @@ def to_value(schema: Any, text: str) -> Any:
 
 
 def json_value(text: str) -> Any:
-    """The value of a JSON text.
+    """The value of a JSON text; `-` is the text on standard input, `@FILE` that of a file.
 
     Raises:
-        ValueError: it is none, or is nested without end.
+        ValueError: it is none, is nested without end, or cannot be read.
     """
+    if _is_elsewhere(text):
+        text = _read(text)
     try:
         return json.loads(text, parse_constant=_not_json)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"not JSON: {error.msg} ({place})") from None
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError("not JSON: it is nested too deeply") from None
+
+
+def _is_elsewhere(text: str) -> bool:
+    # Neither can begin a JSON text.
+    return text == "-" or text.startswith("@")
+
+
+def _read(text: str) -> str:
+    name = "standard input" if text == "-" else text[1:]
+    try:
+        # Standard input stays open: somebody may want to ask for more.
+        source = 0 if text == "-" else text[1:]
+        with open(source, "rb", closefd=text != "-") as stream:
+            data = stream.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f"{name} is longer than {_MOST_BYTES} bytes")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise ValueError(f"{name} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is not UTF-8") from None
 
 
 def _not_json(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"not JSON: {constant} is no JSON number")
 
 
 def _json(text: str) -> Any:
@@ -201,7 +210,8 @@ def _json(text: str) -> Any:
         return None
 
 
-def _typed(value: Any) -> str:
+def typed(value: Any) -> str:
+    """A value as one word."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -235,7 +245,7 @@ def _metavar(schema: Any, kind: str | None) -> str:
 
 def _choices(schema: Any) -> list[str]:
     choices = schema.get("enum") if isinstance(schema, Mapping) else None
-    return [_typed(choice) for choice in choices] if isinstance(choices, list) else []
+    return [typed(choice) for choice in choices] if isinstance(choices, list) else []
 
 
 def described(schema: Any, required: bool, *, by_place: bool = False) -> str:
@@ -255,7 +265,7 @@ def described(schema: Any, required: bool, *, by_place: bool = False) -> str:
     if choices and (by_place or len("|".join(choices)) > 40):
         notes.append("one of: " + ", ".join(choices))
     if "default" in schema:
-        notes.append(f"default: {_typed(schema['default'])}")
+        notes.append(f"default: {typed(schema['default'])}")
     if is_list and not by_place:
         notes.append("repeatable")
     return f"{text}  [{'; '.join(notes)}]".strip() if notes else text

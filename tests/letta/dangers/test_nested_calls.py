@@ -37,12 +37,16 @@ TOOLS = {
         letta: {attached: false, calls_agent_loop: true}
         """,
 }
-# The names are put together so that reading the source does not show the call.
+# What stands there while `check` looks; on the server it is edited.
+LOOKED_AT = "".join(
+    f"def {name}():\n    return {{}}\n\n\n"
+    for name in ("plain", "awaited", "threaded", "wake")
+)
 HANDLERS = """
 import asyncio
 
 WOKEN = []
-NAME = "_".join(["wake", "agent"])
+NAME = "wake_agent"
 
 
 def registry():
@@ -75,8 +79,9 @@ async def threaded():
 
 @pytest.fixture
 def url(make_project: Callable[..., Any]) -> Iterator[str]:
-    project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
+    project = make_project(TOOLS, toolset=TOOLSET, handlers=LOOKED_AT)
     project.generate()
+    project.write("handlers/toy.py", HANDLERS)
     with served(project) as found:
         yield found
 

@@ -176,3 +176,23 @@ def test_a_server_that_starts_attaches_what_is_missing(
     with served(toy, port, **environment) as server:
         server.wait_for("the plan takes something away; read it: toolcast letta plan")
     assert "run_code" in toy.names()
+
+
+def test_for_how_long_a_server_goes_on_trying_is_settable(
+    make_toy: Any, port: int
+) -> None:
+    settings = "  on_start: true\n  on_start_patience: 3\n"
+    toy, environment = deployed(make_toy, port, settings)
+    toy.fake.__exit__(None, None, None)
+    with served(toy, port, **environment) as server:
+        server.wait_for("is not tried again after 3 seconds: toolcast letta apply")
+        failed = [line for line in server.log if "no answer from" in line]
+    assert len(failed) == 2, "behind one second, and at the end"
+
+
+def test_a_server_that_starts_says_what_is_missing(make_toy: Any, port: int) -> None:
+    toy, environment = deployed(make_toy, port, "  on_start: true\n")
+    lost = toy.world.tool_named("memory_insert")
+    toy.world.agents[toy.agent_id].tool_ids.remove(lost.id)
+    with served(toy, port, **environment) as server:
+        server.wait_for("missing: keeper has no `memory_insert`")

@@ -125,6 +125,8 @@ def test_files_that_hold_no_baseline_do_not_stop_an_apply(
     os.mkfifo(toy.state / "toy-3.json")
     assert toy.apply().changed
     assert len(Baselines(toy.state).strangers("toy")) == 3
+    left = [line for line in toy.said if line.startswith("left out: ")]
+    assert [f"toy-{n}.json" in line for n, line in enumerate(left, 1)] == [True] * 3
 
 
 def test_the_key_is_its_users_alone_and_never_in_the_project(
