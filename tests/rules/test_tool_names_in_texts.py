@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,11 @@ from tests.conftest import Project
 from tests.corpus.specs_from_list import write_workspace
 from tests.rules.layout import findings_of
 from toolcast.findings import Finding
+from toolcast.model.loading import load_workspace
+from toolcast.rules.table import built_in
 
+RULE = "name/unknown-tool"
+RULES = {rule.id: rule for rule in built_in()}
 CORPUS = Path(__file__).parents[1] / "corpus" / "mcp"
 
 
@@ -73,6 +78,29 @@ def test_the_toolsets_of_this_repository_give_no_alarm(
     assert found(project_copy, rule) == []
 
 
+def test_a_text_of_a_hundred_thousand_words_takes_a_second(tmp_path: Path) -> None:
+    folder = tmp_path / "specs/toy"
+    folder.mkdir(parents=True)
+    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
+    (folder / "toolset.yaml").write_text(
+        "name: toy\ntitle: Toy\ntargets: {registry: {}}\n"
+    )
+    for number in range(100):
+        words = " ".join(
+            f"a_{one}" for one in range(1000 * number, 1000 * (number + 1))
+        )
+        (folder / f"a_tool_{number}.yaml").write_text(
+            f"name: a_tool_{number}\nsummary: Does it all.\ndescription: {words}\n"
+            "parameters: {type: object}\n"
+        )
+    workspace = load_workspace(str(tmp_path)).workspace
+    assert workspace is not None
+    begin = time.monotonic()
+    [toolset] = workspace.toolsets
+    assert len(list(RULES[RULE].check(toolset, workspace))) <= 2000
+    assert time.monotonic() - begin < 3
+
+
 def test_real_servers_give_true_findings_alone(tmp_path: Path) -> None:
     lists = {
         path.stem.replace("-", "_"): path.read_text("utf-8")
@@ -91,6 +119,3 @@ def test_real_servers_give_true_findings_alone(tmp_path: Path) -> None:
         "get_user_profile",
         "upload_attachment",
     }
-
-
-RULE = "name/unknown-tool"

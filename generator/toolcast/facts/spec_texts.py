@@ -7,6 +7,7 @@ from typing import Any
 
 from ..model.model import Toolset, ToolSpec
 from ..reading.tree import Path
+from .model_texts import texts_in
 
 __all__ = ["prose_of_tool", "prose_of_toolset"]
 
@@ -14,7 +15,7 @@ Prose = Iterator[tuple[Path, str]]
 
 
 def prose_of_tool(tool: ToolSpec) -> Prose:
-    """A tool's texts: its own, its parameters', its actions', its command's."""
+    """A tool's texts: its own, its parameters', its actions', its examples', its skill's."""
     for field in ("title", "summary", "description", "when_to_use", "guidance"):
         yield from _text(getattr(tool, field), field)
     for field, schema in tool.schemas.items():
@@ -29,6 +30,9 @@ def prose_of_tool(tool: ToolSpec) -> Prose:
     for index, example in enumerate(tool.examples):
         yield from _text(example.title, "examples", index, "title")
         yield from _text(example.error, "examples", index, "error")
+    for found in texts_in(tool.skill or {}, ("skill",)):
+        if not found.is_key:
+            yield found.path, found.text
 
 
 def prose_of_toolset(toolset: Toolset) -> Prose:

@@ -21,6 +21,9 @@ _MENTION = re.compile(
 _PARTS = re.compile(r"[_.-]|(?<=[a-z0-9])(?=[A-Z])")
 _MOST_NEIGHBOURS = 40
 """Of the tools whose names begin or end alike, so many are compared."""
+_MOST_WORDS = 2_000
+"""So many words that are no tool's name are compared: texts with more are no prose."""
+_LONGEST_NAME = 128
 
 
 @lru_cache(maxsize=8)
@@ -71,8 +74,10 @@ class ToolNames:
             return
         found = (match[1] or match[2] for match in _MENTION.finditer(text))
         for word in dict.fromkeys(found):
-            if word.casefold() not in self._known:
+            if len(word) <= _LONGEST_NAME and word.casefold() not in self._known:
                 help_ = self._helps.get(word)
+                if help_ is None and len(self._helps) >= _MOST_WORDS:
+                    return
                 if help_ is None:
                     help_ = self._helps[word] = self._help(word)
                 if help_:
