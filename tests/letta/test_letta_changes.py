@@ -198,6 +198,19 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     assert found.trials[1].passed is False
 
 
+def test_a_call_that_fails_without_a_reason_says_where_to_look(toy: Any) -> None:
+    toy.apply()
+
+    def fail(arguments: Any) -> Any:
+        raise RuntimeError
+
+    toy.mcp.handlers["search_notes"] = fail
+    [trial] = toy.verified(tools=("search_notes",)).trials
+    assert trial.detail == (
+        "the tool failed and gave no reason; the MCP server's log has it"
+    )
+
+
 @pytest.mark.parametrize("kind", ["memgpt_v2_agent", "letta_v1_agent"])
 def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
     from tests.letta.toy import TOOLSET

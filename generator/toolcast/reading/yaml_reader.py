@@ -26,6 +26,7 @@ from yaml.events import (
 
 from ..findings import Finding, Place, Severity
 from .characters import decode, describe, forbidden, invisible, whole_file
+from .syntax_problems import explain
 from .tree import Document, Source, key_mark, span_in
 
 __all__ = [
@@ -115,14 +116,12 @@ class _Reader:
         except _Stop:
             pass
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            start = mark.index if mark else 0
-            problem = error.problem or "not valid YAML"
+            start, problem, help_ = explain(error, self.text)
             mark_left = _CONFLICT_MARK.search(self.text)
             if mark_left is not None:
                 self.report_conflict(mark_left)
             else:
-                self._report("yaml/syntax", start, start + 1, problem)
+                self._report("yaml/syntax", start, start + 1, problem, help_)
         except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
             reason = str(error).split("\n", 1)[0] or type(error).__name__
             self._report("yaml/syntax", 0, 1, f"not valid YAML: {reason}")

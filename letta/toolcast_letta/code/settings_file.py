@@ -18,6 +18,7 @@ from typing import Any
 from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
 
+from ..plan.agent_servers import is_of_another_kind
 from ..plan.backend import BackendError
 from .json_text_edits import (
     NotJson,
@@ -206,8 +207,11 @@ def _set_server(
     if servers is None:
         return with_member(text, start, "mcpServers", [dict(server)])
     place = next(m for m in members(text, start) if m.key == "mcpServers")
-    for value, there in zip(servers, elements(text, place.start), strict=True):
+    there_all = elements(text, place.start)
+    for at, (value, there) in enumerate(zip(servers, there_all, strict=True)):
         if value.get("name") == server["name"]:
+            if is_of_another_kind(value):
+                return with_element(text, place.start, at, dict(server))
             for key, wanted in server.items():
                 if value.get(key) != wanted:
                     text = with_member(text, there.start, key, wanted)

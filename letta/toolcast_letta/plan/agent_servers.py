@@ -15,6 +15,7 @@ __all__ = [
     "desired_entry",
     "entry_change",
     "is_foreign",
+    "is_of_another_kind",
     "with_entry",
 ]
 
@@ -30,9 +31,12 @@ def alias(name: str) -> str:
 def desired_entry(
     servers: Sequence[Mapping[str, Any]], desired: DesiredState, agent: DesiredAgent
 ) -> dict[str, Any]:
-    """The entry of the toolset's server, with the headers that somebody else wrote into it."""
+    """The entry of the toolset's server, with the headers that somebody else wrote into it.
+
+    Of an entry that is somebody else's nothing is kept: its headers are for another server.
+    """
     named = [one for one in servers if one.get("name") == desired.server_name]
-    old = named[0] if named else {}
+    old = named[0] if named and not is_foreign(named[0], desired, agent) else {}
     kept = old.get("headers") if isinstance(old.get("headers"), dict) else None
     own = {AGENT_HEADER: agent.id}
     if desired.token is not None:
@@ -47,6 +51,11 @@ def desired_entry(
     }
 
 
+def is_of_another_kind(server: Mapping[str, Any]) -> bool:
+    """Whether an entry starts a program, or is reached otherwise than over HTTP."""
+    return server.get("transport") != "http" or "command" in server
+
+
 def is_foreign(
     server: Mapping[str, Any], desired: DesiredState, agent: DesiredAgent
 ) -> bool:
@@ -54,7 +63,7 @@ def is_foreign(
 
     The toolset's own leads to its server, or names the agent as only an apply does.
     """
-    if server.get("transport") != "http" or "command" in server:
+    if is_of_another_kind(server):
         return True
     headers = server.get("headers")
     given = headers if isinstance(headers, Mapping) else {}
@@ -65,10 +74,15 @@ def is_foreign(
 def with_entry(
     servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """The list with one entry set: in its place, where unknown keys stay, or at the end."""
+    """The list with one entry set: in its place, where unknown keys stay, or at the end.
+
+    What starts a program is replaced as a whole.
+    """
     result = [dict(one) for one in servers]
     for one in result:
         if one.get("name") == entry["name"]:
+            if is_of_another_kind(one):
+                one.clear()
             one.update(entry)
             return result
     return [*result, dict(entry)]

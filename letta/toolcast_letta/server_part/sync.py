@@ -58,6 +58,7 @@ def connect(
     """
     from ..plan.desired_state import MissingSetting
     from ..state.baseline import Baselines
+    from ..state.seal import Seal
     from ..v1.api import LettaApi
     from ..v1.server_backend import ServerBackend
 
@@ -74,7 +75,7 @@ def connect(
     key = environment.get("LETTA_API_KEY") or None
     folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE)
     api = LettaApi(base_url, key, secrets=secrets)
-    return ServerBackend(api, Baselines(folder)), desired
+    return ServerBackend(api, Baselines(folder, Seal(environment))), desired
 
 
 def sync(

@@ -18,8 +18,10 @@ from ..calls.tool_response import ToolResponse
 from ..registry import Registry
 from ..tools.tool import Tool
 from .help_text import ToolCommand, examples_of, takes_list
+from .plain_schemas import properties_of
 from .values import (
     ParameterOption,
+    described,
     json_value,
     list_value,
     options_of,
@@ -75,7 +77,7 @@ def commands_of(tool: Tool) -> Iterator[Command]:
         for action in tool.actions:
             yield Command(tool.name, keyword, action=action)
         return
-    properties = tool.parameters.get("properties", {})
+    properties = properties_of(tool)
     usage = decision.get("usage", ())
     places = tuple(
         Positional(
@@ -137,8 +139,17 @@ class BoundCommand:
             help=summary,
             epilog=examples_of(self.tool, typed, self._fixed, places, options),
             short_help=summary,
+            places=list(self._described_places()),
             context_settings={"token_normalize_func": self._spelling(options)},
         )
+
+    def _described_places(self) -> Iterator[tuple[str, str]]:
+        """The word and the help of each parameter that is given by place."""
+        properties = properties_of(self.tool)
+        for place in self.command.positionals:
+            schema = properties.get(place.parameter)
+            text = described(schema, not place.optional, by_place=True)
+            yield place.parameter.upper(), text
 
     @property
     def _fixed(self) -> dict[str, Any]:
@@ -202,7 +213,7 @@ class BoundCommand:
         for name, value in self._fixed.items():
             if arguments.setdefault(name, value) != value:
                 raise click.UsageError(f"`{name}` is `{value}` in this command")
-        properties = self.tool.parameters.get("properties", {})
+        properties = properties_of(self.tool)
         for index, positional in enumerate(self.command.positionals):
             words = given[f"positional_{index}"]
             if words is None or words == ():

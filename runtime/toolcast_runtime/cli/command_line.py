@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -75,9 +76,22 @@ class _Keywords(OrderedGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         command = self._command(ctx, args[0], args[1:])
-        if command is None:
-            return super().resolve_command(ctx, args)
-        return args[0], command, args[1:]
+        if command is not None:
+            return args[0], command, args[1:]
+        meant = self._nearest(ctx, args[0])
+        if meant is not None:
+            said = f"No such command {args[0]!r}. Did you mean {meant!r}?"
+            raise click.UsageError(said, ctx)
+        return super().resolve_command(ctx, args)
+
+    def _nearest(self, ctx: click.Context, word: str) -> str | None:
+        """The keyword that a word was probably meant for: of the tool, or like it."""
+        keywords: dict[str, str] = {}
+        for command in self._offered(ctx):
+            keywords.setdefault(_spelt(command.tool), command.keyword)
+        keywords |= {_spelt(keyword): keyword for keyword in keywords.values()}
+        near = get_close_matches(_spelt(word), keywords, 1)
+        return keywords[near[0]] if near and not word.startswith("-") else None
 
     def _offered(self, ctx: click.Context) -> Iterator[Command]:
         client = self._client_of(ctx)
@@ -120,6 +134,10 @@ class _Keywords(OrderedGroup):
         others = [b for b in commands if b.command.flag is not None]
         bound = chosen[0] if chosen else commands[0]
         return bound.build(keyword, others if flags else ())
+
+
+def _spelt(name: str) -> str:
+    return name.lower().replace("_", "-")
 
 
 class _LogHint(logging.Handler):

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from ..tools.tool import Tool
+from .plain_schemas import properties_of
 from .values import ParameterOption, list_value, to_value, typed
 
 __all__ = [
@@ -44,7 +45,24 @@ class OrderedGroup(click.Group):
 
 
 class ToolCommand(click.Command):
-    """A command whose words may need to be kept apart from its options."""
+    """A command whose words may need to be kept apart from its options.
+
+    Args:
+        places: the word and the help of each parameter that is given by place.
+        settings: those of click.
+    """
+
+    def __init__(self, *, places: Sequence[tuple[str, str]], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._places = places
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        if any(text for _, text in self._places):
+            with formatter.section("Arguments"):
+                formatter.write_dl(self._places)
+        super().format_options(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -120,7 +138,7 @@ def _placed(
     tool: Tool, arguments: Mapping[str, Any], positionals: Sequence[tuple[str, bool]]
 ) -> Iterator[list[str]]:
     """The words of each parameter given by place, up to the first that cannot be."""
-    properties = tool.parameters.get("properties", {})
+    properties = properties_of(tool)
     for name, is_rest in positionals:
         if name not in arguments:
             return

@@ -16,9 +16,11 @@ import click
 
 from ..files.regular_file import read_regular
 from ..tools.tool import Tool
+from .plain_schemas import properties_of
 
 __all__ = [
     "ParameterOption",
+    "described",
     "json_value",
     "list_value",
     "options_of",
@@ -55,18 +57,18 @@ class ParameterOption:
 
     def click_option(self) -> click.Option:
         """The option as click knows it; nothing but text is taken from the shell."""
-        described = _described(self.schema, self.kind, self.required)
+        shown = described(self.schema, self.required)
         if self.kind == "boolean":
             return click.Option(
                 [f"{self.flag}/--no-{self.flag[2:]}", self.name],
                 default=None,
-                help=described,
+                help=shown,
             )
         return click.Option(
             [self.flag, self.name],
             multiple=self.kind == "array",
             metavar=_metavar(self.schema, self.kind),
-            help=described,
+            help=shown,
         )
 
     @property
@@ -110,7 +112,7 @@ def options_of(
     tool: Tool, required: frozenset[str] | None = None
 ) -> Iterator[ParameterOption]:
     """The options of a tool's parameters; those whose flags clash are left to JSON."""
-    properties = tool.parameters.get("properties", {})
+    properties = properties_of(tool)
     needed = (
         frozenset(tool.parameters.get("required", ())) if required is None else required
     )
@@ -250,17 +252,24 @@ def _choices(schema: Any) -> list[str]:
     return [typed(choice) for choice in choices] if isinstance(choices, list) else []
 
 
-def _described(schema: Any, kind: str | None, required: bool) -> str:
-    """The help of an option: the description, then what the schema adds to it."""
+def described(schema: Any, required: bool, *, by_place: bool = False) -> str:
+    """The help of a parameter: the description, then what the schema adds to it.
+
+    Args:
+        schema: the parameter's, without references.
+        required: it has to be given.
+        by_place: the choices are told here, because no word before the help shows them.
+    """
     if not isinstance(schema, Mapping):
         return "[required]" if required else ""
+    is_list = schema.get("type") == "array"
     text = " ".join(str(schema.get("description") or "").split())
     notes = ["required"] if required else []
-    choices = _choices(schema.get("items") if kind == "array" else schema)
-    if len("|".join(choices)) > 40:
+    choices = _choices(schema.get("items") if is_list else schema)
+    if choices and (by_place or len("|".join(choices)) > 40):
         notes.append("one of: " + ", ".join(choices))
     if "default" in schema:
         notes.append(f"default: {typed(schema['default'])}")
-    if kind == "array":
+    if is_list and not by_place:
         notes.append("repeatable")
     return f"{text}  [{'; '.join(notes)}]".strip() if notes else text

@@ -22,12 +22,29 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["MOST_LEVELS", "AllowedHosts", "Guard", "nesting", "put_back", "refusal"]
+__all__ = [
+    "ADMITTED",
+    "BODY_SECONDS",
+    "MOST_LEVELS",
+    "AllowedHosts",
+    "Guard",
+    "nesting",
+    "put_back",
+    "refusal",
+]
 
 MOST_LEVELS = 200
 """Of the JSON in a request; more overflow the stack of what reads them."""
 
+ADMITTED = "toolcast.admitted"
+"""The extension of ASGI by which a server learns that a request's head was let in."""
+
+BODY_SECONDS = 30.0
+"""From the end of a request's head to the end of its body."""
+
 _LARGE = 65_536
+# Of HTTP (RFC 9110, section 5.6.3); `str.strip` takes others away as well.
+_BLANKS = " \t"
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _PORT = re.compile(r":\d{1,5}\Z")
 _LOWERED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
@@ -75,7 +92,7 @@ class AllowedHosts:
 
 def _host(host: str) -> str:
     """`[::1]`, `::1` and `::1` in capitals are one host."""
-    lowered = host.strip().translate(_LOWERED)
+    lowered = host.strip(_BLANKS).translate(_LOWERED)
     return f"[{lowered}]" if lowered.count(":") > 1 and "[" not in lowered else lowered
 
 
@@ -112,7 +129,16 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, send)
             return
-        body = await self._body(receive)
+        admitted = scope.get("extensions", {}).get(ADMITTED)
+        if admitted is not None:
+            admitted()
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await self._body(receive)
+        except TimeoutError:
+            late = f"the body did not arrive within {BODY_SECONDS:g} s"
+            await refusal(408, late, {"connection": "close"})(scope, receive, send)
+            return
         if body is None:
             return
         refused = await self._refusal_of(body)
@@ -138,7 +164,7 @@ class Guard:
                 return refusal(401, "a bearer token is required", asked)
             scheme, _, token = given.partition(" ")
             right = hmac.compare_digest(
-                _digest(token.strip().encode("latin-1")), self._token
+                _digest(token.strip(_BLANKS).encode("latin-1")), self._token
             )
             if scheme.lower() != "bearer" or not right:
                 asked = {"www-authenticate": f'{challenge}, error="invalid_token"'}

@@ -71,6 +71,8 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     with gc_freeze():
         import uvicorn
 
+        from .connections import BoundedProtocol, most_waiting
+
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
         app: ASGIApp | str = ending_app(_app(server, options), ending)
@@ -88,6 +90,9 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         access_log=False,
         log_config=config,
         server_header=False,
+        http=BoundedProtocol,
+        # As many are taken at once; more wait in the system's queue.
+        backlog=most_waiting(),
     )
     if options.workers > 1:
         supervise(settings, options.grace)

@@ -156,7 +156,10 @@ def test_somebody_elses_entry_of_that_name_is_only_taken_when_named(desk: Desk) 
     assert "that is somebody else's, at serve (capture)" in refused(desk, *LOCAL)
     done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
     assert done.exit_code == 0
-    assert desk.read()["agents"][1]["mcpServers"][0]["url"] == desk.mcp.url
+    entry = desk.read()["agents"][1]["mcpServers"][0]
+    assert entry["url"] == desk.mcp.url
+    assert "command" not in entry, "nor what goes with it"
+    assert "No changes" in desk.letta("plan", *LOCAL).stdout, "it is the toolset's now"
 
 
 def test_names_that_letta_code_takes_for_one_are_refused(desk: Desk) -> None:
@@ -236,6 +239,8 @@ def test_what_was_there_is_kept_and_put_back(desk: Desk, had_one: bool) -> None:
     before = desk.settings.read_bytes()
     done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
     assert "what was there is kept: " in done.stdout
+    headers = desk.read()["agents"][1]["mcpServers"][1]["headers"]
+    assert "X-Key" not in headers, "it is for another server"
     [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
     assert copy.stat().st_mode & 0o777 == 0o600
 
@@ -266,6 +271,14 @@ def test_a_copy_that_was_edited_is_not_put_back(desk: Desk) -> None:
         done = desk.letta("rollback", *LOCAL, *words)
         assert done.exit_code == 2
     assert "was edited" in done.stderr
+
+
+def test_what_was_asked_for_and_left_out_is_no_success(desk: Desk) -> None:
+    desk.letta("apply", *LOCAL, "--yes")
+    done = desk.letta("verify", *LOCAL, "--tool", "delete_note")
+    assert done.exit_code == 1
+    assert "not done: run delete_note by keeper: it changes data" in done.stdout
+    assert "all_match: true" in done.stdout
 
 
 def test_tools_are_not_restored_where_none_is_attached(desk: Desk) -> None:

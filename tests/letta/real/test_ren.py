@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from generated.ren.registry import REGISTRY
 from tests.letta.real.database import free_port
 from tests.letta.scripted_model import ScriptedModel, scripted_model
 from tests.mcp.servers import http_server
@@ -143,7 +144,7 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     assert "tools+rules synced" in ren.toolcast("apply", plan)
 
     canonical = set(json.loads(_canonical(ren)))
-    assert len(canonical) == 18
+    assert canonical == set(REGISTRY.names("ren"))
     assert ren.names() == before | canonical | EXPECTED
     rules = {(rule["tool_name"], rule["type"]) for rule in ren.agent()["tool_rules"]}
     going_on = {name for name, kind in rules if kind == "continue_loop"}

@@ -1,0 +1,94 @@
+"""Connections of callers that nobody knows yet: how many, and how long they may take.
+
+Needs `uvicorn`, which bounds neither: a few hundred callers that begin a request and never end
+it would use up the descriptors of the process, and nobody else would be answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from .guard import ADMITTED
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["HEAD_SECONDS", "MOST_WAITING", "BoundedProtocol", "most_waiting"]
+
+HEAD_SECONDS = 10.0
+"""From the opening of a connection, or its last answer, to the end of a request's head."""
+
+MOST_WAITING = 200
+"""Connections that no request was admitted on; fewer where descriptors are few."""
+
+_FEWEST_WAITING = 16
+_waiting: dict[BoundedProtocol, None] = {}
+
+
+def most_waiting() -> int:
+    """How many connections may wait to be admitted: a quarter of the descriptors at most."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return MOST_WAITING
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if descriptors < 0:
+        return MOST_WAITING
+    return max(_FEWEST_WAITING, min(MOST_WAITING, descriptors // 4))
+
+
+class BoundedProtocol(H11Protocol):
+    """uvicorn's HTTP with a deadline for heads and a bound on connections.
+
+    Where one connection too many waits to be admitted, that which waits longest is closed: a
+    newcomer is always answered. A connection counts as admitted from the first request whose
+    host and token were right.
+    """
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.app: Any = self._watched(self.app)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._await_head()
+        _waiting[self] = None
+        while len(_waiting) > most_waiting():
+            next(iter(_waiting)).give_up()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.admit()
+        self._forget_deadline()
+        super().connection_lost(exc)
+
+    def admit(self) -> None:
+        """A request of its was let in, or it has ended."""
+        _waiting.pop(self, None)
+
+    def give_up(self) -> None:
+        """Ends the connection at once; what it was sending is lost."""
+        self.admit()
+        self._forget_deadline()
+        self.transport.abort()
+
+    def _await_head(self) -> None:
+        self._forget_deadline()
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self.give_up)
+
+    def _forget_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _watched(self, app: Any) -> ASGIApp:
+        async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+            self._forget_deadline()
+            scope["extensions"] = {**scope.get("extensions", {}), ADMITTED: self.admit}
+            try:
+                await app(scope, receive, send)
+            finally:
+                if not self.transport.is_closing():
+                    self._await_head()
+
+        return watched

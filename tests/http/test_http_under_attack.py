@@ -1,0 +1,206 @@
+"""`/health` and honest callers are answered beside callers that mean harm."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.http.serving import Served, rpc, served
+from toolcast_runtime.http import guard
+from toolcast_runtime.http.connections import HEAD_SECONDS
+from toolcast_runtime.http.guard import AllowedHosts, Guard
+
+DESCRIPTORS = 256
+# The promise is 100 ms; the machine may have other work.
+MOST_SECONDS = 0.5
+TOKENS = {
+    "KIRISHIMA_TOKEN_INTERNAL": "internal-token",
+    "KIRISHIMA_TOKEN_COPILOT": "copilot-token",
+    "KIRISHIMA_TOKEN_EXTERNAL": "external-token",
+}
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    with served("--local-tools", env=TOKENS) as running:
+        if sys.platform == "linux":
+            import resource
+
+            few = (DESCRIPTORS, DESCRIPTORS)
+            resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE, few)
+        yield running
+
+
+def median_of_health(server: Served, times: int = 15) -> float:
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        assert server.send("/health", method="GET").status == 200
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+
+
+@contextlib.contextmanager
+def attacked(attack: Callable[[], None], threads: int = 4) -> Iterator[None]:
+    """While callers do something again and again."""
+    is_over = threading.Event()
+
+    def run() -> None:
+        while not is_over.is_set():
+            with contextlib.suppress(OSError):
+                attack()
+
+    runs = [threading.Thread(target=run, daemon=True) for _ in range(threads)]
+    for each in runs:
+        each.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        for each in runs:
+            each.join(60)
+
+
+@contextlib.contextmanager
+def opened(server: Served, count: int, text: bytes) -> Iterator[list[socket.socket]]:
+    """Connections that have sent a text and wait."""
+    with contextlib.ExitStack() as stack:
+        connections = []
+        for _ in range(count):
+            one = socket.create_connection(("127.0.0.1", server.port), 10)
+            stack.enter_context(one)
+            with contextlib.suppress(OSError):
+                one.sendall(text)
+            connections.append(one)
+        yield connections
+
+
+HALF = {
+    "nothing": b"",
+    "half a head": b"POST /mcp/ HTTP/1.1\r\nHost: loc",
+    "half a body without a token": (
+        b"POST /mcp/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
+    ),
+    "half a body for health": (
+        b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
+    ),
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("what", HALF)
+def test_more_half_open_requests_than_descriptors(server: Served, what: str) -> None:
+    with opened(server, DESCRIPTORS + 44, HALF[what]):
+        assert median_of_health(server) < MOST_SECONDS
+    assert server.process.poll() is None
+
+
+@pytest.mark.timeout(120)
+def test_a_head_that_does_not_end_is_given_up(server: Served) -> None:
+    with opened(server, 1, HALF["half a head"]) as (one,):
+        one.settimeout(HEAD_SECONDS + 20)
+        start = time.monotonic()
+        with contextlib.suppress(ConnectionResetError):
+            assert one.recv(1) == b""
+        assert HEAD_SECONDS - 1 < time.monotonic() - start < HEAD_SECONDS + 15
+
+
+@pytest.mark.timeout(180)
+def test_health_beside_floods(server: Served) -> None:
+    """Bad tokens, bodies that are too large, and arguments that take long to check."""
+
+    def bad_token() -> None:
+        assert server.ask("/mcp/", "tools/list", token="wrong").status == 401
+
+    def large() -> None:
+        headers = {"Authorization": "Bearer internal-token"}
+        server.send("/mcp/", b"[" * 5_000_000, headers)
+
+    numbers = [10**20 + number for number in range(20_000)]
+    call = {"name": "memory", "arguments": {"action": "list", "limit": numbers}}
+    body, headers = rpc("tools/call", call)
+
+    def costly() -> None:
+        server.send(
+            "/mcp/", body, {**headers, "Authorization": "Bearer internal-token"}
+        )
+
+    with attacked(bad_token, 2), attacked(large, 1), attacked(costly, 1):
+        assert median_of_health(server, 25) < MOST_SECONDS
+    assert server.process.poll() is None
+
+
+async def test_a_body_that_does_not_end_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import asyncio
+
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.05)
+    sent: list[int] = []
+
+    async def receive() -> dict[str, object]:
+        await asyncio.sleep(0.02)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def send(message: object) -> None:
+        assert isinstance(message, dict)
+        if message["type"] == "http.response.start":
+            sent.append(message["status"])
+
+    async def app(*_: object) -> None:
+        raise AssertionError("it was let through")
+
+    scope = {"type": "http", "method": "POST", "headers": [(b"host", b"a")]}
+    guarded = Guard(app, AllowedHosts(["a"]), None, "tests", ("POST",), 1_000)
+    await guarded(scope, receive, send)
+    assert sent == [408]
+
+
+@pytest.mark.parametrize(
+    ("header", "is_right"),
+    [
+        (b"Bearer t0k", True),
+        (b"bearer   t0k ", True),
+        (b"Bearer t0k\xa0", False),
+        (b"Bearer \xa0t0k", False),
+        (b"Bearer t0k\x85", False),
+        (b"Bearer\xa0t0k", False),
+        (b"Bearer t0k\x1f", False),
+        (b"Bearer \xff\xfe", False),
+        (b"Bearer ", False),
+        (b"Bearer", False),
+        (b"", False),
+        (b"Bearer " + b"t" * 60_000, False),
+    ],
+)
+async def test_a_token_is_taken_as_it_is(header: bytes, is_right: bool) -> None:
+    sent: list[int] = []
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def send(message: object) -> None:
+        assert isinstance(message, dict)
+        sent.append(message.get("status", 0))
+
+    async def app(*_: object) -> None:
+        sent.append(200)
+
+    headers = [(b"host", b"a"), (b"authorization", header)]
+    scope = {"type": "http", "method": "POST", "headers": headers}
+    guarded = Guard(app, AllowedHosts(["a"]), "t0k", "tests", ("POST",), 1_000)
+    await guarded(scope, receive, send)
+    assert sent[0] == (200 if is_right else 401)
+
+
+def test_a_host_is_taken_as_it_is() -> None:
+    hosts = AllowedHosts(["localhost"])
+    assert hosts.allows_host("localhost:80")
+    assert not hosts.allows_host("localhost\xa0")
