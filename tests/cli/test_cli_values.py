@@ -220,7 +220,8 @@ def test_malformed_json_is_said_to_be_that(
     project: Path, give: Run, words: list[str], said: str
 ) -> None:
     (project / "latin.json").write_bytes(b'{"a": "\xe9"}')
-    os.mkfifo(project / "pipe")
+    if not (project / "pipe").exists():
+        os.mkfifo(project / "pipe")
     assert said in give("here", *words)
 
 
