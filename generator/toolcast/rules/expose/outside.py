@@ -69,4 +69,5 @@ mcp_servers:
 mcp_servers: {}
 """,
     check=check,
+    can_be_suppressed=False,
 )

@@ -56,4 +56,5 @@ mcp_servers:
   mail: {url: "https://mail.example/mcp", headers: {X-User: "${MAIL_USER}"}}
 """,
     check=check,
+    can_be_suppressed=False,
 )
