@@ -9,7 +9,7 @@ from .registry import REGISTRY
 
 main = command_line(
     REGISTRY,
-    program="kirishima",
+    program="python -m generated.kirishima.cli",
     title="Kirishima",
     client="internal",
 )

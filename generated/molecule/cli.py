@@ -9,7 +9,7 @@ from .registry import REGISTRY
 
 main = command_line(
     REGISTRY,
-    program="molecule",
+    program="python -m generated.molecule.cli",
     title="Molecule platform",
 )
 

@@ -9,7 +9,7 @@ from .registry import REGISTRY
 
 main = command_line(
     REGISTRY,
-    program="ren",
+    program="python -m generated.ren.cli",
     title="Ren",
     client="claude",
 )

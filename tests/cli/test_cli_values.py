@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import os
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -205,7 +206,8 @@ def test_names_are_understood_as_the_spec_spells_them(give: Run) -> None:
         (["--options", "[1,\n2,]"], "(line 2, column 3)"),
         (["--options", '{"a": NaN}'], "not JSON: NaN is no JSON number"),
         (["--options", "@absent.json"], "absent.json cannot be read: No such file"),
-        (["--options", "@."], ". cannot be read: Is a directory"),
+        (["--options", "@."], ". cannot be read: this is a folder, no regular file"),
+        (["--options", "@pipe"], "pipe cannot be read: this is a pipe"),
         (["--options", "@latin.json"], "latin.json is not UTF-8"),
         (["--numbers", "[1, 2"], "for --numbers: not JSON: Expecting ',' delimiter"),
         (["--arguments", "{'a': 1}"], "for --arguments: not JSON: Expecting property"),
@@ -218,6 +220,8 @@ def test_malformed_json_is_said_to_be_that(
     project: Path, give: Run, words: list[str], said: str
 ) -> None:
     (project / "latin.json").write_bytes(b'{"a": "\xe9"}')
+    if not (project / "pipe").exists():
+        os.mkfifo(project / "pipe")
     assert said in give("here", *words)
 
 

@@ -201,3 +201,22 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
 def test_the_project_s_folder_is_left_as_it_was(slow: Path) -> None:
     shutil.rmtree(slow / "slow/__pycache__", ignore_errors=True)
     assert not list(slow.rglob("*.sqlite3"))
+
+
+def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:
+    token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
+    with served(env=token) as server:
+        known = "serves `internal` at /mcp/ for the token in KIRISHIMA_TOKEN_INTERNAL"
+        assert known in server.log
+        assert (
+            "serves `copilot` at /mcp/copilot/ to whoever asks:"
+            " KIRISHIMA_TOKEN_COPILOT is not set" in server.log
+        )
+        assert "not-to-be-logged" not in server.log
+
+
+def test_it_tells_of_the_one_client_that_it_serves_alone() -> None:
+    with served("--client", "copilot", "--path", "/tools/") as server:
+        told = [line for line in server.log.splitlines() if "serves" in line]
+        assert len(told) == 1
+        assert "serves `copilot` at /tools/ to whoever asks" in told[0]

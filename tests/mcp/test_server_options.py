@@ -28,3 +28,28 @@ def test_wrong_options_are_refused(
         main(SERVER, ["--http", *words])
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--port", "8000"], ["--host", "::1"], ["--workers", "2"], ["--path", "/x"]],
+)
+def test_what_is_for_http_is_not_taken_over_stdio(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(SERVER, words)
+    assert ended.value.code == 2
+    assert f"{words[0]} needs --http" in capsys.readouterr().err
+
+
+def test_help_says_how_it_is_started_and_what_holds_without_an_option(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(SERVER, ["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith("usage: python -m generated.molecule.mcp_server [-h]")
+    assert "127.0.0.1, if not given" in shown
+    assert "8000, if not given" in shown
+    assert "when the server is to end: 10" in shown

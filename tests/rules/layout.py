@@ -13,7 +13,7 @@ from toolcast.rules.running import check_workspace, without_suppressed
 __all__ = ["TODAY", "findings_of", "lay_out"]
 
 TODAY = datetime.date(2026, 1, 31)
-_FILE = re.compile(r"# ([A-Za-z0-9_./-]+\.(?:ya?ml|py))")
+_FILE = re.compile(r"# ([A-Za-z0-9_./-]+\.(?:ya?ml|py|toml))")
 _TOOL = {
     "summary": "Stores a note.",
     "parameters": "{type: object}",
@@ -62,7 +62,8 @@ def _files(example: str) -> dict[str, str]:
         match = _FILE.fullmatch(line.strip())
         if match:
             name = match[1]
-            if not name.endswith(".py") and "/" not in name and name != "toolcast.yaml":
+            at_root = name in ("toolcast.yaml", "pyproject.toml")
+            if not name.endswith(".py") and "/" not in name and not at_root:
                 name = f"specs/example/{name}"
             files[name] = ""
         else:
@@ -71,7 +72,7 @@ def _files(example: str) -> dict[str, str]:
 
 
 def _completed(path: Path, text: str, extensions: str) -> str:
-    if path.suffix == ".py":
+    if path.suffix in (".py", ".toml"):
         return text
     if path.name == "toolcast.yaml":
         needed = dict(_WORKSPACE)

@@ -61,6 +61,16 @@ def test_a_wrong_discriminator_is_told_with_those_that_there_are() -> None:
             {"a": 3},
             "`a` must be a string or null",
         ),
+        (
+            {"properties": {"a": {"minLength": 1}}},
+            {"a": ""},
+            "`a` must have at least 1 character",
+        ),
+        (
+            {"properties": {"a": {"maxItems": 1}}},
+            {"a": [1, 2]},
+            "`a` must have at most 1 item",
+        ),
         ({"anyOf": ID_OR_NAME}, {}, "one of `id` or `name` is required"),
         (
             {"oneOf": ID_OR_NAME},

@@ -166,13 +166,19 @@ def _inputs(workspace: Workspace) -> Iterator[str]:
     import toolcast_runtime
 
     from ..extensions import loaded_from
+    from ..model.console_commands import PYPROJECT
     from ..model.schema_files import named_schema
     from ..shipped import package_folders
 
     yield from package_folders()
     yield os.path.dirname(str(toolcast_runtime.__file__))
     yield from loaded_from()
-    for path in (WORKSPACE_FILE, *workspace.toolset_folders, workspace.templates):
+    for path in (
+        WORKSPACE_FILE,
+        PYPROJECT,
+        *workspace.toolset_folders,
+        workspace.templates,
+    ):
         if path is not None:
             yield os.path.join(workspace.root, path)
     for spec in _spec_files(workspace):

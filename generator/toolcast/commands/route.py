@@ -101,7 +101,9 @@ def _routed_tools(toolset: Toolset, client: str | None) -> list[RoutedTool]:
     if who is None and (toolset.clients or client is not None):
         names = ", ".join(one.name for one in toolset.clients) or "none"
         what = "which client?" if client is None else f"there is no client `{client}`;"
-        fail(f"{what} the toolset `{toolset.name}` has {names}\n  help: --client NAME")
+        fail(
+            f"{what} the toolset `{toolset.name}` has {names}\n  help: add --client NAME"
+        )
     return [
         RoutedTool(
             tool.name,

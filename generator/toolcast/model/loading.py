@@ -18,6 +18,7 @@ from ..reading.tree import Document, Path, Source
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..wording import quoted_list
 from .binding import bind_tool, bind_toolset
+from .console_commands import console_commands
 from .folders import TOOLSET_FILE, misnamed, not_read, specs_in, unlisted
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
@@ -76,6 +77,7 @@ def read_workspace(root: str) -> LoadedWorkspace:
         tuple(value.get("sources", (".",))),
         value.get("templates"),
         tuple(value.get("extensions", ())),
+        commands=console_commands(root),
         source=document.source,
     )
     findings += _outside(document, workspace)

@@ -286,6 +286,7 @@ class Workspace:
         output: the folder that the generator owns, relative to the root.
         templates: the project's own templates, relative to the root; None without.
         extensions: the names of the listed extensions, all of which are installed.
+        commands: what the console commands of pyproject.toml run; None without the file.
     """
 
     root: str
@@ -295,6 +296,7 @@ class Workspace:
     sources: tuple[str, ...] = (".",)
     templates: str | None = None
     extensions: tuple[str, ...] = ()
+    commands: Mapping[str, str] | None = None
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 

@@ -14,6 +14,7 @@ from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_NODES
 from ..wording import Suggestions, constraint, dotted, kind_of, kinds, quoted_list
 from .language import schema
+from .value_help import handler_meant, help_with_kind
 
 __all__ = ["check_schema", "reserved_names"]
 
@@ -65,11 +66,12 @@ def _findings(document: Document, refusal: Refusal, part: Any) -> Iterator[Findi
     elif keyword == "type":
         wanted, given = kinds(refusal.expected), kind_of(refusal.value)
         rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
-        help_ = ""
+        help_ = help_with_kind(refusal.expected, refusal.value)
     else:
         rule = "spec/invalid-value"
         message = f"{name} {constraint(keyword, refusal.expected)}"
-        help_ = _described(part)
+        meant = handler_meant(refusal.value) if path == ("handler",) else ""
+        help_ = meant or _described(part)
     yield document.source.finding(rule, Severity.ERROR, path, message, help_)
 
 

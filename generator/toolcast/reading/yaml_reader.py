@@ -249,6 +249,8 @@ class _Reader:
             return value
         except AmbiguousScalar as error:
             help_ = f"quote the {what} if it is text"
+            if what == "value" and text.lower() in _BOOLEANS:
+                help_ += "; write `true` or `false` if it is not"
             self._at("yaml/ambiguous", event, str(error), help_)
             return text
 

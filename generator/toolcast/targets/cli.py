@@ -70,7 +70,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     view = CliView(
         header=header(f"{toolset.folder}/toolset.yaml"),
         package=words(package_of(context, toolset)),
-        program=literal(toolset.name, "    program=", ","),
+        program=literal(_program(toolset, context), "    program=", ","),
         title=literal(toolset.title, "    title=", ","),
         has_client=client is not None,
         client=literal(client, "    client=", ","),
@@ -85,13 +85,18 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def cli_texts(toolset: Toolset, context: Context) -> CliTexts:
     """What the CLI block says beside the commands."""
     options = _options(toolset)
-    default = f"python -m {package_of(context, toolset)}.cli"
     return CliTexts(
-        inline(str(options.get("program", default))),
+        inline(_program(toolset, context)),
         inline(options.get("heading", "")),
         block(options.get("intro", "")),
         [block(line) for line in options.get("closing", ())],
     )
+
+
+def _program(toolset: Toolset, context: Context) -> str:
+    """What starts the program, in help and prompts."""
+    default = f"python -m {package_of(context, toolset)}.cli"
+    return str(_options(toolset).get("program", default))
 
 
 def _options(toolset: Toolset) -> Mapping[str, Any]:
@@ -136,7 +141,7 @@ TARGET = Target(
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
     options={
-        "program": "How the CLI block calls the program.",
+        "program": "How help and the CLI block call the program: a console command, where the project installs one.",
         "client": "The client that the command acts as.",
         "heading": "Heading of the CLI block.",
         "intro": "One line below the heading.",

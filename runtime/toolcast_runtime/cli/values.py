@@ -6,6 +6,7 @@ Needs `click`.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ..files.regular_file import read_regular
 from ..tools.tool import Tool
 from .plain_schemas import properties_of
 
@@ -186,10 +188,12 @@ def _is_elsewhere(text: str) -> bool:
 def _read(text: str) -> str:
     name = "standard input" if text == "-" else text[1:]
     try:
-        # Standard input stays open: somebody may want to ask for more.
-        source = 0 if text == "-" else text[1:]
-        with open(source, "rb", closefd=text != "-") as stream:
-            data = stream.read(_MOST_BYTES + 1)
+        if text == "-":
+            # It stays open: somebody may want to ask for more.
+            with os.fdopen(0, "rb", closefd=False) as stream:
+                data = stream.read(_MOST_BYTES + 1)
+        else:
+            data = read_regular(name, _MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             raise ValueError(f"{name} is longer than {_MOST_BYTES} bytes")
         return data.decode("utf-8-sig")

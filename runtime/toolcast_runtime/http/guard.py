@@ -26,8 +26,10 @@ __all__ = [
     "ADMITTED",
     "BODY_SECONDS",
     "MOST_LEVELS",
+    "MOST_VALUES",
     "AllowedHosts",
     "Guard",
+    "crowding",
     "nesting",
     "put_back",
     "refusal",
@@ -42,10 +44,15 @@ ADMITTED = "toolcast.admitted"
 BODY_SECONDS = 30.0
 """From the end of a request's head to the end of its body."""
 
+MOST_VALUES = 100_000
+"""Of the JSON in a request; what reads it takes some microseconds for each."""
+
 _LARGE = 65_536
 # Of HTTP (RFC 9110, section 5.6.3); `str.strip` takes others away as well.
 _BLANKS = " \t"
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
+_SEPARATORS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[,\[{]', re.DOTALL)
+_QUOTE = ord('"')
 _PORT = re.compile(r":\d{1,5}\Z")
 _LOWERED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
@@ -182,12 +189,10 @@ class Guard:
         if len(body) > self._max_body:
             return self._too_large()
         if len(body) > _LARGE:
-            levels = await asyncio.to_thread(nesting, body)
+            problem = await asyncio.to_thread(_problem_with_json, body)
         else:
-            levels = nesting(body)
-        if levels > MOST_LEVELS:
-            return refusal(400, f"the body is more than {MOST_LEVELS} levels deep")
-        return None
+            problem = _problem_with_json(body)
+        return None if problem is None else refusal(400, f"the body {problem}")
 
     def _too_large(self) -> Response:
         return refusal(413, f"the body is larger than {self._max_body} bytes")
@@ -202,6 +207,27 @@ class Guard:
             body += message.get("body", b"")
             if len(body) > self._max_body or not message.get("more_body", False):
                 return bytes(body)
+
+
+def _problem_with_json(body: bytes) -> str | None:
+    if nesting(body) > MOST_LEVELS:
+        return f"is more than {MOST_LEVELS} levels deep"
+    if crowding(body) > MOST_VALUES:
+        return f"has more than {MOST_VALUES:,} values"
+    return None
+
+
+def crowding(body: bytes) -> int:
+    """How many values a JSON text has; a bound, found without reading it."""
+    most = 1 + sum(map(body.count, (b",", b"[", b"{")))
+    if most <= MOST_VALUES:
+        return most
+    values = 1
+    for match in _SEPARATORS.finditer(body):
+        values += body[match.start()] != _QUOTE
+        if values > MOST_VALUES:
+            break
+    return values
 
 
 def nesting(body: bytes) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
@@ -75,7 +76,8 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
 
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
-        app: ASGIApp | str = ending_app(_app(server, options), ending)
+        listening = _listening(server, options)
+        app: ASGIApp | str = ending_app(_app(server, options, listening), ending)
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
         os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
@@ -94,6 +96,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         # As many are taken at once; more wait in the system's queue.
         backlog=most_waiting(),
     )
+    _tell(listening)
     if options.workers > 1:
         supervise(settings, options.grace)
         return
@@ -109,16 +112,32 @@ def worker_app() -> ASGIApp:
         server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
         options = HttpOptions(**given)
         ending = Ending(options.grace, is_worker=True)
-        return ending_app(_app(server, options), ending)
+        listening = _listening(server, options)
+        return ending_app(_app(server, options, listening), ending)
 
 
-def _app(server: ToolsetServer, options: HttpOptions) -> Router:
+def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> Router:
     from .app import http_app
 
-    settings = _settings(server, options)
     if options.local_tools:
         server = replace(server, external=False)
-    return http_app(server, Listening.on(settings, options.host))
+    return http_app(server, listening)
+
+
+def _listening(server: ToolsetServer, options: HttpOptions) -> Listening:
+    return Listening.on(_settings(server, options), options.host)
+
+
+def _tell(listening: Listening) -> None:
+    """Logs where each client is served, and who may call as it."""
+    logger = logging.getLogger("toolcast.http")
+    for endpoint in listening.settings.endpoints:
+        what = "the tools" if endpoint.client is None else f"`{endpoint.client}`"
+        variable = endpoint.token_variable
+        to = f"for the token in {variable}"
+        if variable not in listening.tokens:
+            to = f"to whoever asks: {variable} is not set"
+        logger.info("serves %s at %s %s", what, endpoint.path, to)
 
 
 def _settings(server: ToolsetServer, options: HttpOptions) -> HttpSettings:

@@ -33,6 +33,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
         elif options.http:
             _serve_http(server, options, parser)
         else:
+            _refuse_options_of_http(options, parser)
             from .stdio import serve_over_stdio
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
@@ -43,7 +44,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
 
 def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"{server.name} MCP server",
+        prog=f"python -m {server.registry.package}.mcp_server",
         description="Serves MCP over stdio, or over streamable HTTP with --http.",
     )
     parser.add_argument("--client", default=None, help="serve this client alone")
@@ -59,21 +60,29 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
         type=int,
         default=GRACE_SECONDS,
         metavar="SECONDS",
-        help="how long running calls may take when the server is to end",
+        help="how long running calls may take when the server is to end: %(default)s",
     )
-    http = parser.add_argument_group("with --http")
+    http = parser.add_argument_group("with --http", argument_default=argparse.SUPPRESS)
     http.add_argument(
         "--host",
-        default="127.0.0.1",
-        help="beyond loopback, every client needs a token",
+        help="127.0.0.1, if not given; beyond loopback, every client needs a token",
     )
-    http.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    http.add_argument("--port", type=int, help="8000, if not given; 0 takes a free one")
+    http.add_argument("--path", help="the path of one client alone: /mcp/")
     http.add_argument(
-        "--path", default=None, help="the path of one client alone: /mcp/"
+        "--workers", type=int, help="processes that answer: 1, if not given"
     )
-    http.add_argument("--workers", type=int, default=1, help="processes that answer")
-    http.add_argument("--log-format", choices=("text", "json"), default="text")
+    http.add_argument("--log-format", choices=("text", "json"))
     return parser
+
+
+def _refuse_options_of_http(
+    options: argparse.Namespace, parser: argparse.ArgumentParser
+) -> None:
+    """Over stdio nobody would see that they have no effect."""
+    for name in ("host", "port", "path", "workers", "log_format"):
+        if name in options:
+            parser.error(f"--{name.replace('_', '-')} needs --http")
 
 
 def _serve_http(
@@ -82,16 +91,16 @@ def _serve_http(
     from ..http.serving import HttpOptions, serve_http
     from ..http.settings import SettingsError
 
-    if not 0 <= options.port <= 65535:
-        parser.error("--port must be a number from 0 to 65535")
-    if options.path is not None and not options.path.startswith("/"):
-        parser.error("--path must begin with /")
-    if options.workers < 1:
-        parser.error("--workers must be at least 1")
     names = [field.name for field in fields(HttpOptions)]
+    given = {name: getattr(options, name) for name in names if name in options}
+    http = HttpOptions(**given)
+    if not 0 <= http.port <= 65535:
+        parser.error("--port must be a number from 0 to 65535")
+    if http.path is not None and not http.path.startswith("/"):
+        parser.error("--path must begin with /")
+    if http.workers < 1:
+        parser.error("--workers must be at least 1")
     try:
-        serve_http(
-            server, HttpOptions(**{name: getattr(options, name) for name in names})
-        )
+        serve_http(server, http)
     except SettingsError as error:
         parser.error(str(error))

@@ -103,7 +103,8 @@ class Explanation:
         else:
             words = _LIMITS.get(keyword, f"breaks `{keyword}` {{}}")
             limits = ", ".join(_shown(limit) for limit in details.values())
-            yield f"{_named(place)} {words.format(limits)}".rstrip() + _because(error)
+            said = _one_of_them(words.format(limits))
+            yield f"{_named(place)} {said}".rstrip() + _because(error)
 
     def _required(self, error: ValidationError, place: str, name: str) -> str:
         text = f"`{_join(place, name)}` is required"
@@ -278,6 +279,11 @@ def _forbidden(schema: Any) -> str:
     if set(schema) == {"enum"} and isinstance(schema["enum"], list):
         return f"be {_listed([_shown(option) for option in schema['enum']])}"
     return f"match {_shown(schema)}"
+
+
+def _one_of_them(words: str) -> str:
+    """`at least 1 item`, not `1 items`."""
+    return words[:-1] if words.endswith((" 1 characters", " 1 items")) else words
 
 
 def _because(error: ValidationError) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import is_below
+from ...handler_code.handler import handler_module, is_below
 from ...model.model import Toolset, Workspace
+from ...wording import did_you_mean
 from ..rule import Rule, at_tool
 
 __all__ = ["RULE"]
@@ -14,6 +15,7 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     """Finds handlers that are not below the toolset's package."""
+    meant: str | None = None
     for tool in toolset.tools:
         if tool.handler is None:
             continue
@@ -24,9 +26,26 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         elif not is_below(tool.handler.module, toolset.handlers):
             message = f"`{tool.handler.module}` is not below `{toolset.handlers}`"
             help_ = "the toolset's `handlers` is the only package that specs may name"
+            if meant is None:
+                meant = _meant(toolset, workspace, toolset.handlers)
+            help_ += f"; {meant}" if meant else ""
         else:
             continue
         yield at_tool(RULE, tool, ("handler",), message, help_)
+
+
+def _meant(toolset: Toolset, workspace: Workspace, package: str) -> str:
+    """What the toolset's package was probably meant to be, where no handler is below it."""
+    modules = [tool.handler.module for tool in toolset.tools if tool.handler]
+    if any(is_below(module, package) for module in modules):
+        return ""
+    own = (name for name in modules if handler_module(workspace, name) is not None)
+    parts = [name.split(".") for name in own]
+    packages = dict.fromkeys(
+        ".".join(names[:count]) for names in parts for count in range(1, len(names) + 1)
+    )
+    suggestion = did_you_mean(package, packages)
+    return f"in toolset.yaml, {suggestion}" if suggestion else ""
 
 
 RULE = Rule(

@@ -15,6 +15,8 @@ __all__ = ["RULE"]
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+# A path and a variable's default may have spaces; a name that is looked for has none.
+_ONE_PROGRAM = re.compile(r"[/\\]|\$\{[^}]*$")
 _BELONGS = {"args": "command", "env": "command", "cwd": "command", "headers": "url"}
 
 
@@ -61,6 +63,11 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
         message = f"the server `{server.name}` has both `command` and `url`"
         yield "url", message, "remove one of the two"
         return
+    words = (server.command or "").split()
+    if len(words) > 1 and not _ONE_PROGRAM.search(words[0]):
+        message = f"`command` of `{server.name}` is a program with its arguments"
+        help_ = f"`command: {words[0]}`, and the words after it as a list in `args`"
+        yield "command", message, help_
     for key, other in _BELONGS.items():
         if key in server.fields and getattr(server, other) is None:
             message = f"`{key}` has no effect without `{other}`"
