@@ -108,13 +108,17 @@ LABELS = st.lists(
 @example("[\nother\n]:\nz")
 def test_a_text_defines_no_link_for_the_tool_behind_it(text: str) -> None:
     document = f"### one\n\n{block(text)}\n\n### two\n\nUse [other] first.\n"
-    assert markdown_it.MarkdownIt("commonmark").render(document).endswith(
-        "<h3>two</h3>\n<p>Use [other] first.</p>\n"
+    assert (
+        markdown_it.MarkdownIt("commonmark")
+        .render(document)
+        .endswith("<h3>two</h3>\n<p>Use [other] first.</p>\n")
     )
     line = " ".join(text.split())
     listed = f"- {inline(line)}\n\nUse [other] first.\n"
-    assert markdown_it.MarkdownIt("commonmark").render(listed).endswith(
-        "<p>Use [other] first.</p>\n"
+    assert (
+        markdown_it.MarkdownIt("commonmark")
+        .render(listed)
+        .endswith("<p>Use [other] first.</p>\n")
     )
 
 

@@ -76,7 +76,9 @@ def inline(text: str) -> Code:
         raise ValueError("text with a line break cannot stand on one line")
     if leaves_html_open(text):
         [text] = escape_html([text])
-    return Code(_DEFINES_LINK.sub(r"\1\\", text.strip()))
+    if "]:" in text:
+        text = _DEFINES_LINK.sub(r"\1\\", text.strip())
+    return Code(text.strip())
 
 
 def row(text: str) -> Code:
