@@ -142,7 +142,9 @@ def test_cli_block(client: str, tool: str) -> None:
     decision = registry.get_tool(tool, "internal").cli or {}
     block = prompts.cli_block(client)
     for line in decision["lines"]:
-        assert (f".cli {line['line']}" in block) == may(client, tool)
+        # Up to the first placeholder: some of these are escaped, as HTML would swallow text.
+        words = line["line"].partition(" <")[0]
+        assert (f".cli {words}" in block) == may(client, tool)
 
 
 def test_prompts_of_others_are_like_the_files_without_what_they_may_not_have() -> None:

@@ -19,7 +19,7 @@ def large(make_project: Make) -> Any:
     """Forty tools without a handler, one with a description that models stumble over."""
     specs = {f"tool_{number}": BARE for number in range(MANY)}
     specs["odd"] = (
-        f"{BARE}handler: handlers.toy:odd\ndescription: 'Has a {{{{hole}}}}.'\n"
+        f"{BARE}handler: handlers.toy:odd\ndescription: 'Does nothing: {{{{hole}}}}.'\n"
     )
     return make_project(
         specs,
@@ -60,7 +60,10 @@ def test_a_few_alike_stay_as_they_are(make_project: Make) -> None:
 
 
 def test_errors_alike_are_counted_as_errors(make_project: Make) -> None:
-    wrong = "summary: Do nothing.\nparameters: {type: object, required: [a%d]}\n"
+    wrong = (
+        "summary: Do nothing.\nparameters: {type: object, required: [a%d]}\n"
+        "when_to_use: At no time.\n"
+    )
     project = make_project({f"tool_{n}": wrong % n for n in range(9)})
     done = project.toolcast("check")
     assert done.returncode == 1

@@ -155,3 +155,11 @@ def test_each_request_is_one_line_of_json(server: Served) -> None:
     for line in server.log.splitlines():
         record: dict[str, Any] = json.loads(line)
         assert {"time", "level", "name", "message"} <= set(record)
+
+
+def test_lines_for_machines_have_no_codes_for_terminals(server: Served) -> None:
+    lines = [json.loads(line) for line in server.log.splitlines()]
+    assert any("Uvicorn running" in line["message"] for line in lines)
+    for line in lines:
+        assert "color_message" not in line
+        assert "\x1b" not in "".join(map(str, line.values()))

@@ -114,7 +114,7 @@ def test_nobody_reads_anything(prompts: Prompts) -> None:
         for client in (None, "nobody"):
             with pytest.raises(UnknownClientError):
                 ask(client)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="no section `unheard of`; there are `text`"):
         prompts.section("unheard of", "writer")
 
 

@@ -97,7 +97,7 @@ class Folder:
             status = self.lstat(name)
             mode = status.st_mode
             # A junction of Windows is a folder to `stat`, and leads elsewhere.
-            if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", 0):
+            if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", None):
                 raise LinkInTheWay(None, "a symbolic link is in the way")
             if not stat.S_ISDIR(mode):
                 raise NotADirectoryError(None, "a folder belongs here")

@@ -29,10 +29,14 @@ def log_config(log_format: LogFormat, level: str = "INFO") -> dict[str, Any]:
             raise SettingsError(
                 "logs in JSON need the package python-json-logger; install it"
             )
+        from pythonjsonlogger.core import RESERVED_ATTRS
+
         plain = {
             "()": "pythonjsonlogger.json.JsonFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s %(process)d %(message)s",
             "rename_fields": {"asctime": "time", "levelname": "level"},
+            # uvicorn's message once more, with codes for terminals.
+            "reserved_attrs": [*RESERVED_ATTRS, "color_message"],
         }
     return {
         "version": 1,

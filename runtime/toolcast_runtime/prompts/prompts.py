@@ -98,6 +98,9 @@ class Prompts:
             UnknownClientError: the toolset has no such client.
             AccessError: who may have which tool cannot be found out.
         """
+        if name not in self._sections:
+            known = ", ".join(f"`{one}`" for one in self._sections)
+            raise KeyError(f"there is no section `{name}`; there are {known}")
         return self._section(self._sections[name], self._registry.tools(client))
 
     def preamble(self, client: str | None = None) -> str:
