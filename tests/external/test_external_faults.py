@@ -94,7 +94,8 @@ async def test_a_program_that_is_not_there_is_left_out(
 ) -> None:
     tools = opened(ExternalServer("gone", command="/no/such/program"))
     assert await tools.list_tools() == ()
-    assert "gone: not connected: it cannot be started: No such file" in caplog.text
+    said = "gone: not connected: `/no/such/program` cannot be started: No such file"
+    assert said in caplog.text
 
 
 async def test_noise_on_stderr_neither_blocks_nor_reaches_the_log(

@@ -213,7 +213,9 @@ def _raise_inner(holder: asyncio.Task[None], ending: Ending) -> None:
     """Raises what the connection failed with, out of the groups that wrap it."""
     error = _inner(holder.exception())
     if isinstance(error, OSError):
-        raise Refused(f"it cannot be started: {error.strerror}") from None
+        # The program, or the folder that it is to start in: whichever is not there.
+        what = f"`{error.filename}`" if error.filename else "it"
+        raise Refused(f"{what} cannot be started: {error.strerror}") from None
     raise Refused(f"{ending.reason or error}{_last_words(ending)}") from None
 
 
