@@ -75,6 +75,14 @@ FOREIGN = {
     "an attribute of an instance": "from .shelling import BOX\nrun = BOX.tool",
     "an attribute that a class inherits": "from .shelling import Mine\nrun = Mine.tool",
     "a method of a foreign class": "from .shelling import Theirs\nrun = Theirs.__fspath__",
+    "a class that a foreign one makes": "import subprocess\nclass run(subprocess.Popen): ...",
+    "a class whose base a foreign one makes": """
+        from subprocess import Popen
+        class Base(Popen): ...
+        class run(Base):
+            def act(self): ...
+        """,
+    "classes in a circle": "class run(Other): ...\nclass Other(run): ...",
     "an instance of a foreign class": "from subprocess import Popen\nrun = Popen('true')",
     "an instance that nobody can call": "from .shelling import Theirs\nrun = Theirs()",
     "a decorator that replaces": """
@@ -122,6 +130,11 @@ OWN = {
     "a def": "def run(): ...",
     "an async def": "async def run(): ...",
     "a class": "class run: ...",
+    "a class that makes itself": """
+        from subprocess import Popen
+        class run(Popen):
+            def __init__(self): ...
+        """,
     "either of two": "if X:\n    def run(): ...\nelse:\n    def run(): ...",
     "another name": "def own(): ...\nrun = own",
     "re-exported": "from .shelling import own as run",

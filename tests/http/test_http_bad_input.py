@@ -38,7 +38,13 @@ def server() -> Iterator[Served]:
         for line in running.log.splitlines():
             record = json.loads(line)
             # What is no HTTP is told without what it is.
-            is_known = record["message"] == "Invalid HTTP request received."
+            is_known = record["message"].startswith(
+                (
+                    "Invalid HTTP request",
+                    "Unsupported upgrade",
+                    "No supported WebSocket",
+                )
+            )
             assert record["level"] == "INFO" or is_known, record
             assert "exc_info" not in record, record
             assert not any(mark in line for mark in MARKED), record
@@ -226,6 +232,29 @@ def test_headers_that_fit_nothing(
     right = {"Authorization": f"Bearer {PATHS['/mcp/']}"}
     answer = server.send("/mcp/", body, {**usual, **right, **headers})
     assert answer.status in status
+
+
+@pytest.mark.parametrize(
+    "origins",
+    [("http://localhost", "http://evil.example"), ("http://localhost",) * 2],
+)
+def test_two_origins_are_no_origin(server: Served, origins: tuple[str, str]) -> None:
+    body, headers = rpc("tools/list")
+    headers["Authorization"] = f"Bearer {PATHS['/mcp/']}"
+    # Names of headers are the same in any case, but not for a mapping.
+    headers.update(zip(("Origin", "origin"), origins, strict=True))
+    assert server.send("/mcp/", body, headers).status == 403
+
+
+def test_a_websocket_is_not_opened(server: Served) -> None:
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version": "13",
+    }
+    answer = server.send(f"/mcp/?token={MARK}", b"", upgrade, method="GET")
+    assert answer.status == 401
 
 
 def test_administrators_get_errors_as_plain_as_these(server: Served) -> None:

@@ -27,6 +27,11 @@ def wrapped(function):
     @functools.wraps(function)
     def wrapper(**arguments): return function(**arguments)
     return wrapper
+class Shell(subprocess.Popen): ...
+class Deeper(Shell):
+    def act(self): ...
+class Safe(subprocess.Popen):
+    def __init__(self, text=""): ...
 class Box:
     def act(self, text=""): return text
     def __call__(self, text=""): return text
@@ -48,8 +53,10 @@ unbound = Box.act
 made = lambda text="": text
 foreign_in_own = wrapped(subprocess.getoutput)
 """
-FOREIGN = "system alias klass part nested looked_through evaluate method".split()
-OWN = "own own_part cached decorated instance bound unbound made foreign_in_own Box".split()
+FOREIGN = (
+    "Shell Deeper system alias klass part nested looked_through evaluate method".split()
+)
+OWN = "own own_part cached decorated instance bound unbound made foreign_in_own Box Safe".split()
 
 
 @pytest.fixture

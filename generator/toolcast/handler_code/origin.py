@@ -77,7 +77,26 @@ class Origins:
                 raise NotOwn(f"is the module `{one.module}`")
             if one.kind == "instance":
                 self._attribute(one, "__call__", one.module, _STEPS)
+            if one.kind == "class":
+                self._refuse_foreign_constructor(one, _STEPS)
         return found
+
+    def _refuse_foreign_constructor(self, called: Own, steps: int) -> None:
+        """Lets no class be called that is made by one of somebody else's."""
+        class_ = called.node
+        if not isinstance(class_, ast.ClassDef):
+            return
+        if steps <= 0:
+            raise NotOwn("inherits from itself")
+        for base in class_.bases:
+            where = f"{self._own_module(called.module).file}:{base.lineno}"
+            if any(
+                self._member(called, name, where, steps)
+                for name in ("__init__", "__new__")
+            ):
+                return
+            for parent in self._value(called.module, base, where, steps):
+                self._refuse_foreign_constructor(parent, steps - 1)
 
     def _bound_in(self, module: str, text: PythonModule) -> dict[str, list[Binding]]:
         """The names of a module; each module is read once."""

@@ -38,7 +38,7 @@ def own_function(reference: str, package: str | None) -> Callable[..., Any]:
     function: Callable[..., Any] = getattr(importlib.import_module(module_name), name)
     if not callable(function):
         raise TypeError(f"{reference} is not callable")
-    homes = list(_homes(function))
+    homes = list(_homes(_constructor(function)))
     if homes and not any(is_in_package(home, package) for home in homes):
         raise ImportError(
             f"{reference} is refused: it is defined in `{homes[-1]}`, outside of `{package}`;"
@@ -50,6 +50,14 @@ def own_function(reference: str, package: str | None) -> Callable[..., Any]:
 def is_in_package(module: str, package: str | None) -> bool:
     """Whether a module is a package or in it."""
     return package is not None and f"{module}.".startswith(f"{package}.")
+
+
+def _constructor(function: Any) -> Any:
+    """The class that a class has its constructor from; anything else is what it was."""
+    if not isinstance(function, type):
+        return function
+    makers = {"__init__", "__new__"}
+    return next((c for c in function.__mro__[:-1] if makers & vars(c).keys()), function)
 
 
 def _homes(function: Any) -> Iterator[str]:

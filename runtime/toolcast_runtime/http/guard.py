@@ -159,9 +159,8 @@ class Guard:
         headers = Headers(scope=scope)
         if not self._hosts.allows_host(_only(headers, "host")):
             return refusal(421, "the server does not answer to this host")
-        if "origin" in headers and not self._hosts.allows_origin(
-            _only(headers, "origin")
-        ):
+        origins = headers.getlist("origin")
+        if not all(map(self._hosts.allows_origin, origins)) or len(origins) > 1:
             return refusal(403, "pages of this origin may not send requests")
         if self._token is not None:
             given = _only(headers, "authorization")

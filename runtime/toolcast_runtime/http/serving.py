@@ -93,6 +93,8 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         log_config=config,
         server_header=False,
         http=BoundedProtocol,
+        # Nothing here speaks it; uvicorn would log the addresses that are asked for.
+        ws="none",
         # As many are taken at once; more wait in the system's queue.
         backlog=most_waiting(),
     )
