@@ -134,6 +134,30 @@ def test_what_was_escaped_is_shown_as_it_was_written(html: str) -> None:
     assert " ".join(f"see {html} there".split()) in " ".join(shown.split())
 
 
+@pytest.mark.parametrize("around", ["{}", "text {}", "- {}", "> {}"])
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<link rel="stylesheet" href="data:text/css,h3{display:none}">',
+        '<meta http-equiv="refresh" content="0;url=https://example.org">',
+        '<base href="https://example.org/">',
+        '<b style="position:fixed;inset:0;background:white">all there is</b>',
+        "<b STYLE=position:fixed>all there is</b>",
+        "<img src=x onerror=alert(1)>",
+        "<i\tonclick='alert(1)'>here</i>",
+    ],
+)
+def test_what_counts_for_the_whole_page_is_escaped_although_it_is_closed(
+    html: str, around: str
+) -> None:
+    for document in (page(around.format(html)), bullets(around.format(html))):
+        rendered = markdown_it.MarkdownIt("commonmark").render(document)
+        tree = html5lib.parse(rendered, namespaceHTMLElements=False)
+        for element in tree.iter():
+            assert element.tag not in ("link", "meta", "base")
+            assert not {"style", "onerror", "onclick"} & element.attrib.keys()
+
+
 @pytest.mark.parametrize("text", CLOSED)
 def test_what_is_closed_stays_as_it_was(text: str) -> None:
     assert str(block(text)) == text

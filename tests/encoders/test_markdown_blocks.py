@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import markdown_it
-from hypothesis import example, given
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolcast.encoders.markdown import block, span
+from toolcast.encoders.markdown import block, inline, span
 
 PIECES = st.lists(
     st.sampled_from(
@@ -66,6 +67,73 @@ def test_the_next_tool_has_its_heading(text: str) -> None:
     tokens = markdown_it.MarkdownIt("commonmark").parse(document)
     headings = [token for token in tokens if token.type == "heading_open"]
     assert [token.markup for token in headings] == ["###", "###"]
+
+
+LABELS = st.lists(
+    st.sampled_from(
+        [
+            "[other]: https://example.org",
+            "[other]:",
+            "[",
+            "other",
+            "other]: https://example.org",
+            "[other",
+            "]:",
+            "https://example.org",
+            "[x]: y",
+            "text",
+            "",
+            "- [other]: z",
+            "1. [other]: z",
+            "> [other]: z",
+            ">[other]: z",
+            "- a",
+            "  [other]: z",
+            "    [other]: z",
+            "\\",
+            "```",
+            "[other\\",
+            "<div>",
+            "- > [other]:",
+        ]
+    ),
+    max_size=6,
+).map("\n".join)
+
+
+@settings(max_examples=500)
+@given(LABELS)
+@example("[other]: https://example.org 'a title'")
+@example("- a\n\n  - b\n\n    [other]: z")
+@example("[\nother\n]:\nz")
+def test_a_text_defines_no_link_for_the_tool_behind_it(text: str) -> None:
+    document = f"### one\n\n{block(text)}\n\n### two\n\nUse [other] first.\n"
+    assert (
+        markdown_it.MarkdownIt("commonmark")
+        .render(document)
+        .endswith("<h3>two</h3>\n<p>Use [other] first.</p>\n")
+    )
+    line = " ".join(text.split())
+    listed = f"- {inline(line)}\n\nUse [other] first.\n"
+    assert (
+        markdown_it.MarkdownIt("commonmark")
+        .render(listed)
+        .endswith("<p>Use [other] first.</p>\n")
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a link](https://example.org): it says more",
+        "- [x] done\n- [ ] open",
+        'Give ["a",\n"b"] as a list.',
+        "A [word]: in a line.",
+        "```\n[other]: z\n```",
+    ],
+)
+def test_other_brackets_stay_as_they_were(text: str) -> None:
+    assert str(block(text)) == text
 
 
 @given(st.text(st.sampled_from("ab`\n* <#"), min_size=1))

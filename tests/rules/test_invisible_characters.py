@@ -18,6 +18,16 @@ HIDDEN = {
     "a non-joiner in a Latin word": "adm\u200cin",
     "a selector on nothing": "\ufe0f",
     "a supplementary selector on a Latin letter": "a\U000e0100",
+    "bits in marks of direction": "a\u200eb\u200fc\u200e",
+    "marks of direction in a row": "ש\u200e\u200f",
+    "an annotation": "a\ufff9b\ufffac\ufffb",
+    "the marks of a beam of notes": "a\U0001d173b",
+    "shorthand": "a\U0001bca0b",
+    "an unassigned character that is ignored": "a\U000e01f0b",
+    "bytes in private use": "a\U000f0041\U000f0042",
+    "an icon of one font": "a\ue000",
+    "a blank that is no space": "a\u2800b",
+    "a Mongolian selector": "a\u180fb",
     "a pile of marks": "a" + "\u0300\u0301\u0302\u0303\u0304",
 }
 HONEST = {
@@ -33,7 +43,8 @@ HONEST = {
     "Thai": "ที่นี่",
     "Hebrew with points": "בְּרֵאשִׁ֖ית",
     "a variant of an ideograph": "葛\U000e0100",
-    "right-to-left mark": "abc\u200f",
+    "a mark of direction beside Hebrew": "שלום (abc)\u200f!",
+    "an Arabic letter mark": "س\u061c1",
 }
 
 

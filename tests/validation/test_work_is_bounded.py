@@ -63,6 +63,38 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         {"contains": {"enum": OBJECTS}, "minContains": 50_000},
         [{"a": number} for number in range(50_000)],
     ),
+    "alternatives in each of many places": (
+        items(
+            anyOf=[
+                {"properties": {"a": {"const": i}}, "required": ["a", "b"]}
+                for i in range(200)
+            ]
+        ),
+        {"a": [{"a": -1} for _ in range(3_000)]},
+    ),
+    "many names that are missing in many places": (
+        items(required=[f"r{i}" for i in range(2_000)]),
+        {"a": [{} for _ in range(900)]},
+    ),
+    "names that depend on each other": (
+        {
+            "dependentRequired": {
+                f"p{i}": [f"q{j}" for j in range(300)] for i in range(300)
+            }
+        },
+        {f"p{i}": 1 for i in range(300)},
+    ),
+    "names that are missing beside long texts": (
+        {"required": [f"r{i}" for i in range(200)]},
+        {f"p{i}": "x" * 15_000 for i in range(900)},
+    ),
+    "what is wrong at each level above a long text": (
+        {
+            "$ref": "#/$defs/a",
+            "$defs": {"a": {"minItems": 2, "items": {"$ref": "#/$defs/a"}}},
+        },
+        functools.reduce(lambda inner, _: [inner], range(150), "x" * 10_000_000),
+    ),
     "look-ahead from each place": ({"pattern": "(?=.*x)y"}, "y" * 100_000),
     "a counted pattern": ({"pattern": "(.{1,100}){1,10}x"}, "01" * 50_000),
     "states that multiply": ({"pattern": "[01]*1[01]{200}x"}, "01" * 500_000),

@@ -15,13 +15,16 @@ __all__ = ["escape_html", "leaves_html_open"]
 _VOID = frozenset(
     "area base br col embed hr image img input link meta param source track wbr".split()
 )
-# What a browser reads in another way than other elements, also when it is closed.
+# What a browser reads in another way than other elements, also when it is closed, and what
+# counts for the whole page wherever it stands.
 _NEVER = frozenset(
     (
-        "body frame frameset head html iframe listing math noembed noframes noscript"
-        " plaintext script select style svg template textarea title xmp"
+        "base body frame frameset head html iframe link listing math meta noembed noframes"
+        " noscript plaintext script select style svg template textarea title xmp"
     ).split()
 )
+# Attributes by which an element can cover the page, or run something in it.
+_REACHES_OUT = re.compile(r"\s(?:style|on[a-z]+)\s*(?:=|$|\s)", re.IGNORECASE)
 # What hides or keeps as it is what stands in it, by itself. The others do with an attribute.
 _HIDES = frozenset(
     (
@@ -154,7 +157,7 @@ def _follow(tag: re.Match[str], opened: list[tuple[str, bool]]) -> bool:
     One that hides nothing and has no attribute, as `hidden`, may stay open.
     """
     name = tag["name"].lower()
-    if name in _NEVER:
+    if name in _NEVER or _REACHES_OUT.search(tag["attributes"]):
         return False
     if name in _VOID:
         return not tag["end"]

@@ -22,7 +22,12 @@ _ITEM = re.compile(r"^[ \t>]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
 _TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
-
+# A definition of a link, or of a footnote, holds for the whole page; its label may go on in
+# the next line. Source: CommonMark 0.31.2, section 4.7.
+_LABEL = r"(?=\[(?:[^\[\]\\]|\\.)*(?:\]:|\\?$))"
+_DEFINES_LINK = re.compile(
+    r"^((?:[ \t]*(?:(?:[-+*]|\d{1,9}[.)])(?=[ \t])|>))*[ \t]*)" + _LABEL
+)
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
 _COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
@@ -61,7 +66,8 @@ def comment(text: str) -> Code:
 def inline(text: str) -> Code:
     """One line of text: a bullet, a heading, a label.
 
-    It is as it was, but for HTML that would reach beyond it, which is escaped.
+    It is as it was, but for HTML that would reach beyond it and definitions of links, which
+    are escaped.
 
     Raises:
         ValueError: the text has a line break.
@@ -70,6 +76,8 @@ def inline(text: str) -> Code:
         raise ValueError("text with a line break cannot stand on one line")
     if leaves_html_open(text):
         [text] = escape_html([text])
+    if "]:" in text:
+        text = _DEFINES_LINK.sub(r"\1\\", text.strip())
     return Code(text.strip())
 
 
@@ -116,8 +124,8 @@ def fenced(text: str, language: str = "") -> Code:
 def block(text: str) -> Code:
     """Paragraphs, lists and fenced blocks, without the power to open a heading.
 
-    A line that would start or underline a heading is escaped, and HTML that would reach
-    beyond the text; a fence that is left open is closed, and one in a list moved out to the
+    A line that would start or underline a heading, or define a link for the whole page, is
+    escaped, and HTML that would reach beyond the text; a fence that is left open is closed, and one in a list moved out to the
     margin. The block ends without a newline.
     """
     if leaves_html_open(text):
@@ -125,6 +133,7 @@ def block(text: str) -> Code:
     result: list[str] = []
     fence = ""
     in_html = in_list = False
+    defines_links = "]:" in text
     for line in text.strip("\n").split("\n"):
         opens = _FENCE.match(line)
         if fence:
@@ -144,6 +153,8 @@ def block(text: str) -> Code:
             in_html = bool(line.strip()) and (in_html or bool(_TAG.match(line)))
             line = f"\\{line.lstrip()}" if opens else line
             line = _OPENS_BLOCK.sub(r"\1\\\2", line)
+            if defines_links:
+                line = _DEFINES_LINK.sub(r"\1\\", line)
             in_list = in_list or bool(_ITEM.match(line))
             if in_list:
                 line = _OPENS_BLOCK_IN_ITEM.sub(r"\1\\\2", line)

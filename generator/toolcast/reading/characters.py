@@ -28,14 +28,20 @@ _FORBIDDEN = re.compile(
     "\ud800-\udfff"  # lone surrogates
     "\U000e0000-\U000e001f]"  # deprecated language tags
 )
+# Besides Unicode's default-ignorable characters: blanks that are no spaces, annotations, and
+# those of private use, of which nobody can say whether they have a picture.
 _INVISIBLE = re.compile(
-    "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0]"
+    "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u2800\u3164"
+    "\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0080-\U000e00ff\U000e01f0-\U000e0fff\U000f0000-\U0010ffff]"
 )
+# Marks of direction, which text from right to left needs where it meets other text.
+_DIRECTIONS = re.compile("[\u061c\u200e\u200f]+")
 # One selector after a letter or emoji chooses its form; what goes on is a message. So are
 # many invisible characters in a row.
 _HIDDEN_RUN = re.compile(
     "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
-    "|(?:[\u200b-\u200d]|" + _INVISIBLE.pattern + "){4,}"
+    "|(?:[\u200b-\u200f\u061c]|" + _INVISIBLE.pattern + "){4,}"
 )
 _TAGS = re.compile("[\U000e0020-\U000e007f]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
@@ -85,7 +91,15 @@ def invisible(text: str) -> str | None:
         before = text[max(0, run.start() - 2) : run.start()]
         if len(run.group()) > 1 or not _is_joined(before, run.group()):
             return run.group()[0]
+    for run in _DIRECTIONS.finditer(text):
+        if len(run.group()) > 1 or not _has_right_to_left(text):
+            return run.group()[0]
     return _piled_mark(text)
+
+
+def _has_right_to_left(text: str) -> bool:
+    letters = (c for c in text if not _DIRECTIONS.match(c))
+    return any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in letters)
 
 
 def _is_base(before: str, selector: str) -> bool:

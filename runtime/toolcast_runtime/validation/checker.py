@@ -17,6 +17,7 @@ _MOST_PROBLEMS = 10
 _MOST_EXPLAINED_VALUES = 1_000
 _MOST_ERRORS = 10_000
 _MOST_COPIES = 200_000
+_MOST_COPIED_CHARACTERS = 32 * 1024 * 1024
 _MOST_VISITS = 500
 _UNEXPLAINED = "the value does not match the schema"
 
@@ -60,17 +61,24 @@ class Checker:
         """What is wrong with a value that is not valid, in bounded time.
 
         The library finds all errors before it gives the first, each with a copy of what the
-        schema allows. In a large value that takes long, and where a schema leads to one
-        place in several ways it is exponential.
+        schema allows and of the value at its place: one for each name that is missing
+        there. In a large value that takes long, and where a schema leads to one place in
+        several ways it is exponential.
         """
         visits = most_visits(self._schema, size.levels, _MOST_VISITS)
         if visits is None:
             yield _UNEXPLAINED
             return
-        errors = size.values * visits
-        copies = errors * self._work.most_options
-        if size.values > _MOST_EXPLAINED_VALUES or (
-            errors > _MOST_ERRORS or copies > _MOST_COPIES
+        ways = visits * self._work.most_missing
+        errors = size.values * ways
+        # What is in a value is copied with each of those that hold it.
+        copies = errors * max(self._work.most_options, size.levels)
+        characters = size.characters * size.levels * ways
+        if (
+            size.values > _MOST_EXPLAINED_VALUES
+            or errors > _MOST_ERRORS
+            or copies > _MOST_COPIES
+            or characters > _MOST_COPIED_CHARACTERS
         ):
             # The first error alone has all of those within its alternatives.
             if self._work.has_alternatives and copies > 10 * _MOST_COPIES:

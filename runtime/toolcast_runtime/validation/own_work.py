@@ -109,6 +109,7 @@ class OwnWork(NamedTuple):
         is_unique: whether the items of an array must differ.
         pattern: what `pattern` costs; None without.
         names: what each of `patternProperties` costs.
+        most_missing: how many names it can ask for in one object.
     """
 
     bound: Bound
@@ -118,6 +119,7 @@ class OwnWork(NamedTuple):
     is_unique: bool
     pattern: PatternCost | None
     names: tuple[PatternCost, ...]
+    most_missing: int
 
     def at(self, value: Any) -> Iterator[tuple[str, float]]:
         """What it costs at a value, by keyword."""
@@ -154,7 +156,8 @@ def pairs(size: Size) -> float:
 
 def own_work(schema: Mapping[str, Any]) -> OwnWork:
     """What a subschema costs by itself."""
-    plain = _KEYWORD * len(schema) + _NAME * _names(schema)
+    asked_for = _names(schema)
+    plain = _KEYWORD * len(schema) + _NAME * asked_for
     number = 0.0
     options, deep, large, extreme = _of_options(schema)
     divisor = schema.get("multipleOf")
@@ -181,7 +184,7 @@ def own_work(schema: Mapping[str, Any]) -> OwnWork:
         large=large,
         extreme=extreme,
     )
-    return OwnWork(bound, plain, options, deep, is_unique, pattern, names)
+    return OwnWork(bound, plain, options, deep, is_unique, pattern, names, asked_for)
 
 
 def _names(schema: Mapping[str, Any]) -> int:

@@ -24,6 +24,9 @@ _MOST_PLACES = 6_000
 _MOST_ROUNDS = 60
 _BEYOND = 1e15
 _UNEVALUATED = 150.0
+# What it takes to find out.
+_GLANCE = 1_500.0
+_MEASURED = 30.0
 _SAME_PLACE = ("not", "if", "then", "else")
 _SAME_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _SAME_PLACE_MAPPINGS = ("dependentSchemas", "dependencies")
@@ -77,7 +80,8 @@ class Work:
 
     Attributes:
         has_alternatives: whether an error can hold those of alternatives.
-        most_options: values in the largest `enum` or list of names, which errors copy.
+        most_options: values in the largest `enum` or constant, which errors copy.
+        most_missing: errors that there can be at one place for names that are missing.
     """
 
     def __init__(self, schema: Any) -> None:
@@ -89,6 +93,9 @@ class Work:
         self._has_unique = any(part.own.is_unique for part in parts)
         self.has_alternatives = any(not _CHOICES.isdisjoint(p.schema) for p in parts)
         self.most_options = max((_options(part.schema) for part in parts), default=1)
+        self.most_missing = (
+            max((part.own.most_missing for part in parts), default=0) or 1
+        )
 
     def excess(self, value: Any, size: Size, part: Any = None) -> str | None:
         """Why a value takes too long to check, in words; None when it does not.
@@ -112,6 +119,7 @@ class Work:
         with_pairs = self._has_unique and bool(size.large_integers)
         places: dict[tuple[int, str | int], int] = {}
         seen: set[tuple[int, int]] = set()
+        measured, inner = value, size
         start: Iterator[_Applied] = iter([(key, value, None)])
         waiting = [(0, start)]
         while waiting and not spent.is_too_much:
@@ -122,7 +130,11 @@ class Work:
                 continue
             bound = self._bounds[key]
             if bound.is_light and not with_pairs:
-                spent.add("", bound.of(measure(item)))
+                # It may stand below many alternatives, and is the same for each.
+                if item is not measured:
+                    measured, inner = item, measure(item)
+                    spent.add("", _MEASURED * inner.values)
+                spent.add("", _GLANCE + bound.of(inner))
                 continue
             if step is not None:
                 place = places.setdefault((place, step), len(places) + 1)
