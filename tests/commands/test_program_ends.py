@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.program import toolcast
+
 SPEC = "summary: Greet.\nparameters: {type: object}\nhandler: handlers.toy:greet\n"
 INTERRUPTED = """
 import os, signal, sys
@@ -185,3 +187,15 @@ def test_another_run_is_writing(project: Any) -> None:
         # Looking is allowed meanwhile.
         assert project.toolcast("check").returncode == 1
     assert project.toolcast("generate").returncode == 0
+
+
+def test_a_folder_within_a_project_is_answered_with_the_project(tmp_path: Path) -> None:
+    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: []\n")
+    (tmp_path / "specs").mkdir()
+    within = toolcast(tmp_path, "check", "--project", "specs")
+    assert within.returncode == 2
+    assert within.stderr == (
+        f"error: specs has no toolcast.yaml\n  help: --project {tmp_path}\n"
+    )
+    nowhere = toolcast(tmp_path, "check", "--project", "nowhere")
+    assert nowhere.stderr == "error: nowhere has no toolcast.yaml\n"

@@ -47,7 +47,9 @@ def project_root(given: str | None) -> str:
             return os.path.dirname(os.path.abspath(given))
         if os.path.lexists(os.path.join(given, WORKSPACE_FILE)):
             return os.path.abspath(given)
-        fail(f"{given} has no {WORKSPACE_FILE}{_renaming(given, '')}")
+        above = find_root(os.path.abspath(given)) if os.path.isdir(given) else None
+        project = f"\n  help: --project {above}" if above else ""
+        fail(f"{given} has no {WORKSPACE_FILE}{_renaming(given, project)}")
     root = find_root(os.getcwd())
     if root is None:
         init = "\n  help: `toolcast init` lays out a project"

@@ -64,6 +64,11 @@ class ProjectView:
     ledger_variable: Code
 
 
+_BESIDE = (
+    "`toolcast init FOLDER` lays it out in a folder of its own, beside what is there"
+)
+
+
 @click.command(name="init")
 @click.argument("folder", default=".", type=click.Path(file_okay=False))
 @click.option(
@@ -79,7 +84,7 @@ def command(folder: str, name: str | None) -> None:
     """
     from ..model.language import KINDS, schema_text
     from ..rendering.renderer import render
-    from .scaffold import write_new
+    from .scaffold import in_the_way, refuse, write_new
 
     root = os.path.abspath(folder)
     toolset = _toolset_name(root, name)
@@ -95,6 +100,8 @@ def command(folder: str, name: str | None) -> None:
     files = {below + path: data for path, data in files.items()}
     workflow = f"{_WORKFLOWS}/{_workflow_name(below)}"
     files[workflow] = render("init/workflow.yml.jinja", view)
+    taken = in_the_way(repository, files)
+    refuse(taken, "" if taken == [workflow] else _BESIDE)
     write_new(repository, files)
     shown = os.path.relpath(root)
     here = shown == "."

@@ -28,12 +28,13 @@ def in_the_way(root: str, paths: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def refuse(paths: list[str]) -> None:
+def refuse(paths: list[str], help_: str = "") -> None:
     """Ends the program with exit code 2 when one of the paths is in the way."""
     if paths:
         rows = "".join(f"\n  {path}" for path in paths)
+        told = f"\n  help: {help_}" if help_ else ""
         what = "this is" if len(paths) == 1 else "these are"
-        fail(f"{what} in the way, nothing was written:{rows}")
+        fail(f"{what} in the way, nothing was written:{rows}{told}")
 
 
 def write_new(root: str, files: Mapping[str, bytes]) -> None:
