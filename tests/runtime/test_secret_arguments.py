@@ -93,6 +93,7 @@ def test_references_of_every_dialect_are_followed(schema: dict[str, Any]) -> Non
     password2 passwordHash userpassword accesstoken APIKey JWTToken token_value
     x-api-key proxy-authorization db.password login_credentials_json set-cookie
     credit_card_number recoveryCodes secret_santa password_hint auth ｐassword
+    tokenV2 api_token_v2 token_2 pass_word passWord smtp_creds pass_phrase2
     """.split(),
 )
 def test_names_are_enough(name: str) -> None:
@@ -100,11 +101,12 @@ def test_names_are_enough(name: str) -> None:
     hidden({"additionalProperties": True}, {"x": {"more": [[{name: ["s3cret"]}]]}})
 
 
-@pytest.mark.parametrize("where", ["name", "key", "header"])
-def test_a_name_beside_its_value_is_enough(where: str) -> None:
-    pair = {where: "Authorization", "value": "Bearer s3cret"}
+@pytest.mark.parametrize("value", ["value", "Value"])
+@pytest.mark.parametrize("where", ["name", "key", "header", "Name", "Key"])
+def test_a_name_beside_its_value_is_enough(where: str, value: str) -> None:
+    pair = {where: "Authorization", value: "Bearer s3cret"}
     assert hidden({}, {"headers": [pair]}) == {
-        "headers": [{where: "Authorization", "value": REDACTED}]
+        "headers": [{where: "Authorization", value: REDACTED}]
     }
 
 

@@ -24,7 +24,8 @@ _BELOW = (
 )
 _PLAIN = frozenset({str, int, bool, float, type(None)})
 _MOST_SCHEMAS = 20_000
-_NAME_AND_VALUE = ("name", "key", "header")
+_NAMES = frozenset(("name", "key", "header", "Name", "Key", "Header"))
+_VALUES = frozenset(("value", "Value"))
 
 
 class Redaction:
@@ -67,12 +68,11 @@ def _copied(value: Any, names: frozenset[str]) -> Any:
 
 def _secret_pair(value: Mapping[str, Any]) -> str | None:
     """The member that holds a secret whose name stands beside it, as in a list of headers."""
-    if "value" not in value:
-        return None
-    for keyword in _NAME_AND_VALUE:
-        name = value.get(keyword)
-        if isinstance(name, str) and is_secret(name, value["value"]):
-            return "value"
+    for held in _VALUES & value.keys():
+        for keyword in _NAMES & value.keys():
+            name = value[keyword]
+            if isinstance(name, str) and is_secret(name, value[held]):
+                return held
     return None
 
 

@@ -20,13 +20,13 @@ Secrecy = Literal["any", "text", "none"]
 
 _SECRET = frozenset("""
     password passwords passwd pwd passphrase passphrases passcode secret secrets
-    credential credentials apikey apikeys privatekey secretkey accesskey mnemonic cvv cvc
+    credential credentials creds apikey apikeys privatekey secretkey accesskey mnemonic cvv cvc
     otp totp authorization cookie cookies jwt bearer
     """.split())
 _SECRET_TOGETHER = frozenset("""
     api-key api-keys access-key access-keys secret-key private-key private-keys ssh-key
     signing-key encryption-key master-key account-key seed-phrase recovery-phrase
-    recovery-key recovery-code recovery-codes backup-code backup-codes credit-card
+    pass-word pass-words pass-phrase pass-code recovery-key recovery-code recovery-codes backup-code backup-codes credit-card
     card-number security-code pin-code
     """.split())
 _SECRET_WHEN_LAST = frozenset(("auth", "pin", "token", "tokens"))
@@ -58,7 +58,7 @@ def is_secret(name: str, value: Any) -> bool:
 def secrecy(name: str) -> Secrecy:
     """What a name says of its values."""
     plain = unicodedata.normalize("NFKC", name)
-    words = re.sub(r"[0-9]+", " ", name_in_words(plain)).split()
+    words = re.sub(r"\bv?[0-9]+\b|[0-9]+", " ", name_in_words(plain)).split()
     while len(words) > 1 and words[-1] in _OF_A_SECRET and _ends(words[:-1]) != "none":
         words.pop()
     ended = _ends(words)

@@ -1,0 +1,31 @@
+"""A clone that has modules of the names that the generator imports; none of them runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+TRAP = "open('trap-was-sprung', 'w').close()\n"
+ENTRY = "[toolcast.targets]\nplanted = planted:TARGET\n"
+
+
+def test_no_module_of_the_working_folder_is_imported(tmp_path: Path) -> None:
+    for name in ("click", "jinja2", "yaml", "planted"):
+        (tmp_path / f"{name}.py").write_text(TRAP, "utf-8")
+    metadata = tmp_path / "planted-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: planted\nVersion: 1\n", "utf-8")
+    (metadata / "entry_points.txt").write_text(ENTRY, "utf-8")
+    workspace = "version: 1\ntoolsets: [specs]\nextensions: [planted]\n"
+    (tmp_path / "toolcast.yaml").write_text(workspace, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "toolcast", "check"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not (tmp_path / "trap-was-sprung").exists()
+    assert done.returncode == 2
+    assert "spec/missing-extension" in done.stderr + done.stdout
