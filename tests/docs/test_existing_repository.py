@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.program import toolcast
 
 ROOT = Path(__file__).parents[2]
 HEADING = "## In a repository that is there already"
 
 
+@pytest.mark.slow
 def test_tools_of_a_package_below_src(tmp_path: Path) -> None:
     page = (ROOT / "docs/outputs.md").read_text("utf-8")
     section = page.split(HEADING)[1].split("\n## ")[0]

@@ -15,7 +15,10 @@ from tests.ending.conftest import Slow, waited
 from tests.http.serving import Served, served
 
 WORKERS = pytest.mark.parametrize("workers", [1, 2])
-SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+SIGNALS = pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)],
+)
 CLOSED_WITHIN = 15.0
 
 
@@ -67,7 +70,14 @@ def test_a_running_call_is_finished(
 
 
 @WORKERS
-@pytest.mark.parametrize("tool", ["sync_endless", "async_endless", "stubborn"])
+@pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param("sync_endless", marks=pytest.mark.slow),
+        "async_endless",
+        pytest.param("stubborn", marks=pytest.mark.slow),
+    ],
+)
 def test_one_that_takes_longer_is_cancelled(
     slow: Slow, tool: str, workers: int
 ) -> None:

@@ -17,7 +17,18 @@ import pytest
 from tests.ending.conftest import Slow, waited
 from tests.mcp.servers import ERAS, LEGACY, meta
 
-ENDS = pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "input"])
+SLOW = pytest.mark.slow
+ENDS = pytest.mark.parametrize(
+    "how", ["SIGTERM", pytest.param("SIGINT", marks=SLOW), "input"]
+)
+# The older era is served by the same process; all of these wait for seconds.
+ERA = pytest.mark.parametrize(
+    "era", [era if era != LEGACY else pytest.param(era, marks=SLOW) for era in ERAS]
+)
+ENDLESS = pytest.mark.parametrize(
+    "tool",
+    ["sync_endless", "async_endless", pytest.param("stubborn", marks=SLOW)],
+)
 # Closing takes at most five seconds more than the grace period; and starting is slow.
 CLOSED_WITHIN = 15.0
 
@@ -87,7 +98,7 @@ def answers(output: bytes) -> dict[Any, str]:
 
 
 @ENDS
-@pytest.mark.parametrize("era", ERAS)
+@ERA
 @pytest.mark.parametrize("tool", ["sync_second", "async_second"])
 def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -> None:
     with server(slow, 10) as process:
@@ -101,7 +112,7 @@ def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -
 
 
 @ENDS
-@pytest.mark.parametrize("tool", ["sync_endless", "async_endless", "stubborn"])
+@ENDLESS
 def test_one_that_takes_longer_is_cancelled(slow: Slow, tool: str, how: str) -> None:
     with server(slow, 1) as process:
         output = ask(process, lines(LEGACY, tool))
@@ -130,7 +141,7 @@ def test_an_idle_server_ends_at_once_with_0(slow: Slow, number: int) -> None:
     assert "atexit" in slow.told or slow.told == []
 
 
-@pytest.mark.parametrize("tool", ["sync_endless", "async_endless", "stubborn"])
+@ENDLESS
 def test_a_second_signal_ends_at_once(slow: Slow, tool: str) -> None:
     with server(slow, 60) as process:
         ask(process, lines(LEGACY, tool))
@@ -157,7 +168,7 @@ def test_a_client_that_has_left_and_signals_is_not_waited_for(slow: Slow) -> Non
     assert slow.told == ["begun", "cancelled", "atexit"]
 
 
-@pytest.mark.parametrize("era", ERAS)
+@ERA
 @pytest.mark.parametrize("given", ["file", "pipe", "empty file"])
 def test_calls_under_way_when_the_input_ends_are_answered(
     slow: Slow, tmp_path: Path, given: str, era: str

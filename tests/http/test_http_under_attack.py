@@ -102,6 +102,7 @@ def test_more_half_open_requests_than_descriptors(server: Served, what: str) -> 
     assert server.process.poll() is None
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_head_that_does_not_end_is_given_up(server: Served) -> None:
     with opened(server, 1, HALF["half a head"]) as (one,):

@@ -103,6 +103,7 @@ async def test_without_a_home_folder_the_call_does_not_happen(
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
+@pytest.mark.slow
 def test_generated_tests_record_nothing(tmp_path: Path) -> None:
     """Nor does anything else of them leave a trace in the home of whoever runs them."""
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_LEDGER")}

@@ -114,6 +114,7 @@ def test_the_notes_say_which_schemas_are_left_out(project: Project) -> None:
     assert told == {("compat/output-schema", name) for name in left_out}
 
 
+@pytest.mark.slow
 def test_the_generated_tests_hold_lists_to_what_was_warned_of(
     make_project: Callable[..., Project],
 ) -> None:

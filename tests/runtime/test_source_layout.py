@@ -68,6 +68,7 @@ def test_a_tool_error_is_one_class_whoever_imports_it(project: Any) -> None:
     assert run(project, "-c", code).stdout.strip() == "say something"
 
 
+@pytest.mark.slow
 def test_the_generated_tests_pass(project: Any) -> None:
     words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib")
     done = run(project, *words, "src/acme/gen")
