@@ -166,3 +166,14 @@ def test_code_that_is_forged_at_run_time_is_refused() -> None:
     for words in ("text", Markup("text")):
         with pytest.raises(NotEncoded):
             phrase("{}", words)  # type: ignore[arg-type]
+
+
+def test_a_table_of_texts_gets_nothing_into_code() -> None:
+    with pytest.raises(NotEncoded):
+        inline("x").translate({ord("x"): '"""'})
+
+
+def test_a_module_with_a_name_like_markupsafes_is_nobody_special() -> None:
+    for name in ("markupsafe_more", "markupsafe2.inner", "toolcast.encoders_too"):
+        with pytest.raises(NotEncoded):
+            eval("Code('text')", {"__name__": name, "Code": Code})

@@ -11,7 +11,7 @@ from markupsafe import Markup
 __all__ = ["Code", "NotEncoded", "lines"]
 
 # Markup's own methods make their results by the class: they accept Code only.
-_MAKERS = (__name__.rpartition(".")[0] + ".", "markupsafe")
+_MAKERS = (__name__.rpartition(".")[0] + ".", "markupsafe.")
 
 
 class NotEncoded(TypeError):
@@ -30,7 +30,7 @@ class Code(Markup):
 
     def __new__(cls, text: str = "") -> Self:
         maker = sys._getframe(1).f_globals.get("__name__")
-        if not isinstance(maker, str) or not maker.startswith(_MAKERS):
+        if not isinstance(maker, str) or not f"{maker}.".startswith(_MAKERS):
             raise NotEncoded(
                 f"{maker} makes Code of its own; only the encoders do: toolcast.encoders"
                 " has them for Python, Markdown, JSON, plain text and others"
@@ -48,6 +48,14 @@ class Code(Markup):
         if isinstance(s, Code):
             return s
         return cls._refuse(s)
+
+    def translate(self, table: object, /) -> NoReturn:
+        """Refuses: Markup's own puts in the texts of a table as they are.
+
+        Raises:
+            NotEncoded: always.
+        """
+        self._refuse(table)
 
     @staticmethod
     def _refuse(value: object) -> NoReturn:
