@@ -337,6 +337,10 @@ class LettaApi:
             raise (Unsure if changes else LettaError)(
                 f"{what}: {self.hidden(str(error))}"
             ) from None
+        except (ValueError, RecursionError):
+            # What says that it is JSON, and is none or too deep.
+            said = f"{what}: {self.base_url} does not answer as Letta does"
+            raise (Unsure if changes else LettaError)(said) from None
 
     def _detail(self, body: Any) -> str:
         """What an answer says went wrong, on one line, cut, without secrets."""

@@ -23,6 +23,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "another JSON": {"": {"hello": "world"}},
     "a list": {"": []},
     "null": {"": None},
+    "a page that says it is JSON": {"": b"<html></html>"},
+    "JSON without end": {"": b"[" * 100_000},
     "a page behind a health": {HEALTH: {"version": "0.16.6"}, "": "<html></html>"},
     "another health": {HEALTH: {"status": "ok"}, "": 7},
     "a count that is none": {HEALTH: {"version": "0.16.6"}, "": {"count": 7}},
@@ -68,7 +70,8 @@ def answering(answers: dict[str, Any]) -> Iterator[str]:
             path = self.path.partition("?")[0]
             said = answers[path] if path in answers else answers[""]
             is_page = isinstance(said, str)
-            data = (said if is_page else json.dumps(said)).encode()
+            text = said if is_page else json.dumps(said, default=bytes.decode)
+            data = said if isinstance(said, bytes) else text.encode()
             self.send_response(200)
             kind = "text/html" if is_page else "application/json"
             self.send_header("Content-Type", kind)
