@@ -29,6 +29,8 @@ async def kirishima(
     server = personal_http("--token", TOKEN)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
+    # Another test may have found that there is no server.
+    await registry.REGISTRY.close()
     yield server
     await registry.REGISTRY.close()
 
