@@ -47,8 +47,9 @@ CREATE TABLE IF NOT EXISTS claims (
     status INTEGER        -- what the endpoint answered to a row that it refuses
 ) STRICT, WITHOUT ROWID
 """
+# A row that another has posted since it was looked at is not there any more.
 _CLAIM = """
-INSERT INTO claims VALUES (?, ?, NULL)
+INSERT INTO claims SELECT id, ?, NULL FROM calls WHERE id = ?
 ON CONFLICT (id) DO UPDATE SET until = excluded.until WHERE until < ?
 """
 _ENDED = "outcome <> 'started' OR started < ?"
@@ -220,7 +221,7 @@ def _claimed(outbox: sqlite3.Connection, timeout: float) -> dict[str, Any] | Non
             return None
         row: dict[str, Any] = dict(zip(_COLUMNS, found, strict=True))
         until = now + 4 * timeout
-        if outbox.execute(_CLAIM, (row["id"], until, now)).rowcount == 1:
+        if outbox.execute(_CLAIM, (until, row["id"], now)).rowcount == 1:
             for name in _JSON:
                 row[name] = None if row[name] is None else json.loads(row[name])
             return row
