@@ -102,7 +102,10 @@ def test_a_git_folder_elsewhere_is_read_at_most(clone: Clone) -> None:
     assert clone.state() == before
 
 
-@pytest.mark.parametrize("included", ["/dev/zero", "/proc/self/mem", "pipe"])
+@pytest.mark.parametrize(
+    "included",
+    ["/dev/zero", "/proc/self/mem", pytest.param("pipe", marks=pytest.mark.slow)],
+)
 def test_git_settings_from_elsewhere_are_not_waited_for(
     clone: Clone, included: str
 ) -> None:

@@ -48,6 +48,26 @@ STATE = [
     ".gitignore",
     ".gitattributes",
 ]
+# Nineteen runs each: of places that are treated alike, one is tried at once.
+_LIKE_OTHERS = {
+    "specs/toy/more.yaml",
+    "specs/schemas/tool.schema.json",
+    "handlers/__init__.py",
+    "templates",
+    "templates/registry",
+    "generated/toy",
+    "generated/toy/__pycache__",
+    "generated/.DS_Store",
+    ".toolcast",
+    ".toolcast/lock",
+    ".git/HEAD",
+    ".git/index.lock",
+    ".gitignore",
+}
+PLACES = [
+    pytest.param(place, marks=[pytest.mark.slow] if place in _LIKE_OTHERS else [])
+    for place in (*INPUTS, *OUTPUTS, *STATE)
+]
 # Where nothing but a file can be meant, and it is read whatever else there is.
 NAMED = (
     "toolcast.yaml",
@@ -63,7 +83,7 @@ NAMED = (
 TEXTS = PLANTS[-4:]
 
 
-@pytest.mark.parametrize("place", [*INPUTS, *OUTPUTS, *STATE])
+@pytest.mark.parametrize("place", PLACES)
 def test_nothing_outside_changes_and_nothing_is_waited_for(
     clone: Clone, place: str
 ) -> None:

@@ -14,7 +14,9 @@ import pytest
 from tests.ending.conftest import Slow, waited
 from tests.http.serving import Served, served
 
-WORKERS = pytest.mark.parametrize("workers", [1, 2])
+WORKERS = pytest.mark.parametrize(
+    "workers", [pytest.param(1, marks=pytest.mark.slow), 2]
+)
 SIGNALS = pytest.mark.parametrize(
     "number",
     [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)],

@@ -71,7 +71,11 @@ async def test_a_call_that_is_cancelled_is_over_at_once(opened: Open) -> None:
         ("slow_list", "it did not list its tools within 1 s"),
         ("pages", "its list of tools has more than 100 pages"),
         ("wrong_list", "its list of tools is not valid: tools: Input should be"),
-        ("bottomless", "within 5 s; 1 of its lines were no messages"),
+        pytest.param(
+            "bottomless",
+            "within 5 s; 1 of its lines were no messages",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 async def test_a_server_that_never_gets_ready_is_left_out(

@@ -21,6 +21,14 @@ TOKEN = "hunter2-hunter2"
 Personal = Callable[..., HttpServer]
 
 
+@pytest.fixture(autouse=True)
+async def unconnected() -> AsyncIterator[None]:
+    """Another test of the process may have found that there is no server."""
+    await registry.REGISTRY.close()
+    yield
+    await registry.REGISTRY.close()
+
+
 @pytest.fixture
 async def kirishima(
     personal_http: Personal, monkeypatch: pytest.MonkeyPatch
@@ -29,10 +37,7 @@ async def kirishima(
     server = personal_http("--token", TOKEN)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
-    # Another test may have found that there is no server.
-    await registry.REGISTRY.close()
     yield server
-    await registry.REGISTRY.close()
 
 
 async def test_external_tools_stand_beside_the_own_ones(kirishima: HttpServer) -> None:

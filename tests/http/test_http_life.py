@@ -73,7 +73,7 @@ async def test_the_sdk_s_client_lists_and_calls(mode: Any) -> None:
             assert called.is_error is not True
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_running_calls_are_finished_or_cancelled_and_recorded(
     slow: Path, tmp_path: Path, workers: str
 ) -> None:
