@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.validation.compiled import patterns_are_too_large
 from toolcast_runtime.validation.declared_names import DeclaredNames
+from toolcast_runtime.validation.references import REFERENCES
 from toolcast_runtime.validation.schema_visits import multiplies
 
 from ..reading.tree import Path
@@ -35,8 +36,7 @@ _NAMED = tuple(
 )
 _HOLDING = frozenset([*_ONE, *_LISTED, *_NAMED])
 _MANY_PATTERNS = 50
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_POINTING = frozenset([*_REFERENCES, "$anchor", "$dynamicAnchor", "$id", "id"])
+_POINTING = frozenset([*REFERENCES, "$anchor", "$dynamicAnchor", "$id", "id"])
 # What applies to the same value as the schema that it stands in.
 _SAME = frozenset(
     "not if then else allOf anyOf oneOf dependentSchemas dependencies".split()
@@ -128,7 +128,7 @@ class JsonSchema:
             if _POINTING.isdisjoint(schema):
                 continue
             _note_anchors(path, schema, anchors)
-            for keyword in _REFERENCES:
+            for keyword in REFERENCES:
                 text = schema.get(keyword)
                 if isinstance(text, str):
                     target = self._pointed(text)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from ..validation.applicators import in_place, inner_schemas
 from ..validation.references import REFERENCES, References
 from .secret_names import is_secret
 
@@ -12,9 +13,11 @@ __all__ = ["REDACTED", "Redaction"]
 
 REDACTED = "[redacted]"
 
-_SAME_VALUE = ("allOf", "anyOf", "oneOf")
-_SAME_VALUE_ALONE = ("if", "then", "else", "not")
+# Besides those for the value itself.
 _BELOW = (
+    "not",
+    "prefixItems",
+    "patternProperties",
     "items",
     "additionalItems",
     "contains",
@@ -118,19 +121,7 @@ class _Marks:
                     if not targets:
                         return True  # nobody can say what it describes
                     waiting.extend(targets)
-            waiting.extend(self._further(part))
+            waiting.extend(in_place(part))
+            for keyword in _BELOW:
+                waiting.extend(inner_schemas(part, keyword))
         return False
-
-    def _further(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        for keyword in _SAME_VALUE:
-            listed = schema.get(keyword)
-            yield from listed if isinstance(listed, (list, tuple)) else ()
-        for keyword in (*_SAME_VALUE_ALONE, *_BELOW):
-            part = schema.get(keyword)
-            yield from part if isinstance(part, (list, tuple)) else (part,)
-        for keyword in ("prefixItems",):
-            listed = schema.get(keyword)
-            yield from listed if isinstance(listed, (list, tuple)) else ()
-        for keyword in ("patternProperties", "dependentSchemas"):
-            parts = schema.get(keyword)
-            yield from parts.values() if isinstance(parts, Mapping) else ()

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
+from .applicators import in_place
+
 __all__ = ["REFERENCES", "References"]
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -14,9 +16,6 @@ REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _IDS = ("$id", "id")
-_SAME_PLACE = ("if", "then", "else")
-_SAME_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
-_SAME_PLACE_MAPPINGS = ("dependentSchemas", "dependencies")
 
 
 class References:
@@ -44,15 +43,7 @@ class References:
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 yield self.target(schema[keyword])
-        for keyword in _SAME_PLACE:
-            if keyword in schema:
-                yield schema[keyword]
-        for keyword in _SAME_PLACE_LISTS:
-            listed = schema.get(keyword)
-            yield from listed if isinstance(listed, (list, tuple)) else ()
-        for keyword in _SAME_PLACE_MAPPINGS:
-            inner = schema.get(keyword)
-            yield from inner.values() if isinstance(inner, Mapping) else ()
+        yield from in_place(schema)
 
     def target(self, reference: str) -> Any:
         """What a reference names.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .applicators import inner_schemas
 from .references import References
 
 __all__ = ["MOST_WAYS", "most_visits", "multiplies"]
@@ -99,8 +100,7 @@ class _Counter:
         here = 1 + sum(self.visits(part, levels) for part in self._same_place(schema))
         below = levels - 1
         properties = max(self._all(schema, _DISJOINT_PROPERTIES, below), default=0)
-        matched = _mapping(schema.get("patternProperties")).values()
-        properties += sum(self.visits(part, below) for part in matched)
+        properties += sum(self._all(schema, ("patternProperties",), below))
         items = max(self._all(schema, _DISJOINT_ITEMS, below), default=0)
         further = sum(self._all(schema, _OVERLAPPING, below))
         return here + max(properties, items) + further
@@ -110,21 +110,11 @@ class _Counter:
             yield from self._references.same_value(schema)
         except LookupError:
             raise _TooMany from None
-        if "not" in schema:
-            yield schema["not"]
+        yield from inner_schemas(schema, "not")
 
     def _all(
         self, schema: Mapping[str, Any], keywords: tuple[str, ...], levels: int
     ) -> Iterator[int]:
         for keyword in keywords:
-            value = schema.get(keyword)
-            if keyword == "properties":
-                yield from (self.visits(p, levels) for p in _mapping(value).values())
-            elif isinstance(value, (list, tuple)):
-                yield from (self.visits(part, levels) for part in value)
-            elif value is not None:
-                yield self.visits(value, levels)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+            for part in inner_schemas(schema, keyword):
+                yield self.visits(part, levels)

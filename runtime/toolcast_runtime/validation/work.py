@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .applicators import in_place, inner_schemas
 from .json_bounds import Size, measure
 from .own_work import Bound, OwnWork, own_work, pairs
 from .references import REFERENCES, References
@@ -27,9 +28,6 @@ _UNEVALUATED = 150.0
 # What it takes to find out.
 _GLANCE = 1_500.0
 _MEASURED = 30.0
-_SAME_PLACE = ("not", "if", "then", "else")
-_SAME_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
-_SAME_PLACE_MAPPINGS = ("dependentSchemas", "dependencies")
 # Of each row at most one schema applies to one inner value.
 _DISJOINT = (
     ("properties", "additionalProperties"),
@@ -200,11 +198,11 @@ class Work:
                 continue
             same = list(self._same_place(schema))
             disjoint = [
-                [p for keyword in row for p in _below(schema, keyword)]
+                [p for keyword in row for p in inner_schemas(schema, keyword)]
                 for row in _DISJOINT
             ]
             overlapping = [
-                p for keyword in _OVERLAPPING for p in _below(schema, keyword)
+                p for keyword in _OVERLAPPING for p in inner_schemas(schema, keyword)
             ]
             parts[id(schema)] = _Part(
                 schema,
@@ -221,14 +219,8 @@ class Work:
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 yield from self._references.targets(schema[keyword])
-        for keyword in _SAME_PLACE:
-            if keyword in schema:
-                yield schema[keyword]
-        for keyword in _SAME_PLACE_LISTS:
-            listed = schema.get(keyword)
-            yield from listed if isinstance(listed, (list, tuple)) else ()
-        for keyword in _SAME_PLACE_MAPPINGS:
-            yield from _mapping(schema.get(keyword)).values()
+        yield from inner_schemas(schema, "not")
+        yield from in_place(schema)
 
     def _bound(self) -> dict[int, Bound]:
         """The most that one value, character or number costs at any place below a schema.
@@ -304,14 +296,6 @@ class _Spent:
             f"it takes more than {MOST_MILLISECONDS} ms to check {what}:"
             " send fewer values or shorter texts"
         )
-
-
-def _below(schema: Mapping[str, Any], keyword: str) -> list[Any]:
-    """The schemas of a keyword that applies to inner values."""
-    value = schema.get(keyword)
-    if keyword in ("properties", "patternProperties"):
-        return list(_mapping(value).values())
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _options(schema: Mapping[str, Any]) -> int:
