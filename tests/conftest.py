@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,3 +148,26 @@ def project_copy(tmp_path: Path) -> Project:
     for words in (["init", "--quiet"], ["add", "--force", "generated"]):
         subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
     return Project(root)
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder beside the project, with a file that nothing may change."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "bashrc").write_text("echo mine\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def in_time() -> Iterator[None]:
+    """Fails a test that waits for what never comes, such as the writer of a pipe."""
+
+    def too_long(*_: object) -> None:
+        raise AssertionError("something is waited for")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)

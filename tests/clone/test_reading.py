@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +21,8 @@ from toolcast_runtime.registry import DefinitionError, Registry
 NO_FILES = [
     p for p in PLANTS if p.__name__ not in ("large", "deep", "escapes", "no_text")
 ]
+pytestmark = pytest.mark.usefixtures("in_time")
 SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    folder = tmp_path / "outside"
-    folder.mkdir()
-    (folder / "bashrc").write_text("echo mine\n", encoding="utf-8")
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def _in_time() -> Iterator[None]:
-    def too_long(*_: object) -> None:
-        raise AssertionError("something is waited for")
-
-    before = signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(20)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("plant", NO_FILES, ids=lambda plant: plant.__name__)

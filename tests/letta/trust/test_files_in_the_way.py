@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,27 +12,8 @@ from toolcast_letta.plan.plan import Plan, PlanFileError
 from toolcast_letta.state.baseline import Baselines, NotOurs
 from toolcast_letta.state.seal import KEY_VARIABLE, Seal
 
+pytestmark = pytest.mark.usefixtures("in_time")
 SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    folder = tmp_path / "outside"
-    folder.mkdir()
-    (folder / "bashrc").write_text("echo mine\n", encoding="utf-8")
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def _in_time() -> Iterator[None]:
-    def too_long(*_: object) -> None:
-        raise AssertionError("something is waited for")
-
-    before = signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(20)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 @SEVERAL
