@@ -18,7 +18,7 @@ from ...handler_code.python_module import (
     statements_of,
 )
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import place
 
 __all__ = ["RULE"]
@@ -37,8 +37,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for said in sorted(_said_in(module)):
             found = chain(names.gone_in(said.text), names.unknown_in(said.text))
             for name, help_ in dict(found).items():
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("handler",),
                     f"{place(module.file, said.line)} tells models of `{name}`, and there is"
