@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools that call the agent's own loop."""
     for tool in toolset.tools:
         letta = facts_of(tool)
         if letta.get("attached") and letta.get("calls_agent_loop"):

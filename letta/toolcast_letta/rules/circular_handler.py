@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools whose handlers send a message into the agent's loop."""
     found = senders(workspace, toolset) if attaches(toolset) else {}
     for tool in toolset.tools:
         if not facts_of(tool).get("attached"):

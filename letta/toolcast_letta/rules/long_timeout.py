@@ -17,7 +17,6 @@ _MOST = 120.0
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools that may take so long that Letta's turn hangs."""
     for tool in toolset.tools:
         timeout = toolset.timeout if tool.timeout is None else tool.timeout
         if facts_of(tool).get("attached") and timeout > _MOST:

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that are said to call the agent's loop and are not seen to."""
     looping = [tool for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")]
     found = senders(workspace, toolset) if looping else {}
     for tool in looping:

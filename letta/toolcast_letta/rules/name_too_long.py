@@ -17,7 +17,6 @@ _MOST = 48
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools whose names Letta refuses."""
     for tool in toolset.tools:
         if facts_of(tool).get("attached") and len(tool.name) > _MOST:
             yield at_tool(

@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of which nobody said whether agents get them, or that they cannot get."""
     if not has_target(toolset, workspace):
         return
     excluded = toolset.excluded("letta")

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that an earlier toolset of Letta agents has, too."""
     if not attaches(toolset):
         return
     first: dict[str, str] = {}

@@ -20,7 +20,6 @@ Problem = tuple[tuple[str | int, ...], str, str]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds settings that are missing, said twice, or against each other."""
     if not has_target(toolset, workspace):
         return
     if not has_settings(toolset):

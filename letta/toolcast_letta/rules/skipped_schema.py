@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools that Letta's sync leaves out."""
     for tool in toolset.tools:
         if not facts_of(tool).get("attached"):
             continue

@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools beside a Letta agent that call its loop and do not say so."""
     if not any(facts_of(tool) for tool in toolset.tools):
         return
     found = senders(workspace, toolset)

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds `returns` that clients of the older protocol era are not shown."""
     for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
         if "returns" in tool.fields and not is_listed_before_2026(tool.returns):
             yield at_tool(

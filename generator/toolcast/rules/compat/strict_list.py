@@ -19,7 +19,6 @@ _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "met
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that strict clients refuse, and all others of their server with them."""
     for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
         refused: dict[Refusal, list[str]] = {}
         for revision, refusals in refusals_of(mcp_definition(tool)).items():

@@ -16,7 +16,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds accessors of pools that are not there."""
     for pool, accessors in toolset.pool_accessors.items():
         for index, accessor in enumerate(accessors):
             problem = _problem(toolset, workspace, accessor)

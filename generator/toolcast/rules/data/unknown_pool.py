@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds pools that the toolset does not have, and data without one."""
     for tool in toolset.tools:
         if tool.data is None:
             continue

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tables that the tool's pool does not have."""
     for tool in toolset.tools:
         data = tool.data or {}
         tables = toolset.pools.get(data.get("pool", ""))

@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds toolsets that record calls, and do not say where."""
     if "registry" not in toolset.targets or toolset.ledger:
         return
     recorded = [tool.name for tool in toolset.tools if tool.persistent]

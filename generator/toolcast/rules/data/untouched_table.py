@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tables of specs that the handlers are not seen to query."""
     for tool in toolset.tools:
         if not tool.data:
             continue

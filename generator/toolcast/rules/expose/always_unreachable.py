@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that are always offered, to nobody."""
     for tool in toolset.tools:
         if (
             tool.always

@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools without a CLI decision while the target is enabled."""
     if "cli" not in toolset.targets:
         return
     for tool in toolset.tools_in("cli"):

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters whose option is a flag that selects a tool."""
     if "cli" not in toolset.targets:
         return
     flags: dict[str, set[str]] = {}

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds keywords that would mean two tools."""
     if "cli" not in toolset.targets:
         return
     by_keyword: dict[str, list[CliCommand]] = {}

@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds a console command in prompts that the project does not install."""
     program = toolset.targets.get("cli", {}).get("program")
     if not isinstance(program, str) or workspace.commands is None:
         return

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds usage lines that the command line cannot follow."""
     if "cli" not in toolset.targets:
         return
     for tool in toolset.tools_in("cli"):

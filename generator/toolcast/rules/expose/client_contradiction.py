@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools and clients that say different things about each other."""
     for client in toolset.clients:
         restricted = set(client.restrict)
         for index, name in enumerate(client.allow or ()):

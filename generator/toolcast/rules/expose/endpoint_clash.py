@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds endpoints that share a path or a token, or lie over other paths."""
     if "mcp" not in toolset.targets:
         return
     http = toolset.targets["mcp"].get("http", {})

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that no client may have, and external servers."""
     for tool in toolset.tools:
         # `clients: []` is a decision, and an `always` tool has a rule of its own.
         is_decided = tool.clients == () or tool.always

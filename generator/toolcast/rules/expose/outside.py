@@ -17,7 +17,6 @@ _HELP = "nothing is wrong: see that you know each of them"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Lists in one note what a toolset reaches beyond its own process."""
     outside = outside_of(toolset)
     parts = [
         _listed("starts", "program", outside.programs),

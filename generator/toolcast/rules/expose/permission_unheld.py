@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds permissions that no client has, where there are clients."""
     for name in toolset.permissions if toolset.clients else ():
         if not toolset.is_held(name):
             needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]

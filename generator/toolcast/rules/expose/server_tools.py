@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names for tools of external servers that are not taken from them."""
     for server in toolset.mcp_servers:
         for own in server.tools:
             if not server.takes(own):

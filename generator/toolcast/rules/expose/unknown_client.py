@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools and external servers for clients that the toolset does not have."""
     names = [client.name for client in toolset.clients]
     for tool in toolset.tools:
         suggestions = Suggestions(names)

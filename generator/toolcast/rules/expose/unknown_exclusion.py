@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds exclusions that exclude nothing, or what another target cannot do without."""
     for index, exclusion in enumerate(toolset.exclusions):
         for key, message, help_ in _problems(toolset, exclusion, workspace):
             path = ("exclusions", index, key)

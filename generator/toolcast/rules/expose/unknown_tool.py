@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names in clients' lists that no tool has."""
     names = {tool.name: None for tool in toolset.tools}
     suggestions = Suggestions(names)
     former = {name: tool.name for tool in toolset.tools for name in tool.renamed_from}

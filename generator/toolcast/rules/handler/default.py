@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds defaults of handlers that are not the schema's."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         if code is None or code.signature is None or code.takes_mapping(tool):

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds a ledger's function that is not of the handlers' package, or not there."""
     if "sink" not in toolset.ledger:
         return
     problem = _problem(toolset, workspace)

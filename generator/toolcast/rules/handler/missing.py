@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that nothing does the work of."""
     if "registry" not in {*toolset.targets}.union(
         *(
             target.needs

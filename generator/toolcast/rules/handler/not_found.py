@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers whose module or function is not there."""
     for tool in toolset.tools:
         problem = _problem(toolset, workspace, tool)
         if problem is not None:

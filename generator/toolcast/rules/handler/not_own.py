@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds functions of specs that the package of handlers does not define."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         if tool.handler is not None and code is not None and code.foreign:

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers that are not below the toolset's package."""
     meant: str | None = None
     for tool in toolset.tools:
         if tool.handler is None:

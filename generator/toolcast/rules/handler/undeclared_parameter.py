@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters that only the handler has, and callers' that no handler gets."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         if code is None or code.signature is None or code.takes_mapping(tool):

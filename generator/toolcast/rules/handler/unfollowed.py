@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers of which a part could not be followed."""
     for tool in toolset.tools:
         if not tool.data:
             continue

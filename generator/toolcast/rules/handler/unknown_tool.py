@@ -17,7 +17,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names that no tool has, or has no more, in what handlers tell models."""
     names = tool_names(toolset, workspace)
     read: set[str] = set()
     for tool in toolset.tools:

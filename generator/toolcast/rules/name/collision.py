@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools, sections and clients whose files or types would be the same."""
     modules: dict[str, ToolSpec] = {}
     types: dict[str, ToolSpec] = {}
     for tool in toolset.tools:

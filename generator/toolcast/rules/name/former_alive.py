@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds former and reserved names that are alive as names or in prose."""
     live: set[str] = set()
     owners: dict[str, str] = {}
     for tool in toolset.tools:

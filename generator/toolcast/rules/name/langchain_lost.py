@@ -21,7 +21,6 @@ _LOST = {
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters that LangChain takes for its own."""
     for tool in toolset.tools:
         for name in tool.properties:
             if name in _LOST:

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names of generated packages that no import statement can say."""
     if module_name(toolset.name) != toolset.name:
         yield at_toolset(
             RULE,

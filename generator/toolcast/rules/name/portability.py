@@ -16,7 +16,6 @@ _MOST = 64
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names that MCP allows and model providers refuse."""
     for tool in toolset.tools:
         problem = _problem(tool.name)
         if problem:

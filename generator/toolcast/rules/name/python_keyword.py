@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters that no Python function can have."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         signature = code.signature if code else None

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of external servers whose names are taken, as far as they are declared."""
     owners = {tool.name: "the toolset's own tool" for tool in toolset.tools}
     for tool in toolset.tools:
         for former in tool.renamed_from:

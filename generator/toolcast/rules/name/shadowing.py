@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools whose names an earlier toolset has, too."""
     first: dict[str, str] = {}
     for other in workspace.toolsets:
         if other.name == toolset.name:

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools whose names are nearly those of other tools of the workspace."""
     others = [
         tool
         for other in workspace.toolsets

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds words in prose that look like the name of a tool, and are none."""
     names = tool_names(toolset, workspace)
     for tool in toolset.tools:
         for path, text in prose_of_tool(tool):

@@ -15,7 +15,6 @@ _MOST = 1024
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds descriptions that providers refuse."""
     for tool in toolset.tools:
         length = len(tool.model_description)
         if length > _MOST:

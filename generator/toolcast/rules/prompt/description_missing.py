@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that models are told nothing about."""
     for tool in toolset.tools:
         is_given = "description" in tool.fields
         if is_given and not (tool.description or "").strip():

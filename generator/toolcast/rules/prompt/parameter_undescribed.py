@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters without a description."""
     for tool in toolset.tools:
         for name, schema in tool.properties.items():
             if not isinstance(schema, dict) or "$ref" in schema or "const" in schema:

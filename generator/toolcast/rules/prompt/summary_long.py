@@ -15,7 +15,6 @@ _MOST = 200
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds summaries that are more than a line."""
     for tool in toolset.tools:
         if len(tool.summary) > _MOST:
             yield at_tool(

@@ -35,7 +35,6 @@ _BEGINNING = 4
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds summaries that say nothing, or nothing that the tool's other texts say."""
     for tool in toolset.tools:
         words = _words(tool.summary)
         if words <= _EMPTY:

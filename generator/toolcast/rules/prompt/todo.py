@@ -18,7 +18,6 @@ _HELP = "write it, or leave the field out"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds texts that begin as those that `toolcast new` writes."""
     for tool in toolset.tools:
         for path, text in prose_of_tool(tool):
             if _TODO.match(text):

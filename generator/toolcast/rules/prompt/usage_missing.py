@@ -14,7 +14,6 @@ _DECISION = "`when_to_use: {text: null, reason: ...}`"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of the prompt docs that say neither when nor how to use them."""
     if "prompts" not in toolset.targets:
         return
     for tool in toolset.tools_in("prompts"):

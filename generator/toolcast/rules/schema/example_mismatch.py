@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds examples whose arguments or results are refused."""
     for tool in toolset.tools:
         if not tool.examples:
             continue

@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters whose root has no type."""
     for tool in toolset.tools:
         if "type" not in tool.parameters:
             yield at_tool(

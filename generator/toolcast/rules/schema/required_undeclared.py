@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names of `required` that the schema lets in without saying what they are."""
     for tool, path, name, _ in unknown_names(toolset, permitted=True):
         yield at_tool(
             RULE,

@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters whose root has a type other than object."""
     for tool in toolset.tools:
         if tool.parameters.get("type", "object") != "object":
             yield at_tool(

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds actions that the schema does not have, and the other way round."""
     for tool in toolset.tools:
         if tool.actions is not None:
             yield from _parameter(tool, tool.actions.parameter)

@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds replacements that are on their way out themselves."""
     leaving = {tool.name: tool.deprecated for tool in toolset.tools if tool.deprecated}
     for tool in toolset.tools:
         name = (tool.deprecated or {}).get("replacement")

@@ -30,7 +30,6 @@ _VALUES = {
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds keys that are nearly one of MCP's, and values that its own cannot have."""
     for tool in toolset.tools:
         yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
         yield from _object(tool, ("execution",), tool.execution, _EXECUTION)

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds dates of a removal that are none, or that lie before the deprecation."""
     for tool in toolset.tools:
         deprecated = tool.deprecated or {}
         removal = deprecated.get("removal")

@@ -12,7 +12,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools without a section in a toolset that has sections."""
     if not toolset.sections or "prompts" not in toolset.targets:
         return
     for tool in toolset.tools_in("prompts"):

@@ -17,7 +17,6 @@ _HELP = "put it into an environment variable and write `${NAME}` here"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds secrets that stand in the toolset instead of in the environment."""
     for server in toolset.mcp_servers:
         for inner in secret_places(server):
             path = ("mcp_servers", server.name, *inner)

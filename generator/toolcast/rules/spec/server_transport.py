@@ -21,7 +21,6 @@ _BELONGS = {"args": "command", "env": "command", "cwd": "command", "headers": "u
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds external servers that cannot be connected as they are described."""
     for server in toolset.mcp_servers:
         path = ("mcp_servers", server.name)
         for key, message, help in _problems(server):

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds permissions that the toolset does not have."""
     for tool in toolset.tools:
         if tool.permission is not None and tool.permission not in toolset.permissions:
             yield at_tool(

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools in a section that the toolset does not have."""
     names = [section.name for section in toolset.sections]
     for tool in toolset.tools:
         if tool.section is not None and tool.section not in names:

@@ -23,7 +23,6 @@ _ALWAYS_READ = frozenset(
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds fields that change no output of the toolset."""
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     by_rules = fields_of(workspace.extensions).read_by_rules
     read = _ALWAYS_READ.union(by_rules, *(target.reads for target in chosen))

@@ -16,7 +16,6 @@ _MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds environment variables that go to another host and are not made for it."""
     for path, owner, name in sent_variables(toolset):
         owners = [_capitals(owner), _capitals(toolset.name)]
         if _MADE_TO_BE_SENT.search(name) or any(

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds targets that do not exist."""
     known = target_names(workspace.extensions)
     own = toolset.targets if "targets" in toolset.fields else ()
     for name in own:

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds options that their target does not have."""
     for name, options in toolset.targets.items():
         target = target_named(name, workspace.extensions)
         if target is None or not isinstance(options, dict):
