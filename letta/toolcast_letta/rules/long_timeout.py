@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import facts_of
 
@@ -21,8 +21,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         timeout = toolset.timeout if tool.timeout is None else tool.timeout
         if facts_of(tool).get("attached") and timeout > _MOST:
             own = tool.timeout is not None
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("timeout",) if own else ("letta", "attached"),
                 f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"

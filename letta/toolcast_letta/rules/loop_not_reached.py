@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import facts_of, reach, senders
 
@@ -19,8 +19,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in looping:
         reached = reach(workspace, toolset, tool)
         if reached is not None and tool.name not in found and not reached.unread:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("letta", "calls_agent_loop"),
                 f"the handler of `{tool.name}` is not seen to send the agent a message",

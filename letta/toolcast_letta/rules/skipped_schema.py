@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from ..schemas.health import schema_problem_places
 from . import facts_of
@@ -19,8 +19,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if not facts_of(tool).get("attached"):
             continue
         for path, reason in schema_problem_places(tool.parameters):
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("parameters", *path),
                 f"Letta skips `{tool.name}`: {reason}",

@@ -11,7 +11,7 @@ from ...facts.strict_clients import refusals_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -26,8 +26,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 refused.setdefault(refusal, []).append(revision)
         for refusal, revisions in refused.items():
             if not _is_told_elsewhere(tool, refusal):
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     _path(refusal),
                     f"clients that check lists by MCP {' and '.join(revisions)} refuse this"

@@ -10,7 +10,7 @@ from ...handler_code.module_scope import scope_of
 from ...handler_code.python_module import read_module
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -21,7 +21,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             problem = _problem(toolset, workspace, accessor)
             if problem is not None:
                 path = ("pools", pool, "accessors", index)
-                yield at_toolset(RULE, toolset, path, *problem)
+                yield RULE.at(toolset, path, *problem)
 
 
 def _problem(

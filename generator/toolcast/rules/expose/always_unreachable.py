@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -18,8 +18,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             and toolset.clients
             and not any(toolset.is_offered(tool, client) for client in toolset.clients)
         ):
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("always",),
                 f"`{tool.name}` is always offered, and no client may have it",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -22,8 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     found = workspace.commands.get(program)
     if found == runs:
         return
-    yield at_toolset(
-        RULE,
+    yield RULE.at(
         toolset,
         ("targets", "cli", "program"),
         (

@@ -8,7 +8,7 @@ from ...findings import Finding, Severity
 from ...model.endpoints import endpoints, variable
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -26,16 +26,14 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         path = plan.path.rstrip("/")
         other = paths.setdefault(path, name)
         if other != name:
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 place,
                 f"{other} and {name} are both served at `{plan.path}`",
                 "give one of them another `path`",
             )
         if path == "/health" or f"{path}/".startswith("/api/admin/"):
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 place,
                 f"{name} is served at `{plan.path}`, which the server itself answers",
@@ -43,8 +41,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             )
         owner = variables.setdefault(plan.token_variable, name)
         if owner != name:
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 place,
                 f"the token of {owner} and that of {name} are both"

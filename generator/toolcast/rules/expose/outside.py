@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...facts.outside import outside_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -31,7 +31,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             if key in toolset.fields
         )
         message = f"the toolset {said}"
-        yield at_toolset(RULE, toolset, path, message, _HELP, at_key=True)
+        yield RULE.at(toolset, path, message, _HELP, at_key=True)
 
 
 _PLACES = ("mcp_servers", "router")

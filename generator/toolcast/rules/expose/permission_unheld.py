@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -16,8 +16,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if not toolset.is_held(name):
             needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
             kept = f", so nobody may have {', '.join(needing)}" if needing else ""
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 ("permissions", name),
                 f"no client has the permission `{name}`{kept}",

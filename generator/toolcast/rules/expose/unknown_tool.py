@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -26,8 +26,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 if name in names or is_external:
                     continue
                 now = f"it is called `{former[name]}` now" if name in former else ""
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("clients", client.name, key, index),
                     f"there is no tool `{name}`",

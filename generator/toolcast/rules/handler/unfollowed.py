@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...handler_code.call_graph import reached_from
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -18,8 +18,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             continue
         reach = reached_from(workspace, toolset, tool)
         for reason in reach.unread[:3] if reach else ():
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("handler",),
                 f"what the handler does cannot be followed to the end: {reason}",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...facts.similar_names import similar_pairs
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -26,8 +26,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for first, second in similar_pairs(sorted(known)):
         # Reported once: at the later name, in the toolset that has it.
         if second in own:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 known[second],
                 ("name",),
                 f"the name `{second}` is nearly `{first}`",

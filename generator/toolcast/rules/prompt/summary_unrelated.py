@@ -9,7 +9,7 @@ from itertools import chain
 from ...facts.model_texts import together
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -43,8 +43,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             message = "the summary and the description have no word in common"
         else:
             continue
-        yield at_tool(
-            RULE,
+        yield RULE.at(
             tool,
             ("summary",),
             message,

@@ -10,7 +10,7 @@ from ...json_schema.graph import JsonSchema
 from ...json_schema.patterns import Pattern, pattern
 from ...model.model import Toolset, ToolSpec
 from ...reading.tree import Path
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["patterns_that", "schemas_of", "subschemas_of"]
 
@@ -51,4 +51,4 @@ def patterns_that(
             if words:
                 message = f"`{text[:60]}` {words}"
                 where = (field, *path)
-                yield at_tool(rule, tool, where, message, help, at_key=is_key)
+                yield rule.at(tool, where, message, help, at_key=is_key)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import schemas_of
 
 __all__ = ["RULE"]
@@ -15,8 +15,7 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool, field, schema in schemas_of(toolset):
         for reference in schema.loops:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 (field, *reference.path),
                 f"`{reference.text[:80]}` leads back to itself",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...json_schema.values import ValueChecker
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import schemas_of
 
 __all__ = ["RULE"]
@@ -22,8 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             checker = checker or ValueChecker(schema)
             problem = checker.problem(subschema["default"], path)
             if problem:
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     (field, *path, "default"),
                     f"the default is not valid: {problem}",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...encoders.json_text import compact
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import subschemas_of
 
 __all__ = ["RULE"]
@@ -22,8 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for index, value in enumerate(values):
             text = compact(value)
             if text in seen:
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     (*place, "enum", index),
                     f"{text[:60]} stands twice in `enum`",

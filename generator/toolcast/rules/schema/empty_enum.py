@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import subschemas_of
 
 __all__ = ["RULE"]
@@ -15,8 +15,7 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool, place, subschema in subschemas_of(toolset):
         if subschema.get("enum") == []:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 (*place, "enum"),
                 "`enum` is empty: no value is valid",

@@ -8,7 +8,7 @@ from toolcast_runtime.validation.schema_visits import MOST_WAYS
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import schemas_of
 
 __all__ = ["RULE"]
@@ -17,8 +17,7 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool, field, schema in schemas_of(toolset):
         if schema.multiplies:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 (field,),
                 f"more than {MOST_WAYS:,} ways lead to one place of a value",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import schemas_of
 
 __all__ = ["RULE"]
@@ -16,8 +16,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool, field, schema in schemas_of(toolset):
         for reference in schema.references:
             if not reference.is_local:
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     (field, *reference.path),
                     f"`{reference.text[:80]}` leads out of this schema",
@@ -27,8 +26,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for path, subschema in schema.subschemas.items():
             base = subschema.get(keyword)
             if path and isinstance(base, str) and not base.startswith("#"):
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     (field, *path, keyword),
                     f"`{keyword}` gives a part of the schema an address of its own",

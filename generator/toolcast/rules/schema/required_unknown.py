@@ -12,7 +12,7 @@ from ...json_schema.patterns import pattern
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ...wording import Suggestions
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import schemas_of
 
 __all__ = ["RULE", "unknown_names"]
@@ -23,8 +23,7 @@ UnknownName = tuple[ToolSpec, Path, str, Suggestions]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool, path, name, suggestions in unknown_names(toolset, permitted=False):
-        yield at_tool(
-            RULE,
+        yield RULE.at(
             tool,
             path,
             f"`required` names `{name}`, which is not a property",

@@ -8,7 +8,7 @@ from functools import lru_cache
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import subschemas_of
 
 __all__ = ["RULE"]
@@ -42,7 +42,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if meant:
             message = f"`{name}` is no format of JSON Schema, so nothing knows it"
             place = (*place, "format")
-            yield at_tool(RULE, tool, place, message, meant)
+            yield RULE.at(tool, place, message, meant)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import subschemas_of
 
 __all__ = ["RULE"]
@@ -47,8 +47,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 continue
             meant = _near(word)
             if meant:
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     (*place, word),
                     f"`{word}` is no keyword of JSON Schema, so nothing checks it",

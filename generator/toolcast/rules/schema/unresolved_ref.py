@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import schemas_of
 
 __all__ = ["RULE"]
@@ -25,8 +25,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     for path in schema.subschemas
                     if path[-2:-1] in (("$defs",), ("definitions",))
                 )
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 (field, *reference.path),
                 f"`{reference.text[:80]}` names nothing in this schema",

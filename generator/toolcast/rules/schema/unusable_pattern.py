@@ -9,7 +9,7 @@ from ...findings import Finding, Severity
 from ...json_schema.graph import JsonSchema
 from ...json_schema.patterns import Pattern, can_be_applied
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import patterns_that, schemas_of
 
 __all__ = ["RULE"]
@@ -22,7 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if _are_too_large_together(schema):
             message = "the patterns are too large together to check calls by"
             help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"
-            yield at_tool(RULE, tool, (field,), message, help_)
+            yield RULE.at(tool, (field,), message, help_)
     help_ = (
         "write it in the syntax of ECMA-262 (`$` for `\\Z`, `<` for `\\<`), with smaller"
         " counts and fewer brackets"

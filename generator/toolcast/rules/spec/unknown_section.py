@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -16,8 +16,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     names = [section.name for section in toolset.sections]
     for tool in toolset.tools:
         if tool.section is not None and tool.section not in names:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("section",),
                 f"the toolset has no section `{tool.section}`",

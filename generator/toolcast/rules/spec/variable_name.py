@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...facts.outside import sent_variables
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -27,7 +27,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             f"name a variable for it: `{owners[0]}_...`, or one with `TOKEN` or `API_KEY`"
             " in its name"
         )
-        yield at_toolset(RULE, toolset, path, message, help_)
+        yield RULE.at(toolset, path, message, help_)
 
 
 def _capitals(name: str) -> str:

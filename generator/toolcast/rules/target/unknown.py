@@ -8,7 +8,7 @@ from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...targets.table import target_names
 from ...wording import did_you_mean, quoted_list
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -19,7 +19,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for name in own:
         if name not in known:
             path = ("targets", name)
-            yield at_toolset(RULE, toolset, path, *_worded(name, known), at_key=True)
+            yield RULE.at(toolset, path, *_worded(name, known), at_key=True)
     for index, name in enumerate(workspace.targets):
         if name not in known:
             yield workspace.source.finding(
