@@ -65,6 +65,6 @@ def test_every_tool_is_seen_on_every_page(
         for name in tools:
             assert (name in seen) == (name in text), f"{page.name}: {name}"
     rows = (folder / "prompts/cli.md").read_text("utf-8")
-    assert " alpha TITLE <details>" in rows
+    assert " alpha TITLE DETAILS" in rows
     definition = json.loads((folder / "tools/alpha.json").read_text("utf-8"))
     assert definition["mcp"]["description"] == html
