@@ -11,7 +11,7 @@ from typing import Any
 from ..validation.applicators import in_place, inner_schemas
 from ..validation.json_bounds import MOST_LEVELS, measure
 from ..validation.references import REFERENCES, References
-from .secret_names import is_secret, name_in_words
+from .secret_names import SecretNames, may_be_secret, name_in_words
 from .secret_texts import REDACTED, without_secrets
 
 __all__ = ["REDACTED", "Redaction"]
@@ -29,7 +29,8 @@ _BELOW = (
     "unevaluatedProperties",
 )
 _MOST_SCHEMAS = 20_000
-_MOST_NAMES = 300_000
+_MOST_NAMES = 100_000
+"""In the texts of one value."""
 _LONGEST_NAME = 64
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}")
 _NAMING = frozenset(
@@ -48,8 +49,8 @@ class Redaction:
     reference, as an alternative or of any member, what a reference describes that cannot be
     followed, and what is secret by its name (`secret_names`), declared or not. The name
     counts wherever it stands: as a `name` beside a `value`, before it in a list, in a text
-    of JSON, a URL or a command. Too much is hidden rather than too little: what follows
-    the first 300,000 names, too.
+    of JSON, a URL or a command. Too much is hidden rather than too little: also what
+    follows the first 100,000 names in texts.
 
     Args:
         schema: the JSON Schema of the arguments.
@@ -67,6 +68,7 @@ class Redaction:
 class _Copy:
     def __init__(self, names: frozenset[str]) -> None:
         self._marked = names
+        self._names = SecretNames()
         self._left = _MOST_NAMES
 
     def of(self, value: Any, levels: int = MOST_LEVELS) -> Any:
@@ -77,7 +79,7 @@ class _Copy:
             return {
                 key: (
                     REDACTED
-                    if key in held or self._is_secret(key, item) is not False
+                    if key in held or self._is_secret(key, item)
                     else self.of(item, levels - 1)
                 )
                 for key, item in value.items()
@@ -90,26 +92,28 @@ class _Copy:
             ]
         return value
 
-    def _is_secret(self, name: str, value: Any) -> bool | None:
-        """Whether a value is secret by its name; None when too many were asked for."""
+    def _is_secret(self, name: str, value: Any) -> bool:
+        return name in self._marked or self._names.is_secret(name, value)
+
+    def _is_secret_in_text(self, name: str, value: Any) -> bool | None:
         self._left -= 1
         if self._left < 0:
             return None
-        return name in self._marked or is_secret(name, value)
+        return may_be_secret(name) and self._is_secret(name, value)
 
     def _text(self, text: str, levels: int) -> str:
         if text.lstrip()[:1] in ("{", "[", '"'):
             try:
                 parsed = json.loads(text)
             except (ValueError, RecursionError):
-                return without_secrets(text, self._is_secret)
+                return without_secrets(text, self._is_secret_in_text)
             size = measure(parsed)
             if size.problem is None and size.levels < levels:
                 shown = self.of(parsed, levels - 1)
                 if shown != parsed:
                     return json.dumps(shown, ensure_ascii=False)
         # What JSON says twice, the parser gives once: the text itself counts, too.
-        return without_secrets(text, self._is_secret)
+        return without_secrets(text, self._is_secret_in_text)
 
     def _held(self, value: Mapping[str, Any]) -> frozenset[str]:
         """The members that hold what other members name, as in a list of headers."""
@@ -122,7 +126,7 @@ class _Copy:
         return frozenset(
             key
             for key in held
-            if any(self._is_secret(name, value[key]) is not False for name in secret)
+            if any(self._is_secret(name, value[key]) for name in secret)
         )
 
     def _following(self, items: Sequence[Any]) -> frozenset[int]:
@@ -136,13 +140,13 @@ class _Copy:
                 continue
             beyond = 3 if index == 0 and len(items) == 3 else index + 2
             for place in range(index + 1, beyond):
-                if self._is_secret(name.lstrip("-"), items[place]) is not False:
+                if self._is_secret(name.lstrip("-"), items[place]):
                     found.add(place)
         return frozenset(found)
 
     def _names_a_secret(self, name: Any) -> bool:
         is_name = isinstance(name, str) and len(name) <= _LONGEST_NAME
-        return is_name and self._is_secret(name, "") is not False
+        return is_name and may_be_secret(name) and self._is_secret(name, "")
 
 
 def _is_list(value: Any) -> bool:

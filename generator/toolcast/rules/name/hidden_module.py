@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["NEEDED", "RULE"]
 
@@ -19,7 +19,6 @@ NEEDED = frozenset("""
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds packages of the project that Python imports instead of a module of that name."""
     output = workspace.package.partition(".")[0]
     if _is_needed(output):
         yield workspace.source.finding(
@@ -31,14 +30,10 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         )
     # Where the output folder itself is on the path, each toolset is a package there.
     if not output and _is_needed(toolset.name):
-        yield at_toolset(
-            RULE, toolset, ("name",), _message(toolset.name), "choose another name"
-        )
+        yield RULE.at(toolset, ("name",), _message(toolset.name), "choose another name")
     handlers = (toolset.handlers or "").partition(".")[0]
     if _is_needed(handlers):
-        yield at_toolset(
-            RULE, toolset, ("handlers",), _message(handlers), "rename the package"
-        )
+        yield RULE.at(toolset, ("handlers",), _message(handlers), "rename the package")
 
 
 def _is_needed(name: str) -> bool:

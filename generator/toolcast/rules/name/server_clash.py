@@ -10,13 +10,12 @@ from ...findings import Finding, Severity
 from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of external servers whose names are taken, as far as they are declared."""
     owners: dict[str, tuple[str, str]] = {}
     for tool in toolset.tools:
         owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
@@ -36,8 +35,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             # Names of one server may look alike.
             if other is not mine and (taken == name or owner != mine[1]):
                 is_taken = "is" if taken == name else f"looks like `{taken}`,"
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("mcp_servers", server.name, *path),
                     f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins",
@@ -46,8 +44,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 )
         first = prefixes.setdefault(server.prefix, server.name)
         if server.prefix and first != server.name:
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 ("mcp_servers", server.name, "prefix"),
                 f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`",
