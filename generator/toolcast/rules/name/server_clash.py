@@ -21,8 +21,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
     for tool in toolset.tools:
         for former in tool.renamed_from:
-            owner = (former, f"a former name of `{tool.name}`")
-            owners.setdefault(look_alike_key(former), owner)
+            owners.setdefault(
+                look_alike_key(former), (former, f"a former name of `{tool.name}`")
+            )
     prefixes: dict[str, str] = {}
     for server in toolset.mcp_servers:
         for path, own in _named(server):
