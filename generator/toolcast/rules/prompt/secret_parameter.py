@@ -13,7 +13,7 @@ from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..rule import Rule
-from . import CAVEAT, at_text
+from . import CAVEAT
 
 __all__ = ["CONFIDENTIAL_PARAMETERS", "RULE"]
 
@@ -40,13 +40,13 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 continue
             wanted = _wanted(found.text)
             if wanted is not None:
-                yield at_text(
-                    RULE,
+                yield RULE.at(
                     tool,
-                    found,
+                    found.path,
                     f"the parameter `{found.text}` asks the model for {wanted}",
                     "let the handler take it from its own configuration, or suppress"
                     " this with the reason",
+                    at_key=True,
                 )
 
 
