@@ -82,9 +82,18 @@ def _address(
             yield server.url
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-@pytest.mark.parametrize("toolset", TOOLSETS)
+# Each two of the three meet once; the rest is left to the slow tests.
+CASES = [
+    pytest.param(
+        toolset, way, mode, marks=[pytest.mark.slow] if (t + w + m) % 2 else []
+    )
+    for t, toolset in enumerate(TOOLSETS)
+    for w, way in enumerate(("stdio", "http"))
+    for m, mode in enumerate(MODES)
+]
+
+
+@pytest.mark.parametrize(("toolset", "transport", "mode"), CASES)
 async def test_sdk_client_lists_and_calls_every_tool(
     toolset: str, transport: str, mode: str, environment: dict[str, str]
 ) -> None:
