@@ -15,7 +15,7 @@ from typing import IO, Any
 import pytest
 
 from tests.ending.conftest import Slow, waited
-from tests.mcp.servers import ERAS, LEGACY, meta
+from tests.mcp.servers import ERAS, LEGACY, sent
 
 SLOW = pytest.mark.slow
 ENDS = pytest.mark.parametrize(
@@ -35,21 +35,8 @@ CLOSED_WITHIN = 15.0
 
 def lines(era: str, *tools: str) -> bytes:
     """What a client sends to call tools, all at once."""
-    messages: list[dict[str, Any]] = []
-    more: dict[str, Any] = {"_meta": meta()}
-    if era == LEGACY:
-        more = {}
-        client = {"name": "tests", "version": "1"}
-        hello = {"protocolVersion": era, "capabilities": {}, "clientInfo": client}
-        messages = [
-            {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello},
-            {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        ]
-    for tool in tools:
-        call = {"name": tool, "arguments": {}, **more}
-        message = {"jsonrpc": "2.0", "id": tool, "method": "tools/call", "params": call}
-        messages.append(message)
-    return b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+    calls = [("tools/call", {"name": tool, "arguments": {}}) for tool in tools]
+    return sent(era, *calls).encode()
 
 
 def command(grace: int) -> list[str]:
@@ -148,7 +135,7 @@ def test_a_second_signal_ends_at_once(slow: Slow, tool: str) -> None:
         slow.wait_for(lambda: "begun" in slow.told)
         process.send_signal(signal.SIGTERM)
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
+            process.wait(0.4)
         process.send_signal(signal.SIGTERM)
         code, seconds = waited(process)
     assert (code, seconds < 5) == (128 + signal.SIGTERM, True)
@@ -161,7 +148,7 @@ def test_a_client_that_has_left_and_signals_is_not_waited_for(slow: Slow) -> Non
         slow.wait_for(lambda: "begun" in slow.told)
         end(process, "input")
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
+            process.wait(0.4)
         end(process, "SIGTERM")
         code, seconds = waited(process)
     assert (code, seconds < CLOSED_WITHIN) == (0, True)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.router.catalogues import catalogues, figures, messages
 from toolcast_runtime.router import Route, RoutedTool, Router
-from toolcast_runtime.router.lexical_ranking import ranking
+from toolcast_runtime.router.lexical_ranking import LexicalRanking
 
 TOOLS = catalogues()
 NOTE = RoutedTool("take_note", "Stores a note.", "Stores a note.", "For a fact.")
@@ -16,7 +16,7 @@ MAIL = RoutedTool("sendMail", "Sends a letter.", parameters={"properties": {"cc"
 
 def routed(part: bool | None) -> list[tuple[object, object]]:
     return [
-        (message, ranking(TOOLS[message.catalogue]).route(message.text))
+        (message, LexicalRanking(TOOLS[message.catalogue]).route(message.text))
         for message in messages()
         if part is None or message.is_held_out == part
     ]
@@ -54,7 +54,7 @@ def test_no_catalogue_pays_for_another(catalogue: str) -> None:
 
 
 def test_a_message_is_matched_by_stem_beginning_and_part_of_a_name() -> None:
-    index = ranking((NOTE, LAMP, MAIL))
+    index = LexicalRanking((NOTE, LAMP, MAIL))
     assert index.route("Storing notes is what I want").names == ("take_note",)
     assert index.route("lamps").names == ("lamp",)
     assert index.route("mail").names == ("sendMail",)
@@ -81,7 +81,7 @@ def own_tools() -> list[RoutedTool]:
 def test_a_plain_message_is_routed(
     message: str, names: set[str], tools: list[RoutedTool]
 ) -> None:
-    route = ranking(tools).route(message)
+    route = LexicalRanking(tools).route(message)
     assert not route.doubt
     assert names <= set(route.names)
     assert len(route.names) <= len(tools) / 2
@@ -99,7 +99,7 @@ def test_a_plain_message_is_routed(
 )
 @pytest.mark.parametrize("catalogue", sorted(TOOLS))
 def test_a_greeting_needs_no_routed_tool(message: str, catalogue: str) -> None:
-    assert ranking(TOOLS[catalogue]).route(message) == Route(())
+    assert LexicalRanking(TOOLS[catalogue]).route(message) == Route(())
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_greeting_needs_no_routed_tool(message: str, catalogue: str) -> None:
 )
 def test_what_may_be_an_answer_is_no_greeting(message: str) -> None:
     tools = TOOLS["kirishima"]
-    assert len(ranking(tools).route(message).names) == len(tools)
+    assert len(LexicalRanking(tools).route(message).names) == len(tools)
 
 
 @pytest.mark.parametrize(

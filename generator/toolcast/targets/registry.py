@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolcast_runtime import LEVEL, __version__
+from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
-from ..encoders.names import module_name
 from ..encoders.python import literal, names, words
 from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands

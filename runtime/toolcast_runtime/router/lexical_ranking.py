@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from contextlib import closing
 from typing import Any
 
 from .route import Route, RoutedTool
 
-__all__ = ["LexicalRanking", "ranking"]
+__all__ = ["LexicalRanking"]
 
 # Shown is what scores at least this part of the best, and at most so many.
 _LEAST_OF_BEST = 0.3
@@ -31,7 +30,6 @@ _MOST_WORDS = 60
 _LONGEST_TEXT = 20_000
 _SHORTEST_BEGINNING = 4
 _MOST_LEVELS = 4
-_MOST_CACHED = 32
 _WORD = re.compile(r"\w{2,40}")
 _PARTS = re.compile(r"[_.\-]+|(?<=[a-z])(?=[A-Z])")
 # Words that stand in any message, whatever it is about.
@@ -71,56 +69,31 @@ _FEW_OF_ALL = 0.125
 _TEXTS = "name description when_to_use"
 
 
-@lru_cache(maxsize=_MOST_CACHED)
-def _cached(tools: tuple[_Key, ...]) -> LexicalRanking:
-    return LexicalRanking([key.tool for key in tools])
-
-
-class _Key:
-    """A tool by its texts, so that a ranking is made once for the same tools."""
-
-    def __init__(self, tool: RoutedTool) -> None:
-        self.tool = tool
-        self._texts = tuple(_columns(tool))
-
-    def __hash__(self) -> int:
-        return hash(self._texts)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and (self.tool.name, self._texts) == (
-            other.tool.name,
-            other._texts,
-        )
-
-
-def ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
-    """The ranking of these tools, made at the first use and cached for the next."""
-    return _cached(tuple(_Key(tool) for tool in tools))
-
-
 class LexicalRanking:
-    """An index over the names and texts of tools.
-
-    Raises:
-        sqlite3.OperationalError: this Python's SQLite was built without FTS5.
-    """
+    """An index over the names and texts of tools, made anew for each message."""
 
     def __init__(self, tools: Sequence[RoutedTool]) -> None:
+        self._tools = tools
         self._names = [tool.name for tool in tools]
-        self._lock = threading.Lock()
-        self._index = sqlite3.connect(":memory:", check_same_thread=False)
-        self._index.execute(
-            "CREATE VIRTUAL TABLE tool USING fts5(name, description, when_to_use,"
-            " parameters, tokenize='porter unicode61 remove_diacritics 2')"
-        )
-        rows = (tuple(_columns(tool)) for tool in tools)
-        self._index.executemany("INSERT INTO tool VALUES (?, ?, ?, ?)", rows)
 
     def route(self, message: str, history: Sequence[str] = ()) -> Route:
         """The tools that the words of a message speak for.
 
         The messages before add to the scores of what the message speaks for itself.
+
+        Raises:
+            sqlite3.OperationalError: this Python's SQLite was built without FTS5.
         """
+        with closing(sqlite3.connect(":memory:")) as self._index:
+            self._index.execute(
+                "CREATE VIRTUAL TABLE tool USING fts5(name, description, when_to_use,"
+                " parameters, tokenize='porter unicode61 remove_diacritics 2')"
+            )
+            rows = (tuple(_columns(tool)) for tool in self._tools)
+            self._index.executemany("INSERT INTO tool VALUES (?, ?, ?, ?)", rows)
+            return self._route(message, history)
+
+    def _route(self, message: str, history: Sequence[str]) -> Route:
         if _is_greeting(message):
             return Route(())
         words = _words(message)
@@ -156,8 +129,7 @@ class LexicalRanking:
     def _count(self, word: str, where: str = "") -> int:
         """How many tools' texts have a word."""
         question = "SELECT count(*) FROM tool WHERE tool MATCH ?"
-        with self._lock:
-            row = self._index.execute(question, (where + _term(word),)).fetchone()
+        row = self._index.execute(question, (where + _term(word),)).fetchone()
         return int(row[0])
 
     def _scores(self, words: Sequence[str]) -> dict[str, float]:
@@ -166,8 +138,7 @@ class LexicalRanking:
         weights = ", ".join(map(str, _WEIGHTS))
         question = f"SELECT rowid, bm25(tool, {weights}) FROM tool WHERE tool MATCH ?"  # noqa: S608 - the weights are ours
         any_of = " OR ".join(map(_term, words))
-        with self._lock:
-            found = self._index.execute(question, (any_of,)).fetchall()
+        found = self._index.execute(question, (any_of,)).fetchall()
         # SQLite's are negative, the better the lower.
         return {self._names[row - 1]: -score for row, score in found}
 
