@@ -41,7 +41,9 @@ for line in sys.stdin.buffer:
             streams(asked["streams"], os.environ.get("PYTHONIOENCODING", "utf-8"))
             os.chdir(asked["folder"])
             module, *words = asked["words"]
-            sys.path[0], sys.argv = asked["folder"], [module, *words]
+            paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+            sys.path[:1] = [asked["folder"], *filter(None, paths)]
+            sys.argv = [module, *words]
             runpy.run_module(module, run_name="__main__", alter_sys=True)
             code = 0
         except SystemExit as end:

@@ -15,12 +15,9 @@ from typing import IO, Any
 import pytest
 
 from tests.ending.conftest import Slow, waited
-from tests.mcp.servers import ERAS, LEGACY, sent
+from tests.mcp.servers import ERAS, LEGACY, MODERN, sent
 
 SLOW = pytest.mark.slow
-ENDS = pytest.mark.parametrize(
-    "how", ["SIGTERM", pytest.param("SIGINT", marks=SLOW), "input"]
-)
 # The older era is served by the same process; all of these wait for seconds.
 ERA = pytest.mark.parametrize(
     "era", [era if era != LEGACY else pytest.param(era, marks=SLOW) for era in ERAS]
@@ -84,9 +81,18 @@ def answers(output: bytes) -> dict[Any, str]:
     }
 
 
-@ENDS
-@ERA
-@pytest.mark.parametrize("tool", ["sync_second", "async_second"])
+# Each two of the three meet once.
+@pytest.mark.parametrize(
+    ("tool", "era", "how"),
+    [
+        ("sync_second", MODERN, "SIGTERM"),
+        ("async_second", MODERN, "input"),
+        pytest.param("sync_second", MODERN, "SIGINT", marks=SLOW),
+        pytest.param("async_second", LEGACY, "SIGTERM", marks=SLOW),
+        pytest.param("sync_second", LEGACY, "input", marks=SLOW),
+        pytest.param("async_second", LEGACY, "SIGINT", marks=SLOW),
+    ],
+)
 def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -> None:
     with server(slow, 10) as process:
         output = ask(process, lines(era, tool))
@@ -98,8 +104,19 @@ def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -
     assert slow.outcomes == {tool: "ok"}
 
 
-@ENDS
-@ENDLESS
+# What signals do is the same for all of them; each waits for seconds.
+@pytest.mark.parametrize(
+    ("tool", "how"),
+    [
+        ("sync_endless", "SIGTERM"),
+        ("async_endless", "input"),
+        pytest.param("sync_endless", "input", marks=SLOW),
+        pytest.param("async_endless", "SIGTERM", marks=SLOW),
+        pytest.param("async_endless", "SIGINT", marks=SLOW),
+        pytest.param("stubborn", "SIGTERM", marks=SLOW),
+        pytest.param("stubborn", "input", marks=SLOW),
+    ],
+)
 def test_one_that_takes_longer_is_cancelled(slow: Slow, tool: str, how: str) -> None:
     with server(slow, 1) as process:
         output = ask(process, lines(LEGACY, tool))

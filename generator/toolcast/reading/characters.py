@@ -54,6 +54,8 @@ _RARE = "\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f"
 _SPACES = re.compile(
     f"[{_RARE}][ \t{_RARE}\u3000]|[ \t\u3000][{_RARE}]|\u3000[ \t]|[ \t]\u3000"
 )
+# Tabs that take turns with spaces; indentation does so once or twice.
+_BLANKS = re.compile("(?<![ \t])[ ]*+(?:\t++[ ]++){3,}")
 _BETWEEN_WORDS = re.compile(f"(?<=[^\\W\\d_])[{_RARE}](?=[^\\W\\d_])")
 _MOST_SPACES = _MOST_VARIANTS = 4
 _VARIED_SCRIPTS = ("MYANMAR", "PHAGS-PA", "FULLWIDTH", "IDEOGRAPHIC")
@@ -86,9 +88,11 @@ def invisible(text: str) -> str | None:
 
     Besides characters without a picture these are joiners and variation selectors where
     no script and no emoji needs them, rare kinds of spaces side by side or between many
-    words, and marks piled higher than any script does: all can spell a hidden message.
+    words, tabs and spaces in turns, and marks piled higher than any script does: all can spell a hidden message.
     Source of the selectors: Unicode's StandardizedVariants and emoji-variation-sequences.
     """
+    if "\t" in text and _BLANKS.search(text):
+        return "\t"
     if text.isascii():
         return None
     match = _INVISIBLE.search(text)

@@ -37,10 +37,10 @@ _LONGEST_NAME = 64
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}")
 _NAMING = frozenset(
     "name key field column header param parameter property attribute variable var option"
-    " setting element label type scheme id".split()
+    " setting element label type scheme id k".split()
 )
 _HOLDING = frozenset(
-    "value val content contents data text string default input row".split()
+    "value val v content data text string default input row old new".split()
 )
 
 
@@ -138,16 +138,21 @@ class _Copy:
         )
 
     def _following(self, items: Sequence[Any]) -> frozenset[int]:
-        """The places in a list after the name of a secret: `["Authorization", "x"]`.
+        """The places in a list after the name of a secret.
 
-        Also those of a comparison: `["password", "=", "x"]`.
+        Names stand first (`["password", "=", "x"]`), in every second place
+        (`["Authorization", "x"]`), or are options (`["--password", "x"]`).
         """
         found: set[int] = set()
+        is_paired = len(items) % 2 == 0
         for index, name in enumerate(items[:-1]):
-            if index in found or not _is_word(name) or not self._names_a_secret(name):
+            if index in found or not _is_word(name):
                 continue
-            beyond = 3 if index == 0 and len(items) == 3 else index + 2
-            for place in range(index + 1, beyond):
+            is_comparison = index == 0 and len(items) == 3
+            is_place = is_comparison or (is_paired and index % 2 == 0)
+            if not (is_place or name[0] == "-") or not self._names_a_secret(name):
+                continue
+            for place in range(index + 1, 3 if is_comparison else index + 2):
                 if self._is_secret(name.lstrip("-"), items[place]):
                     found.add(place)
         return frozenset(found)

@@ -32,8 +32,10 @@ _SECRET_TOGETHER = frozenset("""
     verification-code
     """.split())
 _SECRET_WHEN_LAST = frozenset(("auth", "pin", "token", "tokens"))
-_SECRET_TEXT_WHEN_LAST = frozenset(("pass", "pat"))
-_SECRET_TEXT_TOGETHER = frozenset(("session-id", "session-ids", "connection-string"))
+_SECRET_TEXT_WHEN_LAST = frozenset(("pass", "pat", "sig"))
+_SECRET_TEXT_TOGETHER = frozenset(
+    ("session-id", "session-ids", "connection-string", "amz-signature")
+)
 _GLUED = ("password", "passwd", "passphrase", "apikey", "secret", "privatekey", "token")
 _GLUED_TEXT = ("sessid", "sessionid")
 _OF_A_SECRET = frozenset("""

@@ -25,7 +25,7 @@ _FORMS = tuple(
 # of a tag. The quantifiers are possessive, so that no text is read twice.
 _NAME = re.compile(
     r"(?:(?P<tag><)|(?<![\w.-])(?P<option>--?)?)(?P<name>[A-Za-z_][\w.-]{0,63}+)"
-    r"(?:\\{0,8}+[\"'\])]{0,2}+\s{0,4}+(?::=|=>|==?|:)\s{0,4}+"
+    r"(?:\\{0,8}+[\"'\])]{0,2}+\s{0,4}+(?::=|=>|==?|:)\s{0,4}+(?:[FBRUfbru]{1,2}(?=[\"']))?"
     r"|(?(option)[ ]{1,4}+|(?(tag)>|(?!))))"
 )
 _SCHEMES = "Bearer|Basic|Digest|Token|ApiKey|Negotiate"
@@ -34,6 +34,7 @@ _VALUE = re.compile(
     r'|(?P<double>")(?:[^"\\]|\\.)*+'
     r"|(?P<single>')(?:[^'\\]|\\.)*+"
     r"|(?P<bracket>[\[{(])[^\]})]*+"
+    r"|[|>][+-]?[ ]*\n[ ]++[^\n]++"
     rf"|(?:(?:{_SCHEMES}) +)?[^\s\"'&<>]++",
     re.DOTALL | re.IGNORECASE,
 )
