@@ -108,8 +108,8 @@ class _Copy:
     def _text(self, text: str, levels: int) -> str:
         if len(text) > _LONGEST_NAME:
             self._characters_left -= len(text)
-        if self._characters_left < 0:
-            return REDACTED
+            if self._characters_left < 0:
+                return REDACTED
         if text.lstrip()[:1] in ("{", "[", '"'):
             try:
                 parsed = json.loads(text)
