@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..model.model import Actions, Example, ToolSpec
+from ..model.model import Actions, ToolSpec
 from ..reading.tree import Path
 
 __all__ = ["ModelText", "all_texts", "definition_texts", "texts_in"]
@@ -72,16 +72,10 @@ def _prose(tool: ToolSpec) -> Iterator[_Part]:
     if tool.cli is not None:
         yield ("cli",), tool.cli._asdict()
     for index, example in enumerate(tool.examples):
-        yield ("examples", index), _example(example)
+        yield ("examples", index), example.as_json
     yield ("deprecated",), tool.deprecated
 
 
 def _actions(actions: Actions) -> dict[str, Any]:
     values = {action.name: action._asdict() for action in actions.values}
     return {"parameter": actions.parameter, "values": values}
-
-
-def _example(example: Example) -> dict[str, Any]:
-    values = example._asdict()
-    del values["has_result"]
-    return values
