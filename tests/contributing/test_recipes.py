@@ -15,7 +15,8 @@ from tests.contributing.recipe import steps_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-TITLES = ("Add a rule", "Add a target")
+# The rule comes second: what it says of specs is not what the safety tests expect.
+TITLES = ("Add a target", "Add a rule")
 LAST = {"make test-fast", "make lint"}
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
