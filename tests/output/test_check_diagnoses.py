@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import shutil
+import threading
 from collections.abc import Callable
 from typing import Any
 
