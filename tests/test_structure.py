@@ -57,8 +57,9 @@ MAY_IMPORT = {
         "wording",
     },
     # The writer knows no tools.
-    "output": {"findings", "repository"},
-    "reports": {"encoders", "findings", "reading", "repository"},
+    "git": set(),
+    "output": {"findings", "git"},
+    "reports": {"encoders", "findings", "git", "reading"},
 }
 # What each distribution may import of the others.
 DISTRIBUTIONS_MAY_IMPORT = {

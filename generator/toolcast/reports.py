@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from .encoders.layout import text_width
 from .findings import Finding, Place, Severity, grouped, to_show
+from .git.repository import path_in_repository
 from .reading.characters import is_plain
-from .repository import path_in_repository
 
 __all__ = ["FORMATS", "UNTOLD", "About", "printable", "summary"]
 

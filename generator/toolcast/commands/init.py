@@ -11,8 +11,8 @@ import click
 from .. import __version__
 from ..encoders.code import Code
 from ..encoders.shell import word
+from ..git.repository import repository_of
 from ..reports import printable
-from ..repository import repository_of
 from .exit_codes import fail
 
 __all__ = ["command", "installed_from"]

@@ -1,4 +1,4 @@
-"""The Git repository that a project lies in, which may begin above its folder."""
+"""The git repository that a project lies in, which may begin above its folder."""
 
 from __future__ import annotations
 
