@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 __all__ = [
+    "CHANGES",
     "COMMANDS",
     "FIELDS",
     "RULES",
@@ -38,7 +39,9 @@ COMMANDS = "toolcast.commands"
 """A click command, which becomes `toolcast NAME`."""
 FIELDS = "toolcast.fields"
 """A `Fields`."""
-_GROUPS = (TARGETS, RULES, COMMANDS, FIELDS)
+CHANGES = "toolcast.changes"
+"""A `Family` of the changes of its fields."""
+_GROUPS = (TARGETS, RULES, COMMANDS, FIELDS, CHANGES)
 
 _LOADED: dict[str, None] = {}
 
