@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import click
 from toolcast.extensions import Fields
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 from toolcast.findings import Severity
 from toolcast.targets.target import Target
 from toolcast.encoders.code import Code, lines
@@ -53,7 +53,7 @@ def check(toolset, workspace):
     for tool in toolset.tools:
         if "please" not in tool.summary:
             message = f"the summary of `{tool.name}` does not say please"
-            yield at_tool(RULE, tool, ("summary",), message, "say please")
+            yield RULE.at(tool, ("summary",), message, "say please")
 
 
 RULE = Rule(

@@ -162,3 +162,13 @@ def test_schemas_that_come_back_to_themselves_end() -> None:
 def test_a_schema_that_is_too_large_to_be_sure_hides_everything() -> None:
     schema = {"properties": {f"p{n}": {"type": "string"} for n in range(30_000)}}
     assert Redaction(schema).of({"p1": "s3cret"}) == REDACTED
+
+
+def test_names_that_are_too_long_or_too_many_to_be_read_are_secret() -> None:
+    long = "x" * 300
+    assert hidden({}, {long: "s3cret", "y": "seen"}) == {long: REDACTED, "y": "seen"}
+    shown = hidden({}, {"y": "seen", **{f"x{n}": "text" for n in range(10_000)}})
+    assert shown["y"] == shown["x99"].replace("text", "seen") == "seen"
+    assert shown["x9999"] == REDACTED
+    rows = [{"name_of_a_column": "seen"}] * 20_000
+    assert hidden({}, {"rows": rows}) == {"rows": rows}

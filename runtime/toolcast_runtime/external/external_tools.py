@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..calls.background_loop import in_background, run_sync
 from ..calls.tool_response import ToolResponse
+from ..tools.provider import Wanted
 from ..tools.tool import Tool
 from .sdk_logging import IS_QUIET
 from .server_settings import ExternalServer
@@ -30,6 +31,7 @@ __all__ = ["ExternalTools"]
 _logger = logging.getLogger("toolcast")
 
 _CLOSING_SECONDS = 10.0
+_ANY = Wanted()
 
 _Result = TypeVar("_Result")
 
@@ -67,18 +69,16 @@ class ExternalTools:
         found = self._offered.get(name)
         servers = self._servers if found is None else (found[1].server,)
         return any(
-            server.may_have(name)
-            and (server.clients is None or client in server.clients)
-            for server in servers
+            server.may_have(name) and server.is_for(client) for server in servers
         )
 
-    async def list_tools(self) -> Sequence[Tool]:
+    async def list_tools(self, wanted: Wanted = _ANY) -> Sequence[Tool]:
         """The tools that the servers offer now, in the servers' order.
 
-        The first time it waits for every server, each within its own deadlines. A server
-        that cannot be reached is left out, with a line in the log.
+        The first time it waits for every server that may have a wanted one, each within its
+        own deadlines. A server that cannot be reached is left out, with a line in the log.
         """
-        await self._settled(self._servers)
+        await self._settled([s for s in self._servers if s.may_have_any(wanted)])
         return tuple(tool for tool, _ in self._offered.values())
 
     async def find_tool(self, name: str) -> Tool | None:

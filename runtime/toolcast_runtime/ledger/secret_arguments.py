@@ -7,7 +7,7 @@ from typing import Any
 
 from ..validation.applicators import in_place, inner_schemas
 from ..validation.references import REFERENCES, References
-from .secret_names import is_secret
+from .secret_names import SecretNames
 
 __all__ = ["REDACTED", "Redaction"]
 
@@ -50,33 +50,48 @@ class Redaction:
 
     def of(self, value: Any) -> Any:
         """A copy of a JSON value of bounded depth, without its secrets."""
-        return REDACTED if self._names is None else _copied(value, self._names)
+        if self._names is None:
+            return REDACTED
+        return _Copy(self._names).of(value)
 
 
-def _copied(value: Any, names: frozenset[str]) -> Any:
-    if isinstance(value, (dict, Mapping)):
-        named = _secret_pair(value)
-        return {
-            key: (
-                REDACTED
-                if key in names or key == named or is_secret(str(key), item)
-                else item if type(item) in _PLAIN else _copied(item, names)
-            )
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [_copied(item, names) for item in value]
-    return value
+class _Copy:
+    """A copy without secrets.
 
+    Args:
+        marked: the names that a schema marks as secret.
+    """
 
-def _secret_pair(value: Mapping[str, Any]) -> str | None:
-    """The member that holds a secret whose name stands beside it, as in a list of headers."""
-    for held in _VALUES & value.keys():
-        for keyword in _NAMES & value.keys():
-            name = value[keyword]
-            if isinstance(name, str) and is_secret(name, value[held]):
-                return held
-    return None
+    def __init__(self, marked: frozenset[str]) -> None:
+        self._marked = marked
+        self._names = SecretNames()
+
+    def of(self, value: Any) -> Any:
+        """A value or a part of it."""
+        if isinstance(value, (dict, Mapping)):
+            named = self._secret_pair(value)
+            return {
+                key: (
+                    REDACTED
+                    if key in self._marked
+                    or key == named
+                    or self._names.is_secret(str(key), item)
+                    else item if type(item) in _PLAIN else self.of(item)
+                )
+                for key, item in value.items()
+            }
+        if isinstance(value, (list, tuple)):
+            return [item if type(item) in _PLAIN else self.of(item) for item in value]
+        return value
+
+    def _secret_pair(self, value: Mapping[str, Any]) -> str | None:
+        """The member that holds a secret whose name stands beside it, as in headers."""
+        for held in _VALUES & value.keys():
+            for keyword in _NAMES & value.keys():
+                name = value[keyword]
+                if isinstance(name, str) and self._names.is_secret(name, value[held]):
+                    return held
+        return None
 
 
 class _Marks:

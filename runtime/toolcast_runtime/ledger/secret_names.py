@@ -13,7 +13,7 @@ import re
 import unicodedata
 from typing import Any, Literal
 
-__all__ = ["Secrecy", "is_secret", "name_in_words", "secrecy"]
+__all__ = ["Secrecy", "SecretNames", "name_in_words", "secrecy"]
 
 Secrecy = Literal["any", "text", "none"]
 """What of a name's values is secret: any but a truth value; texts, lists and objects."""
@@ -37,7 +37,10 @@ _HARMLESS_BEFORE_TOKEN = frozenset("""
     bos pad special max min maximum minimum total num number count input output prompt
     completion
     """.split())
-_LONGEST_KNOWN = 64
+_LONGEST = 256
+_EACH = 10
+_MOST_CHARACTERS = 50_000
+"""Of different names in one value; reading one takes up to a microsecond for each."""
 
 
 def name_in_words(name: str) -> str:
@@ -46,13 +49,31 @@ def name_in_words(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
 
 
-def is_secret(name: str, value: Any) -> bool:
-    """Whether a value is secret by the name that it has."""
-    # Names of parameters come again with each call; others may be long, and of any number.
-    known = _known(name) if len(name) <= _LONGEST_KNOWN else secrecy(name)
-    if known == "none" or value is None or isinstance(value, bool):
-        return False
-    return known == "any" or not isinstance(value, (int, float))
+class SecretNames:
+    """Reads the names in one value, each once, in bounded time.
+
+    Names that are too long or too many to be read are those of secrets.
+    """
+
+    def __init__(self) -> None:
+        self._read: dict[str, Secrecy] = {}
+        self._left = _MOST_CHARACTERS
+
+    def is_secret(self, name: str, value: Any) -> bool:
+        """Whether a value is secret by the name that it has."""
+        known = self._read.get(name)
+        if known is None:
+            known = self._read[name] = self._look(name)
+        if known == "none" or value is None or isinstance(value, bool):
+            return False
+        return known == "any" or not isinstance(value, (int, float))
+
+    def _look(self, name: str) -> Secrecy:
+        self._left -= len(name) + _EACH
+        if len(name) > _LONGEST or self._left < 0:
+            return "any"
+        # Names of parameters come again with each call.
+        return _known(name)
 
 
 def secrecy(name: str) -> Secrecy:

@@ -8,21 +8,19 @@ from ...findings import Finding, Severity
 from ...handler_code.handler import function_code, handler_module, is_below
 from ...model.model import HandlerReference, Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds a ledger's function that is not of the handlers' package, or not there."""
     if "sink" not in toolset.ledger:
         return
     problem = _problem(toolset, workspace)
     if problem is not None:
-        yield at_toolset(RULE, toolset, ("ledger", "sink"), *problem)
+        yield RULE.at(toolset, ("ledger", "sink"), *problem)
     elif "path" in toolset.ledger:
-        yield at_toolset(
-            RULE,
+        yield RULE.at(
             toolset,
             ("ledger", "path"),
             "records go to `sink`, and nothing is written to `path`",

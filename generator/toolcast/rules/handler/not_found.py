@@ -8,17 +8,16 @@ from ...findings import Finding, Severity
 from ...handler_code.handler import handler_code, handler_module, is_below
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers whose module or function is not there."""
     for tool in toolset.tools:
         problem = _problem(toolset, workspace, tool)
         if problem is not None:
-            yield at_tool(RULE, tool, ("handler",), *problem)
+            yield RULE.at(tool, ("handler",), *problem)
 
 
 def _problem(

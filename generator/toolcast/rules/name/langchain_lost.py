@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -21,12 +21,10 @@ _LOST = {
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters that LangChain takes for its own."""
     for tool in toolset.tools:
         for name in tool.properties:
             if name in _LOST:
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("parameters", "properties", name),
                     f"the parameter `{name}` does not reach the tool: {_LOST[name]}",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -16,12 +16,10 @@ _MOST = 64
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names that MCP allows and model providers refuse."""
     for tool in toolset.tools:
         problem = _problem(tool.name)
         if problem:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("name",),
                 f"the name `{tool.name}` {problem}",

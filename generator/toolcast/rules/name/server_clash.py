@@ -8,13 +8,12 @@ from ...findings import Finding, Severity
 from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of external servers whose names are taken, as far as they are declared."""
     owners = {tool.name: "the toolset's own tool" for tool in toolset.tools}
     for tool in toolset.tools:
         for former in tool.renamed_from:
@@ -26,8 +25,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             if not server.takes(own):
                 continue
             if name in owners:
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("mcp_servers", server.name, *path),
                     f"`{name}` of `{server.name}` is {owners[name]} already, which wins",
@@ -37,8 +35,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             owners.setdefault(name, f"a tool of `{server.name}`")
         other = prefixes.setdefault(server.prefix, server.name)
         if server.prefix and other != server.name:
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 ("mcp_servers", server.name, "prefix"),
                 f"`{server.name}` and `{other}` have the same prefix `{server.prefix}`",

@@ -14,7 +14,7 @@ from ...facts.model_texts import ModelText, together
 from ...facts.spec_texts import prose_of_toolset
 from ...findings import Finding
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = [
     "CAVEAT",
@@ -74,7 +74,7 @@ def at_text(
     rule: Rule, tool: ToolSpec, found: ModelText, message: str, help: str
 ) -> Finding:
     """A finding at one string of a tool's spec."""
-    return at_tool(rule, tool, found.path, message, help, at_key=found.is_key)
+    return rule.at(tool, found.path, message, help, at_key=found.is_key)
 
 
 def shown(text: str) -> str:
@@ -104,7 +104,7 @@ def phrases_in_toolset(
     for path, text in prose_of_toolset(toolset):
         message = _message(text, phrases)
         if message:
-            yield at_toolset(rule, toolset, path, message, help)
+            yield rule.at(toolset, path, message, help)
 
 
 def _message(text: str, phrases: Sequence[Phrase]) -> str:

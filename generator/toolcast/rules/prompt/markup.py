@@ -17,7 +17,6 @@ _HELP = "say it in plain words"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds markup that a model could take for the frame of its prompt."""
     for tool in suspects(toolset, workspace).by_phrase[MARKUP]:
         # Icons are pictures for people and may well be data URIs.
         texts = (text for text in all_texts(tool) if text.path[0] != "icons")

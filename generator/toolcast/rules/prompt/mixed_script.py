@@ -16,7 +16,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds words that look Latin and are not."""
     for tool in suspects(toolset, workspace).by_script:
         for found in all_texts(tool):
             hit = confusable_word(found.text)

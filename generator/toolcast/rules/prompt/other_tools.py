@@ -18,7 +18,6 @@ _HELP = "speak of this tool alone; `when_to_use` is the place to compare tools"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds definitions that address the model about tools other than their own."""
     found = suspects(toolset, workspace)
     for tool in found.by_phrase[OTHER_TOOLS]:
         yield from phrases_in(RULE, tool, definition_texts(tool), OTHER_TOOLS, _HELP)

@@ -17,7 +17,6 @@ _HELP = "let the user see what the tool does"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds texts that ask the model to keep something from the user."""
     for tool in suspects(toolset, workspace).by_phrase[SECRECY]:
         yield from phrases_in(RULE, tool, all_texts(tool), SECRECY, _HELP)
     yield from phrases_in_toolset(RULE, toolset, SECRECY, _HELP)

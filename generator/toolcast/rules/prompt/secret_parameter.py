@@ -32,7 +32,6 @@ CONFIDENTIAL_PARAMETERS: dict[str, str] = {
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters that a model would fill with secrets."""
     for tool in toolset.tools:
         if not any(map(_wanted, _parameters(tool.parameters))):
             continue

@@ -17,7 +17,6 @@ _HELP = "let the handler take its secrets from its own configuration"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds texts that ask the model for secrets or name files of them."""
     for tool in suspects(toolset, workspace).by_phrase[SECRETS]:
         yield from phrases_in(RULE, tool, all_texts(tool), SECRETS, _HELP)
     yield from phrases_in_toolset(RULE, toolset, SECRETS, _HELP)

@@ -9,7 +9,7 @@ from itertools import chain
 from ...facts.model_texts import together
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -35,7 +35,6 @@ _BEGINNING = 4
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds summaries that say nothing, or nothing that the tool's other texts say."""
     for tool in toolset.tools:
         words = _words(tool.summary)
         if words <= _EMPTY:
@@ -44,8 +43,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             message = "the summary and the description have no word in common"
         else:
             continue
-        yield at_tool(
-            RULE,
+        yield RULE.at(
             tool,
             ("summary",),
             message,

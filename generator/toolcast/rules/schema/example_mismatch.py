@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...json_schema.values import ValueChecker
 from ...model.model import Action, Example, Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds examples whose arguments or results are refused."""
     for tool in toolset.tools:
         if not tool.examples:
             continue
@@ -28,13 +27,13 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 for problem in problems:
                     path = ("examples", index, "arguments")
                     message = f"the example is refused: {problem}"
-                    yield at_tool(RULE, tool, path, message, "mend the example")
+                    yield RULE.at(tool, path, message, "mend the example")
             if example.has_result and "returns" in checkers:
                 problem = checkers["returns"].problem(example.result)
                 if problem:
                     path = ("examples", index, "result")
                     message = f"the result is not what `returns` says: {problem}"
-                    yield at_tool(RULE, tool, path, message, "mend one of the two")
+                    yield RULE.at(tool, path, message, "mend one of the two")
 
 
 def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
