@@ -51,7 +51,8 @@ def specs_after(
     ]
     if brought:
         raise Refusal(
-            "the specs would have errors that they have not", findings=tuple(brought)
+            "with this change the specs would have what is found above",
+            findings=tuple(brought),
         )
     return loaded.workspace
 

@@ -77,8 +77,6 @@ def left_in_handlers(
         if module is None or module.tree is None or module.file in read:
             continue
         read.add(module.file)
-        if name not in module.text:
-            continue
         exported = {id(node) for node in _exported(module.tree)}
         for node in ast.walk(module.tree):
             if not isinstance(node, ast.Constant) or not isinstance(node.value, str):

@@ -47,6 +47,8 @@ def move(
             text.set_text(("section",), section)
         else:
             text.insert_key(("name",), "section", section)
+    elif "section" in tool.fields and not target.sections:
+        text.remove_key(("section",))
     if handler is not None:
         if "handler" in tool.fields:
             text.set_text(("handler",), handler)

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..extensions import fields_of
 from ..facts.name_mentions import mention_pattern, mentions_in
-from ..facts.spec_texts import prose_of_tool, prose_of_toolset
+from ..facts.spec_texts import prose_of
 from ..facts.tool_names import other_meanings
-from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned
 
@@ -32,9 +32,9 @@ TOOLSET_LISTS: tuple[Pattern, ...] = (
 )
 """The paths of `toolset.yaml` that hold names of the toolset's own tools."""
 _OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"),)
-# What holds data, in which a key `reason` may be anything.
+# Data, in which a key `reason` may be anything, and what counts as prose.
 _DATA = frozenset(
-    ["parameters", "returns", "examples", "meta", "mcp", "annotations", "skill"]
+    "parameters returns examples meta mcp annotations skill deprecated".split()
 )
 
 
@@ -130,45 +130,46 @@ def mentions_of(
     """The texts of specs that say the name of a tool.
 
     Args:
-        but_own: leaves out the tool's own spec.
+        but_own: leaves out the tool's own spec, and the reasons of its exclusions.
     """
     pattern = mention_pattern([owned.tool.name])
     for toolset in referring_toolsets(workspace, owned):
         for source, path in _texts_with(toolset, pattern):
-            if but_own and source is owned.tool.source:
+            if but_own and (
+                source is owned.tool.source or _is_of_exclusion(source, path, owned)
+            ):
                 continue
             span = source.span(path)
             text = f"a text says `{owned.tool.name}`"
             yield Left(source.file, span.line, span.column, text)
 
 
+def _is_of_exclusion(source: Source, path: Path, owned: Owned) -> bool:
+    if source is not owned.toolset.source or path[0] != "exclusions":
+        return False
+    return bool(source.tree["exclusions"][path[1]]["tool"] == owned.tool.name)
+
+
 def _texts_with(
     toolset: Toolset, pattern: re.Pattern[str] | None
 ) -> Iterator[tuple[Source, Path]]:
-    for path, text in (*prose_of_toolset(toolset), *_reasons(toolset)):
+    for owner, path, text in prose_of(toolset):
         if any(mentions_in(text, pattern)):
-            yield toolset.source, path
-    for tool in toolset.tools:
-        for path, text in (*prose_of_tool(tool), *_reasons(tool)):
+            yield owner.source, path
+    for source in (toolset.source, *(tool.source for tool in toolset.tools)):
+        for path, text in _reasons(source.tree, ()):
             if any(mentions_in(text, pattern)):
-                yield tool.source, path
+                yield source, path
 
 
-def _reasons(spec: Toolset | ToolSpec) -> Iterator[tuple[Path, str]]:
+def _reasons(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """The reasons that a spec gives for its decisions, but for what counts as prose."""
-    told = {("deprecated", "reason")}
-    for path, text in _named_reason(spec.source.tree, ()):
-        if path not in told:
-            yield path, text
-
-
-def _named_reason(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(value, dict):
         for key, inner in value.items():
             if key == "reason" and isinstance(inner, str):
                 yield (*path, key), inner
             elif path or key not in _DATA:
-                yield from _named_reason(inner, (*path, key))
+                yield from _reasons(inner, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _named_reason(inner, (*path, index))
+            yield from _reasons(inner, (*path, index))

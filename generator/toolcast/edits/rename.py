@@ -52,7 +52,7 @@ def rename(
     left = [
         *editing.left,
         *left_in_specs(workspace, owned, edited),
-        *left_in_handlers(edited, _same(edited, toolset), tool.name),
+        *left_in_handlers(workspace, toolset, tool.name),
     ]
     done = f"`{tool.name}` is called `{new}`"
     steps = ["toolcast generate"]
@@ -121,7 +121,3 @@ def _rename_handler(
             if tool.handler == owned.tool.handler:
                 text = editing.text(tool.source)
                 text.rewrite(("handler",), partial(old.sub, f":{renamed.new}"))
-
-
-def _same(workspace: Workspace, toolset: Toolset) -> Toolset:
-    return next(one for one in workspace.toolsets if one.folder == toolset.folder)
