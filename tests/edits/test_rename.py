@@ -113,6 +113,7 @@ def test_a_chain_of_renames_keeps_every_name(notes: Project) -> None:
         ("Store-Note", 1, "would have the same module `store_note`"),
         ("old_note", 1, "`old_note` is a former name of the tool `store_note`"),
         ("kept_back", 1, "`kept_back` is reserved: It was unsafe."),
+        ("Kept-Back", 1, "`Kept-Back` looks like `kept_back`, which is reserved"),
         ("their_note", 1, "`their_note` is a tool of the MCP server `theirs`"),
         ("find note", 2, "did you mean `find_note`?"),
         ("../evil", 2, "is not a tool's name"),

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
+from toolcast_runtime.tools.module_names import module_name
 
-from ..encoders.names import module_name
 from ..findings import MOST_SHOWN
 from ..handler_code.handler import handler_code
 from ..handler_code.python_module import MAX_BYTES, FunctionDefinition, statements_of

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from ..encoders.names import module_name
+from toolcast_runtime.tools.look_alikes import look_alike_key
+from toolcast_runtime.tools.module_names import module_name
+
 from ..model.model import Toolset, ToolSpec, Workspace
 from .after_edit import specs_after
 from .client_lists import rename_in_override
@@ -89,11 +91,18 @@ def free_name(toolset: Toolset, name: str, tool: ToolSpec | None = None) -> None
                 f" `{module_name(name)}`",
                 "choose another name",
             )
-    if name in toolset.reserved_names:
-        raise Refusal(f"`{name}` is reserved: {toolset.reserved_names[name]}")
+    key = look_alike_key(name)
+    for reserved, reason in toolset.reserved_names.items():
+        if look_alike_key(reserved) == key:
+            like = "is" if reserved == name else f"looks like `{reserved}`, which is"
+            raise Refusal(f"`{name}` {like} reserved: {reason}")
     for server in toolset.mcp_servers:
-        if name in server.declared_names:
-            raise Refusal(f"`{name}` is a tool of the MCP server `{server.name}`")
+        for theirs in server.declared_names:
+            if look_alike_key(theirs) == key:
+                like = "is" if theirs == name else f"looks like `{theirs}`,"
+                raise Refusal(
+                    f"`{name}` {like} a tool of the MCP server `{server.name}`"
+                )
 
 
 def _rename_spec(editing: Editing, owned: Owned, new: str) -> None:
