@@ -223,3 +223,17 @@ async def test_a_model_without_end_is_ended(model: Model, ledger: Path) -> None:
     with pytest.raises(RuntimeError, match="after 8 turns"):
         await think("Good morning")
     assert len(model.asked) == 8
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize(
+    ("name", "section"), [("claude-sonnet-4", "claude"), ("gpt-5.1", "gpt-5")]
+)
+async def test_the_style_guide_is_that_of_the_model_that_asks(
+    model: Model, monkeypatch: pytest.MonkeyPatch, name: str, section: str
+) -> None:
+    monkeypatch.setenv("BRAIN_MODEL", name)
+    model.script = [calls(("get_personality", {})), says("Good morning.")]
+    await think("Good morning")
+    [told] = model.told()
+    assert list(told["result"]["style_sections"]) == ["default", section]
