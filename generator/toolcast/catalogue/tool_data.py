@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..changes.change import ABSENT, AUDIENCES, Change, Grade
+from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.comparison import Comparison
 from ..encoders.json_text import compact
 from ..facts.tool_tokens import list_tokens, prompt_tokens
@@ -156,12 +156,11 @@ def _facts(tool: ToolSpec) -> dict[str, str]:
     return {name: str(value) for name, value in facts.items() if value}
 
 
-def _value(value: Any) -> str | None:
-    """A value on one side of a change, cut where it is long; None where it has none."""
-    if value is ABSENT:
+def _text(value: Any) -> str | None:
+    """A text on one side of a change, cut where it is long; None of other values."""
+    if not isinstance(value, str):
         return None
-    text = value if isinstance(value, str) else compact(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
 
 
 def _change(change: Change) -> dict[str, Any]:
@@ -171,8 +170,8 @@ def _change(change: Change) -> dict[str, Any]:
         "toolset": change.toolset,
         "tool": change.tool,
         "message": change.message,
-        "before": _value(change.before),
-        "after": _value(change.after),
+        "before": _text(change.before),
+        "after": _text(change.after),
         "reason": change.reason,
         "grades": {audience: grade.word for audience, grade in grades},
     }
