@@ -11,7 +11,7 @@ from ...reading.tree import Path
 from ..change import ABSENT, Change, ChangeRule, SpecFiles
 from ..json_values import said
 from . import text_rules
-from .named_tools import named_in, unknown_in
+from .named_tools import named_in, names_of, unknown_in
 from .text_words import content_words, first_sentence, marks_and_words, words_by_stem
 
 __all__ = ["Owner", "TextSides", "text_changes"]
@@ -155,7 +155,7 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
     )
     present = {old: t.name for t in owner.toolsets[1].tools for old in t.renamed_from}
     before, after = (
-        {present.get(name, name) for name in named_in(words, toolset, own)}
+        {present.get(name, name) for name in named_in(words, names_of(toolset), own)}
         for (words, toolset), own in zip(sides, owner.names, strict=True)
     )
     old, new = (
