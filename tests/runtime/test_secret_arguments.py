@@ -227,3 +227,9 @@ def test_many_words_in_lists_and_texts_are_kept() -> None:
     words = [f"word{n}" for n in range(20_000)]
     value = {"words": words, "text": " ".join(f"{word}: x" for word in words)}
     assert Redaction({}).of(value) == value
+
+
+def test_texts_that_take_long_to_read_are_hidden() -> None:
+    text = "word " * 40_000
+    shown = Redaction({}).of({"first": text, "second": text, "third": "word"})
+    assert shown == {"first": text, "second": REDACTED, "third": "word"}

@@ -6,7 +6,6 @@ from `1.0` and `True` from `1`, and keeps the order of keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.forked import Forks, forks
+from tests.forked import Forks
 from tests.safety.round_trip import assert_round_trip, exact
 from toolcast.pipeline import generate
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    loaded = ("toolcast_runtime.langchain", "langchain_core.tools")
-    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
-        yield running
 
 
 @pytest.mark.parametrize("toolset", ["molecule", "kirishima", "ren"])

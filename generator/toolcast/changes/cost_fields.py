@@ -1,12 +1,12 @@
-"""Changes of what `check` and `tokens` take tools to cost, and of the documents."""
+"""Changes of what `check` and `tokens` hold the cost of tools against."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ..model.model import Toolset, Workspace
-from .change import Change, Family, Grade, Grades, SpecFiles, files_of
-from .field_rows import changes_of, entries, fields_of_rows, items, rules_of_rows, value
+from .change import Change, Family, Grade, Grades, files_of
+from .field_rows import changes_of, entries, fields_of_rows, rules_of_rows, value
 from .rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
@@ -25,18 +25,6 @@ BUDGET = alone(
 BUDGET_ADDED, BUDGET_REMOVED = pair(
     ("cost/budget-added", "A budget of tokens is held from now on.", Grades()),
     ("cost/budget-removed", "A budget of tokens is not held any more.", Grades()),
-)
-DOCUMENT_ADDED, DOCUMENT_REMOVED = pair(
-    (
-        "cost/document-added",
-        "Regions of another Markdown file are written by the generator.",
-        Grades(),
-    ),
-    (
-        "cost/document-removed",
-        "The generator no longer keeps the regions of a Markdown file.",
-        Grades(),
-    ),
 )
 _TOOLSET = (
     value("client_kind", "the kind of clients that say none", KIND),
@@ -63,7 +51,6 @@ _TOOLSET = (
         BUDGET,
     ),
 )
-_WORKSPACE = (items("documents", "the documents", DOCUMENT_ADDED, DOCUMENT_REMOVED),)
 
 
 def compare_toolsets(
@@ -73,16 +60,9 @@ def compare_toolsets(
     return changes_of(_TOOLSET, files_of(before, after))
 
 
-def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
-    """The changes of the list of documents."""
-    return changes_of(_WORKSPACE, SpecFiles("", "", before.source, after.source))
-
-
 FAMILY = Family(
-    rules=rules_of_rows((*_TOOLSET, *_WORKSPACE)),
+    rules=rules_of_rows(_TOOLSET),
     toolset_fields=fields_of_rows(_TOOLSET),
-    workspace_fields=fields_of_rows(_WORKSPACE),
     compare_toolsets=compare_toolsets,
-    compare_workspaces=compare_workspaces,
 )
-"""Kinds of clients, budgets of tokens, and documents with regions."""
+"""Kinds of clients, and budgets of tokens."""

@@ -25,8 +25,6 @@ _PEOPLE = (
 )
 _TELL = r"(?:tell|inform|notify|alert|warn)"
 _TELLING = r"(?:telling|informing|notifying|alerting|warning)"
-_NOT_WORDS = "not don never mustn shouldn"
-_PEOPLE_WORDS = "user users human humans operator operators person persons"
 _TAG = r"important|critical|system|instructions?|assistant|hidden|override|jailbreak"
 
 MARKUP: tuple[Phrase, ...] = (

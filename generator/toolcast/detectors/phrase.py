@@ -9,9 +9,6 @@ from functools import cached_property
 
 __all__ = ["Phrase", "first_phrase", "folded"]
 
-_SHORTEST = 8
-"""No phrase is shorter; most strings of a schema are."""
-
 # The characters beyond ASCII that a pattern regardless of case takes for ASCII letters.
 _FOLDS = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 
@@ -39,8 +36,6 @@ class Phrase:
 
 def first_phrase(text: str, phrases: Sequence[Phrase]) -> tuple[Phrase, str] | None:
     """The phrase that stands first in a text, and its wording; None when there is none."""
-    if len(text) < _SHORTEST:
-        return None
     searched = folded(text)
     found = ((phrase, phrase.compiled.search(searched)) for phrase in phrases)
     matches = [(match.span(), phrase) for phrase, match in found if match]

@@ -10,22 +10,10 @@ _GIVE = (
     r"\b(?:read|include|pass|provide|send|append|paste|attach|copy|put|give|supply"
     r"|upload|forward|insert|add|fill|write|enter|ask for|extract|collect)"
 )
-_GIVE_WORDS = (
-    "read include pass provide send append paste attach copy put give supply upload"
-    " forward insert add fill write enter ask extract collect"
-)
 _KEYS = (
     r"(?:passwords?|passphrases?|api[-\s]?keys?|access tokens?|auth(?:entication)? tokens?"
     r"|bearer tokens?|session (?:tokens?|cookies?)|secret keys?|private keys?|ssh keys?"
     r"|credentials|seed phrases?|credit card numbers?)"
-)
-
-# What the names of keys begin with: `key` and `token` themselves are in most texts.
-_KEY_SIGNS = tuple(
-    (
-        "password passphrase api access auth bearer session secret private ssh credential"
-        " seed credit"
-    ).split()
 )
 
 SECRETS: tuple[Phrase, ...] = (

@@ -31,6 +31,8 @@ _BELOW = (
 _MOST_SCHEMAS = 20_000
 _MOST_NAMES = 100_000
 """In the texts of one value."""
+_MOST_CHARACTERS = 300_000
+"""Of the longer texts of one value; reading them keeps an event loop for some 50 ms."""
 _LONGEST_NAME = 64
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}")
 _NAMING = frozenset(
@@ -50,7 +52,8 @@ class Redaction:
     followed, and what is secret by its name (`secret_names`), declared or not. The name
     counts wherever it stands: as a `name` beside a `value`, before it in a list, in a text
     of JSON, a URL or a command. Too much is hidden rather than too little: also what
-    follows the first 100,000 names in texts.
+    follows the first 100,000 names in texts, and what of longer texts
+    goes beyond 300,000 characters together.
 
     Args:
         schema: the JSON Schema of the arguments.
@@ -70,6 +73,7 @@ class _Copy:
         self._marked = names
         self._names = SecretNames()
         self._left = _MOST_NAMES
+        self._characters_left = _MOST_CHARACTERS
 
     def of(self, value: Any, levels: int = MOST_LEVELS) -> Any:
         if isinstance(value, str):
@@ -102,6 +106,10 @@ class _Copy:
         return may_be_secret(name) and self._is_secret(name, value)
 
     def _text(self, text: str, levels: int) -> str:
+        if len(text) > _LONGEST_NAME:
+            self._characters_left -= len(text)
+            if self._characters_left < 0:
+                return REDACTED
         if text.lstrip()[:1] in ("{", "[", '"'):
             try:
                 parsed = json.loads(text)

@@ -95,9 +95,16 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
         listener.shutdown()
 
 
+@pytest.fixture(scope="module")
+def personal() -> Iterator[HttpServer]:
+    server = HttpServer.started("--token", TOKEN)
+    yield server
+    server.end()
+
+
 @pytest.fixture
 async def ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personal: HttpServer
 ) -> AsyncIterator[Path]:
     """The ledger's file; the registry's connections are its test's own."""
     path = tmp_path / "ledger.sqlite3"
@@ -105,12 +112,10 @@ async def ledger(
     await registry.REGISTRY.close()
     # What writes the ledger was made for another test's file.
     monkeypatch.setattr(registry.REGISTRY, "_tool_calls", None)
-    server = HttpServer.started("--token", TOKEN)
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal.url)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
     yield path
     await registry.REGISTRY.close()
-    server.end()
 
 
 async def rows(path: Path) -> list[tuple[str, str, str]]:
