@@ -67,6 +67,18 @@ MAY_IMPORT = {
         "reading",
         "wording",
     },
+    "edits": {
+        "encoders",
+        "extensions",
+        "facts",
+        "findings",
+        "git",
+        "handler_code",
+        "model",
+        "reading",
+        "rules",
+        "wording",
+    },
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},

@@ -59,7 +59,7 @@ def command(
     """
     import datetime
 
-    from ..changes.comparison import compare
+    from ..changes.comparison import Comparison, compare
     from ..changes.review.limits import BadLimit, limits
     from ..changes.review.verdict import judge
     from ..changes.table import rules
@@ -77,7 +77,7 @@ def command(
     after, before = sides.after, sides.before
     extensions = after.extensions
     verdict = judge(
-        [] if before is None else compare(before, after),
+        Comparison([], []) if before is None else compare(before, after),
         (after if before is None else before, after),
         sides.against,
         limits=at,

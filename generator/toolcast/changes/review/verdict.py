@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from ...findings import Finding, Place, Severity
 from ...model.model import Workspace
 from ..change import Change, Grade, place_of
+from ..comparison import Comparison
+from ..effects.effect import Effect
 from .acceptances import Acceptance, acceptance_of, stale
 from .limits import Limits, failing
 from .versions import Proposal, proposals
@@ -56,6 +58,7 @@ class Verdict:
     Attributes:
         against: what a person calls the state that the project is compared with.
         changes: each with what is decided about it, in the comparison's order.
+        effects: what follows from all changes together.
         findings: of acceptances that accept nothing.
         limits: which grades fail.
         proposals: the version that each changed toolset should have.
@@ -63,6 +66,7 @@ class Verdict:
 
     against: str
     changes: tuple[Judged, ...]
+    effects: tuple[Effect, ...]
     findings: tuple[Finding, ...]
     limits: Limits
     proposals: tuple[Proposal, ...]
@@ -79,7 +83,7 @@ class Verdict:
 
 
 def judge(
-    changes: Sequence[Change],
+    comparison: Comparison,
     sides: tuple[Workspace, Workspace],
     against: str,
     *,
@@ -91,7 +95,7 @@ def judge(
     """Decides about the changes of a comparison.
 
     Args:
-        changes: what has changed.
+        comparison: what has changed.
         sides: both states, the old one first.
         against: what a person calls the old one.
         limits: which grades fail.
@@ -101,6 +105,7 @@ def judge(
     """
     places = _Places(sides[1])
     judged = []
+    changes = comparison.changes
     for change in changes:
         accepted = acceptance_of(change, acceptances, today)
         fails = () if accepted else tuple(failing(change.grades, limits))
@@ -108,6 +113,7 @@ def judge(
     return Verdict(
         against,
         tuple(judged),
+        tuple(comparison.effects),
         tuple(stale(acceptances, changes, known, today)),
         limits,
         tuple(proposals(changes, *sides)),

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from ...changes.change import ABSENT, AUDIENCES, Change, Grade
+from ...changes.effects.effect import Effect
 from ...changes.review.verdict import Judged, Verdict
 from ..item import Item
 
@@ -64,9 +65,9 @@ def grades_of(change: Change) -> dict[str, str]:
     }
 
 
-def values_of(change: Change) -> dict[str, Any]:
+def values_of(one: Change | Effect) -> dict[str, Any]:
     """`before` and `after`, each where there is one."""
-    values = {"before": change.before, "after": change.after}
+    values = {"before": one.before, "after": one.after}
     return {name: value for name, value in values.items() if value is not ABSENT}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ...changes.effects.effect import Effect
 from ...changes.review.acceptances import Acceptance
 from ...changes.review.verdict import Judged, Verdict
 from ...changes.review.versions import Proposal
@@ -26,6 +27,7 @@ def write(verdict: Verdict, about: DiffAbout) -> str:
             "grades": counts(verdict),
         },
         "changes": [_change(one) for one in verdict.changes],
+        "effects": [_effect(one) for one in verdict.effects],
         "versions": [_version(one) for one in verdict.proposals],
         "findings": [
             {
@@ -64,6 +66,18 @@ def _change(one: Judged) -> dict[str, Any]:
 def _accepted(one: Acceptance) -> dict[str, Any]:
     until = None if one.until is None else one.until.isoformat()
     return {"reason": one.reason, "until": until, "place": _place(one.place)}
+
+
+def _effect(one: Effect) -> dict[str, Any]:
+    return {
+        "kind": str(one.kind),
+        "reader": one.reader,
+        "toolset": one.toolset,
+        "tool": one.tool,
+        "message": one.message,
+        **values_of(one),
+        "is_worse": one.is_worse,
+    }
 
 
 def _version(one: Proposal) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ...changes.change import ABSENT, AUDIENCES, Grade
+from ...changes.effects.effect import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ...encoders.markdown import fenced
@@ -46,7 +47,7 @@ def write(verdict: Verdict, about: DiffAbout) -> str:
     if len(shown_rows) < len(rows):
         text += f"\n{len(rows) - len(shown_rows):,} more rows are left out.\n"
     text += "\n"
-    last = _findings(verdict)
+    last = _effects(verdict.effects) + _findings(verdict)
     folds = [_fold(owner, changes) for owner, changes in groups]
     kept = within(folds, len(text) + len(last) + 200)
     text += "".join(kept)
@@ -146,6 +147,24 @@ def _values(before: object, after: object) -> str:
     if before is not ABSENT:
         return f"- {printable(one_line(before, _VALUE))}"
     return f"+ {printable(one_line(after, _VALUE))}" if after is not ABSENT else ""
+
+
+def _effects(effects: Sequence[Effect]) -> str:
+    """What readers see differently, in a fold of its own."""
+    if not effects:
+        return ""
+    rows = []
+    for one in effects:
+        where = code_span("/".join(filter(None, (one.toolset, one.tool))))
+        mark = _MARKS[Grade.RISKY] if one.is_worse else ""
+        rows.append(f"- {mark}{where}: {markdown_text(one.message)}\n")
+    kept = within(rows, 0, _TABLE // 2)
+    left = len(rows) - len(kept)
+    told = f"- {left:,} more are left out\n" if left else ""
+    return (
+        "<details><summary>What follows for clients and providers:"
+        f" {len(rows):,}</summary>\n\n{''.join(kept)}{told}\n</details>\n\n"
+    )
 
 
 def _findings(verdict: Verdict) -> str:

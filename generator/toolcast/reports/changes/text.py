@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ...changes.change import ABSENT, AUDIENCES, Grade
+from ...changes.effects.effect import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ..escaping import printable
@@ -31,6 +32,8 @@ def write(verdict: Verdict, about: DiffAbout) -> str:
         "".join(_owner(owner, list(group), about.colour))
         for owner, group in groupby(verdict.changes, key=lambda one: one.owner)
     ]
+    if verdict.effects:
+        blocks.append("".join(_effects(verdict.effects)))
     if verdict.findings:
         blocks.append(report_findings(verdict.findings, "text", colour=about.colour))
     return "\n".join([*blocks, "".join(_closing(verdict))])
@@ -80,6 +83,15 @@ def _values(before: object, after: object) -> Iterator[str]:
     else:
         yield from _wrapped(f"was {old}", _INDENT, 4)
         yield from _wrapped(f"now {new}", _INDENT, 4)
+
+
+def _effects(effects: Sequence[Effect]) -> Iterator[str]:
+    """What readers see differently; a mark where that is worse for them."""
+    yield "what follows for those who read the tools (! is worse)\n"
+    for one in effects:
+        where = "/".join(filter(None, (one.toolset, one.tool)))
+        mark = "  ! " if one.is_worse else "    "
+        yield from _wrapped(f"{where}: {one.message}", mark, 2)
 
 
 def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
