@@ -48,8 +48,24 @@ __all__ = ["command"]
     help="Print instead the version that each toolset should have, and its entry for a"
     " changelog, as Markdown.",
 )
+@click.option(
+    "--accept",
+    "accepted",
+    metavar="FINGERPRINT",
+    multiple=True,
+    help="Write that the change with this fingerprint is accepted; may be repeated.",
+)
+@click.option("--reason", metavar="TEXT", help="Why it is, which --accept needs.")
+@click.option("--until", metavar="DATE", help="The day on which --accept ends.")
 def command(
-    project: str | None, against: str | None, fail_on: str, format_: str, bump: bool
+    project: str | None,
+    against: str | None,
+    fail_on: str,
+    format_: str,
+    bump: bool,
+    accepted: tuple[str, ...],
+    reason: str | None,
+    until: str | None,
 ) -> None:
     """Tell what a change of the specs means, for callers, prompts, code and attachments.
 
@@ -67,21 +83,32 @@ def command(
 
     if bump and format_ != "text":
         fail("--bump prints Markdown\n  help: `--format json` has the versions, too")
+    if not accepted and (reason is not None or until is not None):
+        fail("--reason and --until say why and how long --accept accepts a change")
+    if accepted and not (reason or "").strip():
+        fail(
+            "--accept needs a reason\n  help: `--reason 'Why it is made all the same.'`"
+        )
     try:
         at: Limits = limits(fail_on)
     except BadLimit as bad:
         fail(f"--fail-on: {bad}")
     root = project_root(project)
     sides = _sides(root, against)
-    accepted = _acceptances(root)
     after, before = sides.after, sides.before
     extensions = after.extensions
+    comparison = Comparison([], []) if before is None else compare(before, after)
+    if accepted:
+        from .accepting import accept
+
+        accept(root, accepted, reason or "", until, comparison.changes)
+    acceptances = _acceptances(root)
     verdict = judge(
-        Comparison([], []) if before is None else compare(before, after),
+        comparison,
         (after if before is None else before, after),
         sides.against,
         limits=at,
-        acceptances=accepted,
+        acceptances=acceptances,
         known=rules(extensions),
         today=datetime.date.today(),
     )

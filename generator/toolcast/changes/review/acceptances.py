@@ -207,11 +207,10 @@ def stale(
             yield _finding(one, "accept/over", message, help_)
         elif not any(map(one.takes, changes)):
             message = "this acceptance matches no change"
-            near = ""
+            help_ = "remove it, unless what it is for is still to come"
             if one.rule and one.rule not in known:
                 message = f"there is no change called `{one.rule}`"
-                near = did_you_mean(one.rule, known)
-            help_ = near or "remove it once the change is in what you compare with"
+                help_ = did_you_mean(one.rule, known) or "`toolcast explain` lists them"
             yield _finding(one, "accept/unused", message, help_)
 
 

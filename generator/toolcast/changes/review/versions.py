@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...model.model import Toolset, Workspace
-from ..change import Change, Grade
+from ..change import Change, Grade, raw
 
 __all__ = ["Proposal", "proposals"]
 
@@ -87,8 +87,8 @@ def _proposal(
     before: Toolset | None, now: Toolset, changes: tuple[Change, ...]
 ) -> Proposal:
     step, reason = _step(changes)
-    old = "" if before is None else before.version or ""
-    current = now.version or ""
+    old = "" if before is None else _said(before)
+    current = _said(now)
     if before is None:
         return Proposal(now.name, "", current, step, current, "it is new", changes)
     numbers = _numbers(old)
@@ -139,3 +139,9 @@ def _raised(numbers: _Numbers, step: str) -> _Numbers:
     kept = numbers[:index]
     raised = (*kept, numbers[index] + 1, 0, 0)
     return raised[0], raised[1], raised[2]
+
+
+def _said(toolset: Toolset) -> str:
+    """The `version` of a toolset.yaml; empty where it says none."""
+    version = raw(toolset, "version")
+    return version if isinstance(version, str) else ""

@@ -40,7 +40,8 @@ def _entry(one: Proposal) -> Iterator[str]:
             yield f"\n### {part}\n\n"
             yield from map(_line, changes)
     if safe:
-        yield f"\n{safe} further change{'' if safe == 1 else 's'} that break nobody.\n"
+        what = "change that breaks" if safe == 1 else "changes that break"
+        yield f"\n{safe} further {what} nobody.\n"
 
 
 def _comment(one: Proposal) -> str:
@@ -69,12 +70,13 @@ def _part(change: Change) -> str:
 
 
 def _line(change: Change) -> str:
-    graded = [
-        f"{grade.word} for {name}"
-        for name, grade in zip(AUDIENCES, change.grades, strict=True)
-        if grade > Grade.SAFE
-    ]
-    words = f" ({', '.join(graded)})" if graded else ""
+    told = []
+    for grade in (Grade.BREAKING, Grade.RISKY):
+        graded = zip(AUDIENCES, change.grades, strict=True)
+        whom = [name for name, one in graded if one is grade]
+        if whom:
+            told.append(f"{grade.word} for {', '.join(whom)}")
+    words = f" ({'; '.join(told)})" if told else ""
     names_itself = change.tool and f"`{change.tool}`" in change.message
     tool = f"{code_span(change.tool)}: " if change.tool and not names_itself else ""
     return f"- {tool}{markdown_text(change.message)}{words}\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -17,11 +19,15 @@ __all__ = [
     "grades_of",
     "items",
     "report_changes",
+    "says_values",
     "values_of",
 ]
 
 FORMATS = ("text", "json", "markdown", "github", "sarif", "junit")
 """The words of `--format`; a module of this room writes each."""
+
+
+_WORDS = re.compile(r"[^\s`]+")
 
 
 class DiffAbout(NamedTuple):
@@ -69,6 +75,16 @@ def values_of(one: Change | Effect) -> dict[str, Any]:
     """`before` and `after`, each where there is one."""
     values = {"before": one.before, "after": one.after}
     return {name: value for name, value in values.items() if value is not ABSENT}
+
+
+def says_values(change: Change) -> bool:
+    """Whether the message has both values, so that they need no lines of their own."""
+    words = _WORDS.findall(change.message)
+    return all(
+        isinstance(value, (str, int, float))
+        and (value if isinstance(value, str) else json.dumps(value)) in words
+        for value in values_of(change).values()
+    )
 
 
 def items(verdict: Verdict) -> list[Item]:

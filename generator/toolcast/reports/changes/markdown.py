@@ -14,7 +14,7 @@ from ...wording import dotted
 from ..escaping import code_span, html_text, markdown_text, printable
 from ..json_values import differing, one_line
 from ..markdown_size import MOST_CHARACTERS, cell, within
-from .formats import DiffAbout, counts
+from .formats import DiffAbout, counts, says_values
 
 __all__ = ["write"]
 
@@ -123,10 +123,11 @@ def _lines(one: Judged) -> Iterator[str]:
     ]
     mark = _MARKS[change.grades.worst]
     yield f"- {mark}{markdown_text(change.message)}<br>"
-    place = one.place
+    place = change.place
     at = f":{place.line}" if place.line else ""
     path = f" at {code_span(dotted(change.path))}" if change.path else ""
-    where = code_span(place.file + at)
+    was = "was at " if change.is_gone else ""
+    where = was + code_span(place.file + at)
     yield f"  {', '.join(graded) or 'safe'}: {code_span(change.rule.id)}{path}, {where}"
     if change.reason:
         yield f"  <br>because {markdown_text(change.reason)}"
@@ -135,7 +136,7 @@ def _lines(one: Judged) -> Iterator[str]:
     elif one.fails:
         yield f"  <br>fingerprint {code_span(change.fingerprint)}"
     block = _values(change.before, change.after)
-    if block:
+    if block and not says_values(change):
         yield ""
         yield from (f"  {line}" for line in str(fenced(block, "diff")).split("\n"))
 

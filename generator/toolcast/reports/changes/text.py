@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ...changes.change import ABSENT, AUDIENCES, Grade
+from ...changes.change import ABSENT, AUDIENCES, Change, Grade
 from ...changes.effects.effect import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ..escaping import printable
 from ..findings.formats import report_findings
 from ..json_values import differing, one_line
-from .formats import DiffAbout, counts
+from .formats import DiffAbout, counts, says_values
 
 __all__ = ["write"]
 
@@ -50,16 +50,16 @@ def _change(one: Judged, colour: bool) -> Iterator[str]:
     cells = "".join(_cell(grade, colour) for grade in change.grades)
     yield f"  {cells}{change.rule.id}\n"
     yield from _wrapped(change.message, _INDENT)
-    yield from _values(change.before, change.after)
+    if not says_values(change):
+        yield from _values(change.before, change.after)
     if change.reason:
         yield from _wrapped(f"because {change.reason}", _INDENT)
     if one.accepted is not None:
         yield from _wrapped(f"accepted: {one.accepted.reason}", _INDENT)
-    place = one.place
+    place = change.place
     at = f":{place.line}:{place.column}" if place.line else ""
-    was = " (where it was)" if change.is_gone else ""
-    where = f"{printable(place.file)}{at}{was}"
-    yield f"{_INDENT}{where}  {change.fingerprint}\n"
+    was = "was at " if change.is_gone else ""
+    yield f"{_INDENT}{was}{printable(place.file)}{at}  {change.fingerprint}\n"
 
 
 def _cell(grade: Grade, colour: bool) -> str:
@@ -99,7 +99,7 @@ def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
         printable(text),
         _WIDTH,
         initial_indent=indent,
-        subsequent_indent=indent + " " * hang,
+        subsequent_indent=" " * (len(indent) + hang),
         break_long_words=False,
         break_on_hyphens=False,
     ):
@@ -123,8 +123,13 @@ def _closing(verdict: Verdict) -> Iterator[str]:
 
 
 def _counted(grades: dict[str, int]) -> str:
-    told = [f"{number} {word}" for word, number in grades.items() if number]
-    return ", ".join(told[:-1]) if grades["safe"] and told[1:] else told[0]
+    told = [f"{n} {word}" for word, n in grades.items() if n and word != "safe"]
+    return ", ".join(told) or "safe"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _decided(verdict: Verdict) -> str:
@@ -133,6 +138,6 @@ def _decided(verdict: Verdict) -> str:
     accepted = f"; {verdict.accepted} accepted" if verdict.accepted else ""
     if not verdict.failing:
         return f"nothing fails{limits}{accepted}"
-    whom = ", ".join(name for name in AUDIENCES if failing[name])
+    whom = _listed([name for name in AUDIENCES if failing[name]])
     verb = "fails" if verdict.failing == 1 else "fail"
-    return f"{verdict.failing} {verb}{limits} ({whom}){accepted}"
+    return f"{verdict.failing} {verb}{limits}, for {whom}{accepted}"
