@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 import tempfile
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -71,7 +70,9 @@ def test_what_a_terminal_gets_can_be_printed(text: str, value: str) -> None:
 def test_a_workflow_command_is_one_line(text: str, value: str) -> None:
     said = report_changes(verdict_of(text, value), "github", ABOUT)
     assert said.isprintable() is False and said.count("\n") == 1
-    head = "::error file=specs/toy/act.yaml,line=3,col=1,endColumn=4,title=tool/removed::"
+    head = (
+        "::error file=specs/toy/act.yaml,line=3,col=1,endColumn=4,title=tool/removed::"
+    )
     assert said.startswith(head)
     assert not re.search(r"%(?!25)", said)
 
@@ -108,9 +109,7 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
 
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
-def test_findings_stay_what_they_are(
-    text: str, help_: str, severity: Severity
-) -> None:
+def test_findings_stay_what_they_are(text: str, help_: str, severity: Severity) -> None:
     place = Place("specs/toy/act.yaml", 3, 1, 4)
     finding = Finding("prompt/title-repeats", severity, place, text, help_)
     about = About()

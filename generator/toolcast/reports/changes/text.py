@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ...changes.change import ABSENT, AUDIENCES, Change, Grade
+from ...changes.change import ABSENT, AUDIENCES, Grade
 from ...changes.effects.effect import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
