@@ -13,8 +13,8 @@ from .exit_codes import USAGE, fail, print_findings, project_root
 from .options import project_option
 
 if TYPE_CHECKING:
-    from ..facts.client_kinds import ClientKind
     from ..facts.costs.client_costs import ClientCosts, Cost, Count
+    from ..facts.costs.client_kinds import ClientKind
     from ..model.model import Client, Toolset, Workspace
 
 __all__ = ["command"]
@@ -75,8 +75,8 @@ def command(
     Tokens are estimated offline. With --encoding they are counted by tiktoken, from a
     vocabulary in the folder that TIKTOKEN_CACHE_DIR names; nothing is ever fetched.
     """
-    from ..facts.client_kinds import callers
     from ..facts.costs.client_costs import client_costs
+    from ..facts.costs.client_kinds import callers
     from ..findings import has_errors, in_order
     from ..model.loading import load_workspace
 
@@ -104,7 +104,7 @@ def command(
 
 
 def _kind(name: str | None) -> ClientKind | None:
-    from ..facts.client_kinds import KINDS
+    from ..facts.costs.client_kinds import KINDS
     from ..wording import did_you_mean
 
     if name is not None and name not in KINDS:
@@ -291,7 +291,7 @@ def _as_text(
 
 
 def _lines(table: _Table, by: str) -> Iterator[str]:
-    from ..reports import printable
+    from ..reports.escaping import printable
 
     about = f", {printable(table.about)}" if table.about else ""
     heads = "".join(f"{name.replace('_', ' '):>{_NUMBER}}" for name in table.columns)

@@ -204,7 +204,7 @@ class Section(NamedTuple):
 class Client(NamedTuple):
     """Who may see and call tools. `allow` is None for every tool.
 
-    `kind` is the program or provider that it is, one of `facts.client_kinds`.
+    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`.
     """
 
     name: str

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from ...model.model import Client, Toolset, ToolSpec
-from ..client_kinds import ClientKind, Loading, kind_of
 from ..prompt_docs import OTHER_SECTION
 from ..token_count import estimated_tokens
 from ..tool_tokens import list_text, prompt_text
+from .client_kinds import ClientKind, Loading, kind_of
 from .prompt_blocks import CLI_BLOCK, prompt_blocks
 
 __all__ = ["ClientCosts", "Cost", "Count", "ToolCost", "client_costs", "total"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_kinds import Loading, callers, kind_of
 from ...facts.client_limits import Limited, limits_on
+from ...facts.costs.client_kinds import Loading, callers, kind_of
 from ...facts.prompt_docs import OTHER_SECTION
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace

@@ -37,12 +37,14 @@ RULE = Rule(
     why="A prompt grows by a line at a time, and each is paid for in every request.",
     bad="""\
 summary: Stores a note.
+when_to_use: {text: null, reason: The summary says it.}
 # toolset.yaml
 token_budget: {blocks: {preamble: 5}}
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     good="""\
 summary: Stores a note.
+when_to_use: {text: null, reason: The summary says it.}
 # toolset.yaml
 token_budget: {blocks: {preamble: 100}}
 targets: {mcp: {}, registry: {}, prompts: {}}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_kinds import callers, kind_of, limits_of
 from ...facts.client_limits import Limited
+from ...facts.costs.client_kinds import callers, kind_of, limits_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule

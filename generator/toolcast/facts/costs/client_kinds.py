@@ -8,8 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..model.model import Client, Toolset, ToolSpec
-from .client_limits import LIMITS, ClientLimit, Limited
+from ...model.model import Client, Toolset, ToolSpec
+from ..client_limits import LIMITS, ClientLimit, Limited
 
 __all__ = ["KINDS", "ClientKind", "Loading", "callers", "kind_of", "limits_of"]
 
