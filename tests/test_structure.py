@@ -40,6 +40,7 @@ MAY_IMPORT = {
         "wording",
     },
     "handler_code": {"model"},
+    "selection": {"facts", "model", "reading"},
     "facts": {"detectors", "encoders", "json_schema", "model", "reading"},
     "rendering": {"encoders", "shipped"},
     "targets": {"encoders", "extensions", "facts", "model", "rendering", "shipped"},
@@ -53,6 +54,7 @@ MAY_IMPORT = {
         "json_schema",
         "model",
         "reading",
+        "selection",
         "targets",
         "wording",
     },
@@ -65,6 +67,7 @@ MAY_IMPORT = {
         "model",
         "project",
         "reading",
+        "selection",
         "wording",
     },
     # The writer knows no tools.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
-from . import tool_life
+from . import selection, tool_life
 from .change import ChangeRule, Family
 
 __all__ = ["BUILT_IN", "families", "rules"]
 
-BUILT_IN = (tool_life.FAMILY,)
+BUILT_IN = (tool_life.FAMILY, selection.FAMILY)
 """In the order in which they look."""
 
 
