@@ -70,6 +70,18 @@ MAY_IMPORT = {
         "selection",
         "wording",
     },
+    "edits": {
+        "encoders",
+        "extensions",
+        "facts",
+        "findings",
+        "git",
+        "handler_code",
+        "model",
+        "reading",
+        "rules",
+        "wording",
+    },
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},

@@ -52,7 +52,7 @@ def test_the_order_for_a_message_its_words_and_the_tokens(project: Any) -> None:
     assert done.returncode == 0, done.stderr
     first, best, silent, *rest = done.stdout.splitlines()
     assert first == "1 of 3 routed tools"
-    assert best.split()[1:] == ["*", "lamp", "lamp", "1.8,", "switch", "0.7"]
+    assert best.split() == ["100%", "*", "lamp", "lamp", "72%,", "switch", "28%"]
     assert silent.split(maxsplit=1) == ["-", "3 tools that no word speaks for"]
     assert rest[1].endswith("tokens saved (an estimate: 4 characters a token)")
     assert rest[2] == "not asked for their tools: the external servers far"
@@ -77,8 +77,8 @@ def test_in_doubt_all_are_chosen_and_the_reason_is_told(project: Any) -> None:
 def test_a_message_for_programs(project: Any) -> None:
     words = ("select", "the lamp", "--client", "external", "--format", "json")
     value = json.loads(project.toolcast(*words).stdout)
-    assert value["tools"] == ["lamp"] and list(value["scores"]) == ["lamp"]
-    assert value["words"]["lamp"]["lamp"] == value["scores"]["lamp"]
+    assert value["tools"] == ["lamp"] and value["scores"] == {"lamp": 1.0}
+    assert value["words"] == {"lamp": {"lamp": 1.0}}
     assert value["routed_tools"] == 2 and value["doubt"] is None
     tokens = value["estimated_tokens"]
     assert 0 < tokens["chosen"] < tokens["all"]
@@ -143,9 +143,9 @@ specs/toy/archive_page.yaml:5:
   "Remove that page from the wiki for good."
     `archive_page` is number 2, and `delete_page` is first
     word              archive_page  delete_page
-    good                         -         1.14
-    wiki                      0.91         0.85
-    page                      1.18         1.14
+    good                         -          37%
+    wiki                       29%          27%
+    page                       38%          36%
 
 Confused, the tool that is meant first:
   archive_page with delete_page, 1 message: good, page, wiki

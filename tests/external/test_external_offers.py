@@ -147,6 +147,24 @@ async def test_a_name_that_is_taken_stays_with_its_owner(
     assert await tools.find_tool("hang") is None
 
 
+async def test_a_name_that_looks_like_another_is_left_out(
+    opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    tools = opened(
+        odd("well", name="one", allow=("echo", "hang")),
+        odd("well", name="two", prefix="h-", allow=("die", "secret")),
+        odd("well", name="three", prefix="H_", allow=("die", "echo")),
+        taken=("Echo", "h_Secret"),
+    )
+    names = [tool.name for tool in await tools.list_tools()]
+    assert names == ["hang", "h-die", "H_echo"]
+    assert "`echo` would be `echo`, which looks like `Echo`, another's tool" in (
+        caplog.text
+    )
+    assert "`secret` would be `h-secret`, which looks like `h_Secret`" in caplog.text
+    assert "three: its `H_die` is not offered: two has one, too" in caplog.text
+
+
 async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
     tools = opened(
         odd("well", prefix="odd.", allow=("echo", "hang"), restrict=("hang",))

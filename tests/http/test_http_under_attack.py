@@ -69,8 +69,10 @@ def attacked(attack: Callable[[], None], threads: int = 4) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def opened(server: Served, count: int, text: bytes) -> Iterator[list[socket.socket]]:
-    """Connections that have sent a text and wait."""
+def opened(
+    server: Served, count: int, text: bytes, pause: float = 0.0
+) -> Iterator[list[socket.socket]]:
+    """Connections that have sent a text and wait, one after the other."""
     with contextlib.ExitStack() as stack:
         connections = []
         for _ in range(count):
@@ -79,6 +81,7 @@ def opened(server: Served, count: int, text: bytes) -> Iterator[list[socket.sock
             with contextlib.suppress(OSError):
                 one.sendall(text)
             connections.append(one)
+            time.sleep(pause)
         yield connections
 
 
@@ -100,6 +103,18 @@ def test_more_half_open_requests_than_descriptors(server: Served, what: str) -> 
     with opened(server, DESCRIPTORS + 44, HALF[what]):
         assert median_of_health(server) < MOST_SECONDS
     assert server.process.poll() is None
+
+
+@pytest.mark.timeout(120)
+def test_more_half_bodies_of_known_callers_than_descriptors(server: Served) -> None:
+    """Slowly, so that each is let in before the next one comes."""
+    text = HALF["half a body without a token"].replace(
+        b"Content-Length", b"Authorization: Bearer internal-token\r\nContent-Length"
+    )
+    with opened(server, DESCRIPTORS + 44, text, 0.005):
+        assert median_of_health(server, 1) < MOST_SECONDS
+        asked = server.ask("/mcp/", "tools/list", token="internal-token")
+        assert asked.status == 200
 
 
 @pytest.mark.slow

@@ -81,7 +81,7 @@ def test_every_way_to_fail(
 def test_a_message_may_be_given(project: Any, script: Script) -> None:
     done = asked(project, script, "make it bright")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("1 of 2 routed tools\n       - * lamp\n")
+    assert done.stdout.startswith("1 of 2 routed tools\n    - * lamp\n")
 
 
 def test_the_model_of_the_toolset_may_have_no_address(

@@ -5,12 +5,36 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
-from . import selection, tool_life
+from . import life_fields, project_fields, selection, tool_life
+from .access import client_settings, client_tools, target_options
 from .change import ChangeRule, Family
+from .listing import listed_keys, tool_annotations
+from .outside import reach, servers
+from .running import databases, routers, running_fields, shell_commands
+from .texts import notes, tool_texts, toolset_texts
 
 __all__ = ["BUILT_IN", "families", "rules"]
 
-BUILT_IN = (tool_life.FAMILY, selection.FAMILY)
+BUILT_IN = (
+    tool_life.FAMILY,
+    tool_texts.FAMILY,
+    toolset_texts.FAMILY,
+    notes.FAMILY,
+    tool_annotations.FAMILY,
+    listed_keys.FAMILY,
+    client_tools.FAMILY,
+    client_settings.FAMILY,
+    target_options.FAMILY,
+    running_fields.FAMILY,
+    routers.FAMILY,
+    shell_commands.FAMILY,
+    databases.FAMILY,
+    servers.FAMILY,
+    reach.FAMILY,
+    life_fields.FAMILY,
+    project_fields.FAMILY,
+    selection.FAMILY,
+)
 """In the order in which they look."""
 
 

@@ -55,12 +55,14 @@ def show_message(
     index = ranking(everything)
     scores = {} if model else index.route(message, history).scores
     words = {} if model else index.evidence(message)
+    # By themselves the numbers tell a person nothing.
+    best = max(scores.values(), default=1.0)
     value = {
         "tools": list(route.names),
         "always": [tool.name for tool in everything if tool.name in always],
-        "scores": {name: round(score, 3) for name, score in scores.items()},
+        "scores": {name: round(score / best, 3) for name, score in scores.items()},
         "words": {
-            word: {name: round(part, 3) for name, part in parts.items()}
+            word: {name: round(part / best, 3) for name, part in parts.items()}
             for word, parts in words.items()
         },
         "doubt": route.doubt or None,
@@ -110,12 +112,12 @@ def _text(route: Route, number: int, value: Mapping[str, Any]) -> str:
     width = max(map(len, order), default=0)
     for name in order:
         mark = "+" if name in always else "*" if name in route.names else " "
-        score = f"{scores[name]:8.2f}" if name in scores else " " * 7 + "-"
-        line = f"{score} {mark} {name:{width}}  {_given(value['words'], name)}"
+        score = f"{scores[name]:.0%}" if name in scores else "-"
+        line = f"{score:>5} {mark} {name:{width}}  {_given(value['words'], name)}"
         lines.append(printable(_cut(line.rstrip())))
     rest = number + len(always) - len(order)
     if rest and value["words"]:
-        lines.append(f"{' ' * 7}-   {counted(rest, 'tool')} that no word speaks for")
+        lines.append(f"    -   {counted(rest, 'tool')} that no word speaks for")
     lines.append("* the router shows it; + it is offered in every turn")
     before = value["estimated_tokens"]["all"]
     after = value["estimated_tokens"]["chosen"]
@@ -146,4 +148,4 @@ def _given(words: Mapping[str, Mapping[str, float]], name: str) -> str:
         ((given[name], word) for word, given in words.items() if name in given),
         key=lambda item: -item[0],
     )
-    return ", ".join(f"{word} {part:.1f}" for part, word in parts)
+    return ", ".join(f"{word} {part:.0%}" for part, word in parts)

@@ -160,7 +160,7 @@ def _table(trial: Trial) -> Iterator[str]:
         trial.words.items(), key=lambda item: -_difference(item[1], names)
     )
     for word, parts in decisive[:_MOST_WORDS]:
-        cells = (f"{parts[n]:.2f}" if n in parts else "-" for n in names)
+        cells = (f"{parts[n]:.0%}" if n in parts else "-" for n in names)
         row = "  ".join(c.rjust(w) for c, w in zip(cells, widths, strict=True))
         yield f"    {_cut(word, 16):16}  {row}"
 

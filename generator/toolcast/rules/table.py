@@ -25,7 +25,7 @@ _FAMILIES = (
     "target",
     "handler",
     "data",
-    "selection",
+    "cases",
     "output",
 )
 

@@ -47,7 +47,7 @@ class Trial(NamedTuple):
         first: the tool that stands first; empty where no word speaks for any.
         problems: what is wrong; empty when it passes.
         words: what each word of the message gives to the tool that is meant and to the one
-            that is in its way, where there are two.
+            that is in its way, as parts of the better one's score.
     """
 
     declared: DeclaredCase
@@ -262,10 +262,21 @@ def _chooses(route: Route) -> bool:
 def _words(
     index: LexicalRanking, message: str, tool: str | None, other: str
 ) -> dict[str, dict[str, float]]:
-    """What each word gives to two tools; words that neither has are left out."""
+    """What each word gives to two tools, as parts of the better one's score.
+
+    Words that neither has are left out.
+    """
     pair = [name for name in (tool, other) if name]
     given = {
         word: {name: parts[name] for name in pair if name in parts}
         for word, parts in index.evidence(message).items()
     }
-    return {word: parts for word, parts in given.items() if parts}
+    best = max(
+        (sum(parts.get(name, 0.0) for parts in given.values()) for name in pair),
+        default=0.0,
+    )
+    return {
+        word: {name: part / best for name, part in parts.items()}
+        for word, parts in given.items()
+        if parts
+    }

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..calls.background_loop import in_background, run_sync
 from ..calls.tool_response import ToolResponse
+from ..tools.look_alikes import look_alike_key
 from ..tools.provider import Wanted
 from ..tools.tool import Tool
 from .sdk_logging import IS_QUIET
@@ -131,7 +132,7 @@ class ExternalTools:
         await asyncio.gather(*(connections[name].decided() for name in names))
 
     def _offer(self) -> None:
-        """Offers each name by its owner alone: the first server that ever had it.
+        """Offers each name by its owner alone: the first server that ever had it, or one like it.
 
         Another one does not get it when the owner is down: it would answer in its name.
         """
@@ -140,7 +141,7 @@ class ExternalTools:
         for server in self._servers:
             connection = self._connections[server.name]
             for name in connection.names_seen:
-                owner = owners.setdefault(name, connection)
+                owner = owners.setdefault(look_alike_key(name), connection)
                 if (
                     owner is not connection
                     and (server.name, name) not in self._reported
@@ -151,7 +152,7 @@ class ExternalTools:
                     )
                     _logger.warning(clash, server.name, name, owner.server.name)
             for name, tool in connection.tools.items():
-                if owners[name] is connection:
+                if owners[look_alike_key(name)] is connection:
                     offered[name] = (tool, connection)
         self._offered = offered
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...encoders.names import class_name, module_name
+from toolcast_runtime.tools.module_names import module_name
+
+from ...encoders.names import class_name
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule

@@ -5,7 +5,8 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterator
 
-from ...encoders.names import module_name
+from toolcast_runtime.tools.module_names import module_name
+
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule

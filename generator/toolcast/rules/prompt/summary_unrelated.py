@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from ...facts.model_texts import together
+from ...facts.model_texts import all_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
@@ -63,9 +63,7 @@ def _is_unrelated(tool: ToolSpec, words: frozenset[str]) -> bool:
 
 
 def _other_texts(tool: ToolSpec) -> Iterator[str]:
-    texts = together(tool).split("\n")
-    own = tool.summary.split("\n")[0]
-    yield from (text for text in texts if text != own)
+    yield from (t.text for t in all_texts(tool) if t.text != tool.summary)
 
 
 def _words(text: str) -> frozenset[str]:

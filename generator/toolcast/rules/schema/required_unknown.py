@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from ...findings import Finding, Severity
 from ...json_schema.graph import JsonSchema
@@ -46,8 +45,6 @@ def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]
             own = isinstance(subschema.get("properties"), dict) or not path
             if not own or not isinstance(listed, list):
                 continue
-            if _are_all_in(listed, subschema.get("properties")):
-                continue
             known, is_open, patterns = _known(schema, path, field)
             suggestions = Suggestions(known)
             for index, name in enumerate(listed):
@@ -57,12 +54,6 @@ def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]
                 if lets_in == permitted:
                     place = (field, *path, "required", index)
                     yield tool, place, name, suggestions
-
-
-def _are_all_in(names: list[Any], properties: Any) -> bool:
-    return isinstance(properties, dict) and all(
-        not isinstance(name, str) or name in properties for name in names
-    )
 
 
 def _known(
