@@ -5,7 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
-from . import life_fields, project_fields, selection, tool_life
+from . import (
+    extension_fields,
+    life_fields,
+    project_fields,
+    selection,
+    tool_life,
+)
 from .access import client_settings, client_tools, target_options
 from .change import ChangeRule, Family
 from .listing import listed_keys, tool_annotations
@@ -33,6 +39,7 @@ BUILT_IN = (
     reach.FAMILY,
     life_fields.FAMILY,
     project_fields.FAMILY,
+    extension_fields.FAMILY,
     selection.FAMILY,
 )
 """In the order in which they look."""
