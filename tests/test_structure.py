@@ -68,6 +68,7 @@ MAY_IMPORT = {
         "project",
         "reading",
         "selection",
+        "targets",
         "wording",
     },
     "edits": {

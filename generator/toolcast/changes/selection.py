@@ -23,6 +23,7 @@ _BREAKING = Grades(prompt=Grade.BREAKING)
 _LOST_TOOL = 0.5
 _MOST_QUOTED = 3
 _LONGEST_QUOTE = 60
+_OF_CASES = ("cases", *(f"cases.*.{f}" for f in ("message", "never", "near", "top")))
 
 LOST = ChangeRule(
     "selection/case-lost",
@@ -73,6 +74,9 @@ GATES_CHANGED = ChangeRule(
     Grades(),
     opposite="selection/gates-changed",
 )
+
+
+_PASSING = {LOST: ("passes", "fails"), WON: ("fails", "passes")}
 
 
 class _Moved(NamedTuple):
@@ -132,8 +136,14 @@ FAMILY = Family(
         CASE_CHANGED,
         GATES_CHANGED,
     ),
-    tool_fields=frozenset(["cases"]),
-    toolset_fields=frozenset(["cases", "selection"]),
+    tool_fields=frozenset(_OF_CASES),
+    toolset_fields=frozenset(
+        [
+            *_OF_CASES,
+            "cases.*.tool",
+            *(f"selection.{f}" for f in SelectionGates._fields),
+        ]
+    ),
     compare_toolsets=selection_changes,
 )
 
@@ -219,6 +229,7 @@ def _outcome(
     first = messages[0].declared
     is_most = rule is LOST and tool is not None and not about.is_near
     is_most = is_most and len(messages) >= _LOST_TOOL * meant
+    was, is_now = _PASSING.get(rule, (None, None))
     quotes = ", ".join(_quote(one) for one in messages[:_MOST_QUOTED])
     more = len(messages) - _MOST_QUOTED
     if more > 0:
@@ -228,8 +239,8 @@ def _outcome(
         toolset.name,
         tool or "",
         first.path,
-        {one.message: one.before for one in messages},
-        {one.message: one.after for one in messages},
+        {one.message: was or one.before for one in messages},
+        {one.message: is_now or one.after for one in messages},
         f"{_told_of(about, len(messages), meant)}: {quotes}",
         _BREAKING if is_most else rule.grades,
         place_of(first.owner.source, first.path),
