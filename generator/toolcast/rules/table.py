@@ -27,6 +27,7 @@ _FAMILIES = (
     "data",
     "cases",
     "output",
+    "accept",
 )
 
 
