@@ -178,6 +178,7 @@ def _inputs(workspace: Workspace) -> Iterator[str]:
         PYPROJECT,
         *workspace.toolset_folders,
         workspace.templates,
+        *workspace.scan,
     ):
         if path is not None:
             yield os.path.join(workspace.root, path)
