@@ -28,9 +28,10 @@ _MOST_SAID = 1_000
 _PASSED_BY = frozenset(["node_modules", "__pycache__", "venv", "build", "dist"])
 _CODE = (".py", ".pyi")
 _PROSE = (".md", ".txt", ".rst", ".mdx")
-_TEXTS = frozenset(
-    [tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", -1)]
-)
+_TEXTS = frozenset([tokenize.STRING, tokenize.COMMENT])
+# From Python 3.12 on, a formatted literal is many tokens; it counts as a whole, as before.
+_BEGINS = getattr(tokenize, "FSTRING_START", -1)
+_ENDS = getattr(tokenize, "FSTRING_END", -1)
 
 
 class SaidName(NamedTuple):
@@ -111,7 +112,8 @@ def _files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
     elif os.path.isfile(place):
         yield os.path.normpath(entry).replace(os.sep, "/"), ""
     elif not os.path.isdir(place):
-        yield entry, f"there is no `{entry}`"
+        what = "is no file and no folder" if os.path.lexists(place) else "is not there"
+        yield entry, f"`{entry}` {what}"
     else:
         yield from _below(workspace, entry)
 
@@ -165,11 +167,18 @@ def code_free(text: str) -> str:
     """A Python module with blanks for what is neither a literal nor a comment."""
     rows = text.split("\n")
     shown = [[" "] * len(row) for row in rows]
+    open_: list[tuple[int, int]] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type not in _TEXTS:
+            start = token.start
+            if token.type == _BEGINS:
+                open_.append(start)
                 continue
-            (first, begin), (last, end) = token.start, token.end
+            if token.type == _ENDS:
+                start = open_.pop()
+            elif token.type not in _TEXTS:
+                continue
+            (first, begin), (last, end) = start, token.end
             for number in range(first, last + 1):
                 left = begin if number == first else 0
                 right = end if number == last else len(rows[number - 1])
