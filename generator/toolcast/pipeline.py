@@ -10,7 +10,7 @@ import datetime
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .facts.former_in_outputs import former_in_outputs
+from .facts.names.former_in_outputs import former_in_outputs
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .model.loading import load_workspace
 from .model.model import Workspace

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from ..facts.name_mentions import mention_pattern
-from ..facts.scanned_files import scanned
+from ..facts.names.name_mentions import mention_pattern
+from ..facts.names.scanned_files import scanned
 from ..handler_code.handler import defining_module
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source

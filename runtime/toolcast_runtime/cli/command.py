@@ -137,11 +137,10 @@ class BoundCommand:
             name=name,
             callback=run,
             params=parameters,
-            help=summary,
+            help=f"{summary}\n\n{self._notice}".rstrip(),
             epilog=examples_of(self.tool, typed, self._fixed, places, options),
             short_help=summary,
             places=list(self._described_places()),
-            notice=self._notice,
             context_settings={"token_normalize_func": self._spelling(options)},
         )
 

@@ -38,7 +38,7 @@ class OrderedGroup(click.Group):
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
             if command is not None:
-                rows.append((name, command.help or ""))
+                rows.append((name, command.short_help or command.help or ""))
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
@@ -49,29 +49,12 @@ class ToolCommand(click.Command):
 
     Args:
         places: the word and the help of each parameter that is given by place.
-        notice: stands below the help; "" for none.
         settings: those of click.
     """
 
-    def __init__(
-        self,
-        *,
-        places: Sequence[tuple[str, str]],
-        notice: str = "",
-        **settings: Any,
-    ) -> None:
+    def __init__(self, *, places: Sequence[tuple[str, str]], **settings: Any) -> None:
         super().__init__(**settings)
         self._places = places
-        self._notice = notice
-
-    def format_help_text(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
-        super().format_help_text(ctx, formatter)
-        if self._notice:
-            formatter.write_paragraph()
-            with formatter.indentation():
-                formatter.write_text(self._notice)
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ...facts.tool_names import tool_names
+from ...facts.names.tool_names import tool_names
 from ...model.model import Toolset, Workspace
 
 __all__ = ["NamedTools", "named_in", "unknown_in"]

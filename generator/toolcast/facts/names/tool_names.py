@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ..model.model import Toolset, Workspace
-from .model_texts import texts_in
+from ...model.model import Toolset, Workspace
+from ..model_texts import texts_in
 from .name_mentions import mention_pattern, mentions_in
 
 __all__ = ["ToolNames", "other_meanings", "tool_names"]

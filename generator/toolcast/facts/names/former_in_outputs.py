@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..model.model import Workspace
-from .model_texts import texts_in
+from ...model.model import Workspace
+from ..model_texts import texts_in
 from .name_mentions import mention_pattern
 from .scanned_files import SaidName, code_free
 from .tool_names import other_meanings, tool_names

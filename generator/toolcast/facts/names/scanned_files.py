@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
 
-from ..model.model import Workspace
+from ...model.model import Workspace
 from .name_mentions import mention_pattern
 from .tool_names import tool_names
 
