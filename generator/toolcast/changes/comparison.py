@@ -9,6 +9,7 @@ from ..model.model import Workspace
 from .change import Change
 from .effects.deriving import effects_of
 from .effects.effect import Effect
+from .extension_fields import changes_of_extensions
 from .stability import relaxed
 from .table import families
 from .tool_life import match
@@ -45,7 +46,8 @@ def compare(
     matched = match(before, after, today)
     changes = list(matched.changes)
     extensions = tuple(dict.fromkeys((*before.extensions, *after.extensions)))
-    for family in families(extensions):
+    known = families(extensions)
+    for family in known:
         if family.compare_workspaces is not None:
             changes += family.compare_workspaces(before, after)
         if family.compare_toolsets is not None:
@@ -56,6 +58,7 @@ def compare(
                 # What both sides have alike was loaded once.
                 if both.before is not both.after:
                     changes += family.compare_tools(both)
+    changes += changes_of_extensions(matched, known)
     changes = list(relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     effects = sorted(

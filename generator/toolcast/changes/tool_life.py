@@ -31,7 +31,14 @@ REMOVED_AS_ANNOUNCED = ChangeRule(
     "A tool is gone on the day that its deprecation named, or later: who has not changed over"
     " by then fails.",
     Grades(Grade.RISKY, Grade.SAFE, Grade.RISKY, Grade.RISKY),
-    opposite="tool/added",
+    opposite="tool/added-past-removal",
+)
+ADDED_PAST_REMOVAL = ChangeRule(
+    "tool/added-past-removal",
+    "A tool is new, and its deprecation names a day of its removal that has come: who begins"
+    " to use it loses it soon.",
+    Grades(call=Grade.RISKY),
+    opposite="tool/removed-as-announced",
 )
 RENAMED = ChangeRule(
     "tool/renamed",
@@ -75,6 +82,7 @@ FAMILY = Family(
         ADDED,
         REMOVED,
         REMOVED_AS_ANNOUNCED,
+        ADDED_PAST_REMOVAL,
         RENAMED,
         RENAMED_SILENTLY,
         MOVED,
@@ -149,7 +157,7 @@ def match(
     whole = {id(new_one) for _, new_one in toolsets}
     kept = {id(old) for old, _ in toolsets}
     changes += [_gone(one, day) for one in gone if id(one.toolset) in kept]
-    changes += [_came(one) for one in new if id(one.toolset) in whole]
+    changes += [_came(one, day) for one in new if id(one.toolset) in whole]
     tools = [
         Both(old.tool, current.tool, old.toolset, current.toolset, before, after)
         for old, current in pairs
@@ -270,18 +278,19 @@ def _was_announced(tool: ToolSpec, day: datetime.date) -> bool:
     return bool(_DATE.fullmatch(removal)) and removal <= day.isoformat()
 
 
-def _came(one: _Owned) -> Change:
+def _came(one: _Owned, day: datetime.date) -> Change:
+    rule = ADDED_PAST_REMOVAL if _was_announced(one.tool, day) else ADDED
     text = f"`{one.tool.name}` is new"
     place = place_of(one.tool.source, ("name",))
     name = one.tool.name
     return Change(
-        ADDED,
+        rule,
         one.toolset.name,
         name,
         ("name",),
         ABSENT,
         name,
         text,
-        ADDED.grades,
+        rule.grades,
         place,
     )
