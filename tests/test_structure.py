@@ -65,6 +65,7 @@ MAY_IMPORT = {
         "model",
         "project",
         "reading",
+        "targets",
         "wording",
     },
     "edits": {

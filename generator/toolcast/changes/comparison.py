@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from ..model.model import Workspace
 from .change import Change
-from .effects.deriving import effects_of
 from .effects.effect import Effect
 from .extension_fields import changes_of_extensions
 from .stability import relaxed
 from .table import families
-from .tool_life import match
+from .tool_life import Matched, match
 
 __all__ = ["Comparison", "compare"]
 
@@ -61,7 +60,13 @@ def compare(
     changes += changes_of_extensions(matched, known)
     changes = list(relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
-    effects = sorted(
-        effects_of(matched), key=lambda e: (e.toolset, e.tool, e.kind, e.reader)
-    )
-    return Comparison(changes, effects)
+    is_same = not changes and all(both.before is both.after for both in matched.tools)
+    return Comparison(changes, [] if is_same else _effects(matched, before, after))
+
+
+def _effects(matched: Matched, before: Workspace, after: Workspace) -> list[Effect]:
+    # Targets know where a tool is shown; nothing else here needs them.
+    from .effects.deriving import effects_of
+
+    effects = effects_of(matched, before, after)
+    return sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
