@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ..reports import printable
+from ..reports.escaping import printable
 from .exit_codes import FINDINGS, USAGE, counted, fail, print_findings, project_root
 
 if TYPE_CHECKING:
