@@ -10,6 +10,7 @@ from . import (
     life_fields,
     project_fields,
     selection,
+    stability,
     tool_life,
 )
 from .access import client_settings, client_tools, target_options
@@ -38,6 +39,7 @@ BUILT_IN = (
     servers.FAMILY,
     reach.FAMILY,
     life_fields.FAMILY,
+    stability.FAMILY,
     project_fields.FAMILY,
     extension_fields.FAMILY,
     selection.FAMILY,

@@ -10,7 +10,7 @@ import click
 
 from toolcast_runtime.files.folder import Folder
 
-from ..reports import printable
+from ..reports.escaping import printable
 from ..selection.cases import cases_of
 from ..selection.catalogue import catalogues
 from ..selection.exports import agent_skills, promptfoo

@@ -13,7 +13,7 @@ import click
 from toolcast_runtime.router import Route, RoutedTool, Router
 from toolcast_runtime.router.lexical_ranking import ranking
 
-from ..reports import printable
+from ..reports.escaping import printable
 from ..selection.cases import cases_of, same_words
 from ..selection.catalogue import catalogues, routed
 from .exit_codes import counted, fail

@@ -11,7 +11,7 @@ import click
 
 from toolcast_runtime.router import NoChoice
 
-from ..reports import printable
+from ..reports.escaping import printable
 from ..selection.cases import DeclaredCase, cases_of
 from ..selection.catalogue import Catalogue, catalogues, routed
 from .exit_codes import CLEAN, FINDINGS, counted, fail

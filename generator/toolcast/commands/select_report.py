@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..reports import printable
+from ..reports.escaping import printable
 from ..selection.cases import DeclaredCase
 from ..selection.trial import Selection, Trial, confusions
 from .exit_codes import counted
