@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from toolcast.facts.costs.client_kinds import KINDS, limits_of
 from toolcast.facts.client_limits import LIMITS, Limited
 from toolcast.facts.costs.client_costs import Cost, client_costs
+from toolcast.facts.costs.client_kinds import KINDS, limits_of
 from toolcast.facts.costs.prompt_blocks import prompt_blocks
 from toolcast.model.language import schema
 from toolcast.model.loading import load_workspace

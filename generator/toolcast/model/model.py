@@ -13,6 +13,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from toolcast_runtime.tools.deprecation import deprecation_line
+
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
@@ -20,12 +22,14 @@ from .mcp_servers import McpServer, ToolRouter
 __all__ = [
     "Action",
     "Actions",
+    "Case",
     "CliDecision",
     "Client",
     "Example",
     "Exclusion",
     "HandlerReference",
     "Section",
+    "SelectionGates",
     "Suppression",
     "TokenBudget",
     "ToolSpec",
@@ -87,6 +91,39 @@ class Example(NamedTuple):
         if self.error is not None:
             shown["error"] = self.error
         return shown
+
+
+class Case(NamedTuple):
+    """What a user says, and the tool that is meant.
+
+    Attributes:
+        message: what the user says.
+        tool: the tool that is meant; None when no tool of the toolset is.
+        never: tools that must not be among the first.
+        near: similar messages for which the tool must not be the first.
+        top: the tool must be among so many first ones; None for the toolset's default.
+    """
+
+    message: str
+    tool: str | None
+    never: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    top: int | None = None
+
+
+class SelectionGates(NamedTuple):
+    """What the cases of a toolset are held to.
+
+    Attributes:
+        top: the tool that is meant must be among so many first ones.
+        margin: how far its score must be ahead of the first tool beyond those, as a part
+            of its own.
+        coverage: the part of the tools that must have a case.
+    """
+
+    top: int = 1
+    margin: float = 0.0
+    coverage: float = 0.0
 
 
 class Suppression(NamedTuple):
@@ -153,8 +190,10 @@ class ToolSpec:
     skill: JsonObject | None = None
     renamed_from: tuple[str, ...] = ()
     deprecated: JsonObject | None = None
+    stability: str | None = None
     since: str | None = None
     examples: tuple[Example, ...] = ()
+    cases: tuple[Case, ...] = ()
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
@@ -188,7 +227,15 @@ class ToolSpec:
     @property
     def model_description(self) -> str:
         """What models read as the description: the spec's own, else the summary."""
-        return self.summary if self.description is None else self.description
+        own = self.summary if self.description is None else self.description
+        return f"{own}\n\n{self.shown_deprecation}" if self.shown_deprecation else own
+
+    @property
+    def shown_deprecation(self) -> str:
+        """What the description says of the tool's deprecation; "" where it says nothing."""
+        if self.deprecated is None or not self.deprecated.get("show"):
+            return ""
+        return deprecation_line(self.deprecated)
 
 
 class Section(NamedTuple):
@@ -265,6 +312,7 @@ class Toolset:
     tools: tuple[ToolSpec, ...] = ()
     fields: tuple[str, ...] = ()
     version: str = "0.0.0"
+    stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
     timeout: float = 60.0
@@ -284,6 +332,8 @@ class Toolset:
     reserved_names: Mapping[str, str] = field(default_factory=dict)
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
+    cases: tuple[Case, ...] = ()
+    selection: SelectionGates = field(default_factory=SelectionGates)
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
@@ -296,6 +346,10 @@ class Toolset:
         """Which program a client is, as far as the specs say; None is the one caller."""
         own = client.kind if client is not None else None
         return own if own is not None else self.client_kind
+
+    def stability_of(self, tool: ToolSpec) -> str:
+        """`draft`, `beta` or `stable`: the tool's own word, else the toolset's."""
+        return tool.stability or self.stability
 
     def is_held(self, permission: str) -> bool:
         """Whether a client has a permission."""
@@ -332,6 +386,8 @@ class Workspace:
             relative to the root.
         extensions: the names of the listed extensions, all of which are installed.
         commands: what the console commands of pyproject.toml run; None without the file.
+        scan: folders and files in which names are looked for that no tool has any more.
+        not_scanned: those within them that may say such names.
     """
 
     root: str
@@ -343,6 +399,8 @@ class Workspace:
     documents: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     commands: Mapping[str, str] | None = None
+    scan: tuple[str, ...] = ()
+    not_scanned: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 
