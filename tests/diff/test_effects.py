@@ -35,10 +35,10 @@ def test_a_new_tool_is_seen_by_the_clients_that_may_have_it() -> None:
     seen = effects(toolset, {**toolset, "jot": {}}, EffectKind.SEEN)
 
     assert [(e.reader, e.tool, e.before, e.after) for e in seen] == [
-        ("a", "jot", [], ["langchain", "mcp", "prompts"])
+        ("a", "jot", [], ["langchain", "mcp", "prompts", "registry"])
     ]
     assert seen[0].message == (
-        "`a` sees it in MCP's list and LangChain's tools and the prompt docs"
+        "`a` sees it in MCP's list, the registry, LangChain's tools and the prompt docs"
     )
     assert not seen[0].is_worse
 
@@ -70,6 +70,51 @@ def test_the_one_caller_of_a_toolset_without_clients() -> None:
     assert [(e.reader, e.message) for e in seen] == [
         ("", "the caller no longer sees it in LangChain's tools")
     ]
+
+
+def test_a_client_reads_of_a_tool_that_it_does_not_have_any_more() -> None:
+    texts = {"note": {"guidance": "Look first with list_notes."}, "list_notes": {}}
+    before = {
+        **texts,
+        "toolset": {"clients": {"a": {"allow": "*"}, "b": {"allow": "*"}}},
+    }
+    restricted = {"allow": "*", "restrict": ["list_notes"]}
+    after = {**texts, "toolset": {"clients": {"a": {"allow": "*"}, "b": restricted}}}
+
+    found = effects(before, after, EffectKind.MENTION)
+
+    assert [(e.reader, e.tool, e.after) for e in found] == [("b", "note", "list_notes")]
+    assert found[0].message == (
+        "`b` reads of `list_notes` in its texts, and does not have that tool"
+    )
+    assert effects(after, before, EffectKind.MENTION) == []
+
+
+def test_a_text_that_stays_names_a_tool_that_goes() -> None:
+    text = {"note": {"guidance": "Look first with list_notes."}}
+
+    found = effects({**text, "list_notes": {}}, text, EffectKind.MENTION)
+
+    assert [(e.reader, e.tool, e.after) for e in found] == [("", "note", "list_notes")]
+
+
+def test_a_text_begins_to_name_a_tool_that_a_client_has_not() -> None:
+    toolset = {"toolset": {"clients": CLIENTS}, "list_notes": {}}
+    note = {"guidance": "Look first with list_notes."}
+
+    found = effects(toolset, {**toolset, "note": note}, EffectKind.MENTION)
+
+    assert [(e.reader, e.tool, e.after) for e in found] == [("b", "note", "list_notes")]
+
+
+def test_a_text_follows_a_rename() -> None:
+    before = {"note": {"guidance": "Look first with all_notes."}, "all_notes": {}}
+    after = {
+        "note": {"guidance": "Look first with list_notes."},
+        "list_notes": {"renamed_from": ["all_notes"]},
+    }
+
+    assert effects(before, after, EffectKind.MENTION) == []
 
 
 @pytest.mark.parametrize(

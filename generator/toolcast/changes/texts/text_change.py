@@ -11,8 +11,8 @@ from ...reading.tree import Path
 from ..change import ABSENT, Change, ChangeRule, SpecFiles
 from ..json_values import said
 from . import text_rules
-from .named_tools import named_in, unknown_in
-from .text_words import content_words, first_sentence, marks_and_words
+from .named_tools import named_in, names_of, unknown_in
+from .text_words import content_words, first_sentence, marks_and_words, words_by_stem
 
 __all__ = ["Owner", "TextSides", "text_changes"]
 
@@ -20,6 +20,8 @@ _SHRUNK = 0.6
 """A text that keeps less than this part of its length has shrunk."""
 _FEW = 40
 """So many characters more or less are not counted as a part: short texts vary more."""
+_SHOWN = 4
+"""So many words that come in or go are named."""
 _KEPT = 0.5
 """A first sentence of whose words less than this part are left has lost its purpose."""
 
@@ -93,7 +95,7 @@ def _kind(text: TextSides, old: str, new: str) -> tuple[ChangeRule, str]:
         message = f"{subject} differs in white space, case or punctuation alone"
         return text_rules.RESTYLED, message
     if text.is_caption:
-        return text_rules.REWORDED, f"{subject} has other words"
+        return text_rules.REWORDED, f"{subject} has other words{_words(old, new)}"
     lost, kept = _lost(old, new)
     stated, _ = _lost(new, old)
     if lost:
@@ -111,7 +113,26 @@ def _kind(text: TextSides, old: str, new: str) -> tuple[ChangeRule, str]:
         return text_rules.SHRUNK, f"{subject} is {-part} % shorter"
     if is_far and len(old) < _SHRUNK * len(new):
         return text_rules.GREW, f"{subject} is {part} % longer"
-    return text_rules.REWORDED, f"{subject} has other words"
+    return text_rules.REWORDED, f"{subject} has other words{_words(old, new)}"
+
+
+def _words(before: str, after: str) -> str:
+    """Which words come in and go, the first few of them."""
+    old, new = words_by_stem(before), words_by_stem(after)
+    came = [word for stem, word in new.items() if stem not in old]
+    gone = [word for stem, word in old.items() if stem not in new]
+    parts = [
+        f"{verb} {_few(words)}"
+        for verb, words in (("with", came), ("without", gone))
+        if words
+    ]
+    return f", {' and '.join(parts)}" if parts else ""
+
+
+def _few(words: list[str]) -> str:
+    more = len(words) - _SHOWN
+    shown = ", ".join(map(said, words[:_SHOWN]))
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _lost(before: str, after: str) -> tuple[bool, str]:
@@ -134,7 +155,7 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
     )
     present = {old: t.name for t in owner.toolsets[1].tools for old in t.renamed_from}
     before, after = (
-        {present.get(name, name) for name in named_in(words, toolset, own)}
+        {present.get(name, name) for name in named_in(words, names_of(toolset), own)}
         for (words, toolset), own in zip(sides, owner.names, strict=True)
     )
     old, new = (
