@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..model.model import Workspace
     from ..output.writer import Written
     from ..pipeline import Generated
-    from ..reports import About
+    from ..reports.findings.formats import About
     from ..stamp import Ended
 
 __all__ = ["command", "run"]
@@ -77,7 +77,7 @@ def run(
         root: the folder of toolcast.yaml.
         force: overwrite what was edited by hand.
         every: print each of many findings that are alike.
-        format_: how findings are printed, a key of `FORMATS`.
+        format_: how findings are printed, one of `FORMATS`.
 
     Ends the program with exit code 2 when the project cannot be written.
     """

@@ -19,7 +19,7 @@ from ..model.folders import TOOLSET_FILE
 from ..model.loading import load_workspace
 from ..output.comparison import LEFT_BY_TOOLS, LEFTOVER
 from ..project import WORKSPACE_FILE
-from ..reports import printable
+from ..reports.escaping import printable
 from .exit_codes import fail
 from .run_inputs import program_files, project_files
 
