@@ -111,13 +111,14 @@ CHANGES = {
     "reach": "Programs, hosts and environment variables.",
     "router": "The model that chooses tools for a message.",
     "life": "Former and reserved names, deprecations, accepted findings.",
+    "stability": "What users are promised of a tool or toolset.",
     "project": "The project as a whole.",
     "extension": "Fields of extensions that do not say what their changes mean.",
 }
 _CHANGES_INTRO = """\
 # Kinds of changes
 
-What [`toolcast diff`](commands.md#toolcast-diff) tells of a change: its kind, and what that
+What `toolcast diff` tells of a change ([reviewing a change](diff.md)): its kind, and what that
 means for who calls the tool, for what models read, for Python code that uses it, and for who has
 it. A change may have other grades than its kind where it is known to mean more or less; then it
 says why. The change back is of the kind in the last column.
