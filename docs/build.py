@@ -69,6 +69,7 @@ FAMILIES = {
     "handler": "Whether the function that a spec names exists and fits.",
     "compat": "What other people's programs take and refuse.",
     "data": "Which pools and tables handlers query.",
+    "cases": "Selection cases: what users say, and which tool is meant.",
     "output": "Whether the generated files are what the specs give.",
     "accept": "Whether toolcast.accept.yaml accepts what is there.",
 }

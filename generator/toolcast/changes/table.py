@@ -5,7 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
-from . import extension_fields, life_fields, project_fields, stability, tool_life
+from . import (
+    extension_fields,
+    life_fields,
+    project_fields,
+    selection,
+    stability,
+    tool_life,
+)
 from .access import client_settings, client_tools, target_options
 from .change import ChangeRule, Family
 from .listing import listed_keys, tool_annotations
@@ -35,6 +42,7 @@ BUILT_IN = (
     stability.FAMILY,
     project_fields.FAMILY,
     extension_fields.FAMILY,
+    selection.FAMILY,
 )
 """In the order in which they look."""
 

@@ -11,12 +11,14 @@ from .mcp_servers import bind_mcp_servers, bind_router
 from .model import (
     Action,
     Actions,
+    Case,
     CliDecision,
     Client,
     Example,
     Exclusion,
     HandlerReference,
     Section,
+    SelectionGates,
     Suppression,
     Toolset,
     ToolSpec,
@@ -59,6 +61,7 @@ def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> Too
         fields=tuple(value),
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
+        cases=_cases(value, value["name"]),
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
@@ -87,6 +90,20 @@ def _example(value: Mapping[str, Any]) -> Example:
         "result" in value,
         value.get("result"),
         value.get("error"),
+    )
+
+
+def _cases(value: Mapping[str, Any], tool: str | None = None) -> tuple[Case, ...]:
+    """The cases of a file; `tool` is meant where an entry does not say which."""
+    return tuple(
+        Case(
+            entry["message"],
+            entry.get("tool", tool),
+            tuple(entry.get("never", ())),
+            tuple(entry.get("near", ())),
+            entry.get("top"),
+        )
+        for entry in value.get("cases", ())
     )
 
 
@@ -160,6 +177,8 @@ def bind_toolset(
         },
         targets={name: options or {} for name, options in targets.items()},
         exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
+        cases=_cases(value),
+        selection=SelectionGates(**value.get("selection", {})),
         extensions={key: value[key] for key in extension_fields if key in value},
         suppress=_suppressions(value),
         source=document.source,

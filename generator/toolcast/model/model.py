@@ -21,12 +21,14 @@ from .mcp_servers import McpServer, ToolRouter
 __all__ = [
     "Action",
     "Actions",
+    "Case",
     "CliDecision",
     "Client",
     "Example",
     "Exclusion",
     "HandlerReference",
     "Section",
+    "SelectionGates",
     "Suppression",
     "ToolSpec",
     "Toolset",
@@ -87,6 +89,39 @@ class Example(NamedTuple):
         if self.error is not None:
             shown["error"] = self.error
         return shown
+
+
+class Case(NamedTuple):
+    """What a user says, and the tool that is meant.
+
+    Attributes:
+        message: what the user says.
+        tool: the tool that is meant; None when no tool of the toolset is.
+        never: tools that must not be among the first.
+        near: similar messages for which the tool must not be the first.
+        top: the tool must be among so many first ones; None for the toolset's default.
+    """
+
+    message: str
+    tool: str | None
+    never: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    top: int | None = None
+
+
+class SelectionGates(NamedTuple):
+    """What the cases of a toolset are held to.
+
+    Attributes:
+        top: the tool that is meant must be among so many first ones.
+        margin: how far its score must be ahead of the first tool beyond those, as a part
+            of its own.
+        coverage: the part of the tools that must have a case.
+    """
+
+    top: int = 1
+    margin: float = 0.0
+    coverage: float = 0.0
 
 
 class Suppression(NamedTuple):
@@ -156,6 +191,7 @@ class ToolSpec:
     stability: str | None = None
     since: str | None = None
     examples: tuple[Example, ...] = ()
+    cases: tuple[Case, ...] = ()
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
@@ -269,6 +305,8 @@ class Toolset:
     reserved_names: Mapping[str, str] = field(default_factory=dict)
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
+    cases: tuple[Case, ...] = ()
+    selection: SelectionGates = field(default_factory=SelectionGates)
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
