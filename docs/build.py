@@ -101,6 +101,8 @@ CHANGES = {
     "annotation": "What a tool promises of its effects.",
     "listed": "What MCP's list says of a tool beside that.",
     "example": "Examples.",
+    "selection": "Which tool the words of a message lead to.",
+    "cost": "What tools may cost.",
     "access": "Who may have which tool. One change for a client and a tool, however many lines say it.",
     "client": "Clients, and how they are served.",
     "offer": "What is generated, and of which tools.",

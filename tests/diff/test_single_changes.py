@@ -56,6 +56,13 @@ def test_any_two_states_compare_and_go_back() -> None:
         changes, back = compare(before, after).changes, compare(after, before).changes
 
         assert len({change.fingerprint for change in changes}) == len(changes)
-        if not {"tool/renamed"} & {change.rule.id for change in (*changes, *back)}:
-            there = sorted(known[change.rule.id].opposite for change in changes)
-            assert sorted(change.rule.id for change in back) == there
+        # How it is told that a tool goes or changes its name depends on what one side
+        # promised of it, and what messages lead to is tried with the cases of one.
+        there, gone_back = (
+            sorted(id_ for id_ in ids if not id_.startswith(("tool/", "selection/")))
+            for ids in (
+                [known[change.rule.id].opposite for change in changes],
+                [change.rule.id for change in back],
+            )
+        )
+        assert gone_back == there
