@@ -24,6 +24,7 @@ _COMMANDS = {
     "diff": "Tell what a change of the specs means for those who meet it.",
     "route": "Show which tools the router chooses for a message, and what that saves.",
     "explain": "Tell what a rule checks, why, and how to mend it.",
+    "git-diff-driver": "Show what changes of specs mean within `git diff`. Git runs it.",
     "schema": "Print the JSON Schema of a kind of spec file, or renew committed ones.",
 }
 
@@ -47,7 +48,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return _of_extension(cmd_name, ctx.meta.get(__name__, []))
-        module = importlib.import_module(f".{cmd_name}", __package__)
+        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
         command: click.Command = module.command
         return command
 

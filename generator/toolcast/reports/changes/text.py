@@ -16,7 +16,7 @@ from ..findings.formats import report_findings
 from ..json_values import differing, one_line
 from .formats import DiffAbout, counts, says_values
 
-__all__ = ["write"]
+__all__ = ["paragraphs", "write"]
 
 _WIDTH = 80
 _COLUMN = 10
@@ -28,15 +28,20 @@ _HEAD = "  " + "".join(f"{name:{_COLUMN}}" for name in AUDIENCES[:-1]) + AUDIENC
 
 def write(verdict: Verdict, about: DiffAbout) -> str:
     """The changes of each tool, then what they come to."""
-    blocks = [
-        "".join(_owner(owner, list(group), about.colour))
-        for owner, group in groupby(verdict.changes, key=lambda one: one.owner)
-    ]
+    blocks = paragraphs(verdict.changes, about.colour)
     if verdict.effects:
         blocks.append("".join(_effects(verdict.effects)))
     if verdict.findings:
         blocks.append(report_findings(verdict.findings, "text", colour=about.colour))
     return "\n".join([*blocks, "".join(_closing(verdict))])
+
+
+def paragraphs(changes: Sequence[Judged], colour: bool) -> list[str]:
+    """A paragraph for the changes of each tool."""
+    return [
+        "".join(_owner(owner, list(group), colour))
+        for owner, group in groupby(changes, key=lambda one: one.owner)
+    ]
 
 
 def _owner(owner: str, changes: Sequence[Judged], colour: bool) -> Iterator[str]:
