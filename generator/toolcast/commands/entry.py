@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from .. import __version__
 
@@ -51,6 +52,19 @@ class _Lazy(click.Group):
         module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
         command: click.Command = module.command
         return command
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
+        # Click would import every command for the first line of its help.
+        added = _of_extensions(ctx.meta.get(__name__, []))
+        rows = _COMMANDS | {n: one.get_short_help_str() for n, one in added.items()}
+        items = [
+            CompletionItem(name, help=help_)
+            for name, help_ in rows.items()
+            if name.startswith(incomplete)
+        ]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

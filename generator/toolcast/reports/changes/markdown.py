@@ -31,7 +31,10 @@ def write(verdict: Verdict, about: DiffAbout) -> str:
     """
     against = code_span(verdict.against)
     if not verdict.changes:
-        head = f"### Tool changes\n\nNo change against {against}.\n"
+        told = f"No change against {against}."
+        if verdict.is_first:
+            told = f"{against} has no specs: everything is new."
+        head = f"### Tool changes\n\n{told}\n"
         return head + _findings(verdict)
     groups = [
         (owner, list(group))

@@ -113,6 +113,9 @@ def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
 
 def _closing(verdict: Verdict) -> Iterator[str]:
     against = printable(verdict.against)
+    if verdict.is_first:
+        yield f"{against} has no specs: everything is new\n"
+        return
     if not verdict.changes:
         yield f"no change against {against}\n"
         return
