@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import NamedTuple
 
 from ..model.model import Workspace
 from .change import Change
 from .effects.effect import Effect
 from .extension_fields import changes_of_extensions
+from .stability import relaxed
 from .table import families
 from .tool_life import Matched, match
 
@@ -29,13 +31,18 @@ class Comparison(NamedTuple):
     effects: list[Effect]
 
 
-def compare(before: Workspace, after: Workspace) -> Comparison:
+def compare(
+    before: Workspace, after: Workspace, today: datetime.date | None = None
+) -> Comparison:
     """What has changed, and what that comes to.
+
+    Args:
+        today: the day that decides whether a removal was announced; default: the clock's.
 
     Raises:
         ExtensionFailure: a listed extension cannot be used.
     """
-    matched = match(before, after)
+    matched = match(before, after, today)
     changes = list(matched.changes)
     extensions = tuple(dict.fromkeys((*before.extensions, *after.extensions)))
     known = families(extensions)
@@ -51,6 +58,7 @@ def compare(before: Workspace, after: Workspace) -> Comparison:
                 if both.before is not both.after:
                     changes += family.compare_tools(both)
     changes += changes_of_extensions(matched, known)
+    changes = list(relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     is_same = not changes and all(both.before is both.after for both in matched.tools)
     return Comparison(changes, [] if is_same else _effects(matched, before, after))

@@ -38,6 +38,7 @@ def project_files(workspace: Workspace) -> Iterator[str]:
         PYPROJECT,
         *workspace.toolset_folders,
         workspace.templates,
+        *workspace.scan,
     ):
         if path is not None:
             yield os.path.join(workspace.root, path)

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..extensions import fields_of
-from ..facts.name_mentions import mention_pattern, mentions_in
+from ..facts.names.name_mentions import mention_pattern, mentions_in
+from ..facts.names.tool_names import other_meanings
 from ..facts.spec_texts import prose_of
-from ..facts.tool_names import other_meanings
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned
 
 __all__ = [
     "TOOLSET_LISTS",
+    "TOOL_LISTS",
     "mentions_of",
     "places_of",
     "referring_toolsets",
@@ -29,9 +30,13 @@ TOOLSET_LISTS: tuple[Pattern, ...] = (
     ("clients", "*", "allow", "*"),
     ("clients", "*", "restrict", "*"),
     ("exclusions", "*", "tool"),
+    ("cases", "*", "tool"),
+    ("cases", "*", "never", "*"),
 )
 """The paths of `toolset.yaml` that hold names of the toolset's own tools."""
-_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"),)
+TOOL_LISTS: tuple[Pattern, ...] = (("cases", "*", "never", "*"),)
+"""Those of a tool's spec."""
+_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"), *TOOL_LISTS)
 # Data, in which a key `reason` may be anything, and what counts as prose.
 _DATA = frozenset(
     "parameters returns examples meta mcp annotations skill deprecated".split()

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ...facts.name_mentions import mention_pattern, mentions_in
-from ...facts.tool_names import tool_names
+from ...facts.names.name_mentions import mention_pattern, mentions_in
+from ...facts.names.tool_names import tool_names
 from ...model.model import Toolset, Workspace
 
 __all__ = ["NamedTools", "named_in", "names_of", "unknown_in"]
