@@ -42,7 +42,7 @@ def changes_of_file(
         is_spec = path == WORKSPACE_FILE or posixpath.dirname(path) in folders
         if data is not None and not is_spec:
             raise Unreadable("it is no spec of the project")
-    compared = compare(*sides)
+    compared = compare(sides[0], sides[1])
     return Comparison(compared.changes, []), sides[0], sides[1]
 
 
