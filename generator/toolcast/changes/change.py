@@ -119,6 +119,8 @@ class Change:
         reason: why the grades are not the rule's; empty when they are.
         place: where it stands now, or where it stood when it is gone.
         is_gone: `place` is in the old side.
+        witness: arguments that were taken and are not any more, or a result that can come
+            and could not; ABSENT where there is none to show.
     """
 
     rule: ChangeRule
@@ -132,6 +134,7 @@ class Change:
     place: Place
     reason: str = ""
     is_gone: bool = False
+    witness: Any = ABSENT
 
     @property
     def fingerprint(self) -> str:
@@ -179,6 +182,7 @@ def found(
     after: Any = ABSENT,
     grades: Grades | None = None,
     reason: str = "",
+    witness: Any = ABSENT,
 ) -> Change:
     """A change of a tool at a path of its spec, which one of the sides may not have."""
     is_gone = after is ABSENT and before is not ABSENT
@@ -195,6 +199,7 @@ def found(
         place_of(source, path),
         reason,
         is_gone,
+        witness,
     )
 
 

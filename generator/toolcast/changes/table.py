@@ -7,10 +7,11 @@ from functools import cache
 from ..extensions import CHANGES, ExtensionFailure, values
 from . import tool_life
 from .change import ChangeRule, Family
+from .schemas import schema_family
 
 __all__ = ["BUILT_IN", "families", "rules"]
 
-BUILT_IN = (tool_life.FAMILY,)
+BUILT_IN = (tool_life.FAMILY, schema_family.FAMILY)
 """In the order in which they look."""
 
 
