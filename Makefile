@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 # No test reads what a person types: they run the same without a terminal.
 PYTEST := $(BIN)/python -m pytest -q </dev/null
 CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta examples
+# Processes that tests start would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 # What says most in the shortest time.
 FAST := tests/rules tests/docs tests/encoders tests/detectors tests/reading tests/rendering tests/test_structure.py
 

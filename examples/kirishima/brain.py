@@ -17,6 +17,7 @@ import httpx
 
 from generated.kirishima import prompts, registry
 
+from .get_personality import CALLING_MODEL
 from .manage_prompt import lines_in_force
 
 MOST_TURNS = 8
@@ -47,19 +48,16 @@ async def think(
     key = os.environ.get("BRAIN_KEY")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     url = f"{os.environ['BRAIN_URL'].rstrip('/')}/chat/completions"
+    model = os.environ["BRAIN_MODEL"]
     async with httpx.AsyncClient(headers=headers, timeout=120) as endpoint:
         for _ in range(MOST_TURNS):
-            asked = {
-                "model": os.environ["BRAIN_MODEL"],
-                "messages": said,
-                "tools": tools,
-            }
+            asked = {"model": model, "messages": said, "tools": tools}
             reply = (await endpoint.post(url, json=asked)).raise_for_status().json()
             answer = reply["choices"][0]["message"]
             said.append(answer)
             if not answer.get("tool_calls"):
                 return str(answer["content"])
-            calls = (_called(call, client) for call in answer["tool_calls"])
+            calls = (_called(call, client, model) for call in answer["tool_calls"])
             said += await asyncio.gather(*calls)
     raise RuntimeError(f"the model still calls tools after {MOST_TURNS} turns")
 
@@ -80,8 +78,10 @@ def system_prompt(offered: Iterable[str], client: str = OWN_CLIENT) -> str:
     return "\n".join(part for part in parts if part)
 
 
-async def _called(call: Mapping[str, Any], client: str) -> dict[str, Any]:
+async def _called(call: Mapping[str, Any], client: str, model: str) -> dict[str, Any]:
     """The message that answers one tool call; what is wrong with it is told the model."""
+    # Each of the calls is a task, with a context of its own.
+    CALLING_MODEL.set(model)
     function = call["function"]
     try:
         arguments = json.loads(function["arguments"] or "{}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from whenever import Instant
 
 from toolcast_runtime import ToolError
 
-__all__ = ["get_personality"]
+__all__ = ["CALLING_MODEL", "get_personality"]
+
+CALLING_MODEL: ContextVar[str] = ContextVar("calling_model")
+"""The model whose calls these are, set by a loop that knows it; callers over MCP do not say."""
 
 EMBEDDED = Path(__file__).with_name("style_guide.toml")
 FALLBACK = "default"
@@ -26,11 +30,10 @@ Style = Mapping[str, str]
 
 
 def get_personality() -> dict[str, Any]:
-    """The styles of all models, and how the caller's model finds its own.
+    """The style of the model that calls, and `default`; of all models where none is known.
 
-    A tool is not told which model calls it, so that it gives every style and the model
-    takes the one with its name. Each is complete: `default` holds for every model, and a
-    style adds to it and to those whose names its own begins with.
+    The model takes the one with its name. Each is complete: `default` holds for every model,
+    and a style adds to it and to those whose names its own begins with.
 
     The guide is the file that KIRISHIMA_STYLE_GUIDE names, else the embedded one.
 
@@ -39,10 +42,12 @@ def get_personality() -> dict[str, Any]:
     """
     guide = _guide()
     styles = _checked_styles(guide.get("styles"))
+    model = CALLING_MODEL.get("").rpartition("/")[2]
+    shown = [FALLBACK, *_beginnings_of(model, styles)[-1:]] if model else styles
     return {
         "version": _checked_text(guide, "version"),
         "generated_at": Instant.now().format_iso(),
-        "style_sections": {name: _section(name, styles) for name in styles},
+        "style_sections": {name: _section(name, styles) for name in shown},
         "instructions": "\n".join(
             [
                 _checked_text(guide, "instructions").strip(),

@@ -62,12 +62,15 @@ class Fields:
         toolset: the schema of each field of `toolset.yaml`.
         target_options: the schema of the options of each of its targets.
         read_by_rules: the fields that count as read although no target reads them.
+        tool_names: the paths of its fields in `toolset.yaml` that hold names of tools, "*"
+            for any key or index; a rename changes them.
     """
 
     tool: Mapping[str, Any] = field(default_factory=dict)
     toolset: Mapping[str, Any] = field(default_factory=dict)
     target_options: Mapping[str, Any] = field(default_factory=dict)
     read_by_rules: frozenset[str] = frozenset()
+    tool_names: tuple[tuple[str, ...], ...] = ()
 
 
 def missing(names: Sequence[str]) -> list[str]:
@@ -104,6 +107,7 @@ def fields_of(names: tuple[str, ...]) -> Fields:
     toolset: dict[str, Any] = {}
     options: dict[str, Any] = {}
     read: set[str] = set()
+    held: list[tuple[str, ...]] = []
     for where, value in values(names, FIELDS):
         if not isinstance(value, Fields):
             raise ExtensionFailure(f"{where} is not a toolcast Fields")
@@ -117,7 +121,8 @@ def fields_of(names: tuple[str, ...]) -> Fields:
                     raise ExtensionFailure(f"`{key}` of {where} is there already")
                 known[key] = schema
         read |= value.read_by_rules
-    return Fields(tool, toolset, options, frozenset(read))
+        held += value.tool_names
+    return Fields(tool, toolset, options, frozenset(read), tuple(held))
 
 
 def loaded_from() -> list[str]:

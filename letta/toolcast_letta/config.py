@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcast.facts.mcp_definition import mcp_definition
-from toolcast.model.model import Example, Toolset, ToolSpec
+from toolcast.model.model import Toolset, ToolSpec
 
 from .plan.desired_state import DesiredState, ToolFacts, desired_state
 from .settings import LettaServer, LettaSettings, bind_letta
@@ -101,7 +101,7 @@ def desired_by_specs(
             tool.name in offered,
             mcp_definition(tool).get("description"),
             tool.parameters,
-            tuple(_example(example) for example in tool.examples),
+            tuple(example.as_json for example in tool.examples),
             tool.renamed_from,
         )
         for tool in toolset.tools
@@ -110,12 +110,3 @@ def desired_by_specs(
     return desired_state(
         toolset.name, settings, tools, environment, server_url=server_url
     )
-
-
-def _example(example: Example) -> dict[str, Any]:
-    shown: dict[str, Any] = {"arguments": example.arguments}
-    if example.has_result:
-        shown["result"] = example.result
-    if example.error is not None:
-        shown["error"] = example.error
-    return shown

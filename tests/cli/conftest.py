@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.forked import Forks, forks
 
 ROOT = Path(__file__).parents[2]
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    loaded = ("toolcast_runtime.cli", "toolcast_runtime.ledger")
+    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+        yield running
+
+
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
+def shell(tmp_path: Path, programs: Forks) -> Shell:
     """Runs `python -m generated.<toolset>.cli WORDS`; data goes below tmp_path."""
 
     def run(
@@ -23,14 +31,7 @@ def shell(tmp_path: Path) -> Shell:
     ) -> subprocess.CompletedProcess[str]:
         own = {"KIRISHIMA_DATA": "kirishima", "MOLECULE_HOME": "molecule"}
         data = {name: str(tmp_path / folder) for name, folder in own.items()}
-        return subprocess.run(
-            [sys.executable, "-m", f"generated.{toolset}.cli", *words],
-            cwd=ROOT,
-            env={**os.environ, **data, "COLUMNS": "80", **env},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-        )
+        program = (f"generated.{toolset}.cli", *map(os.fsdecode, words))
+        return programs.run(ROOT, *program, env={**data, "COLUMNS": "80", **env})
 
     return run

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tests.forked import Forks
+from tests.program import toolcast
 from toolcast.model.loading import load_workspace
 
 ROOT = Path(__file__).parents[2]
@@ -111,22 +113,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture(scope="module")
-def give(project: Path) -> Run:
+def give(project: Path, programs: Forks) -> Run:
     """Runs the generated command in a process of its own; gives what the handler got."""
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-m", "toolcast", "generate"]
-    subprocess.run(command, cwd=project, check=True, capture_output=True)
+    assert toolcast(project, "generate").returncode == 0
 
     def run(*words: str, tool: str = "give", given: str = "") -> Any:
-        done = subprocess.run(
-            [sys.executable, "-m", "generated.toy.cli", tool, *words],
-            input=given,
-            cwd=project,
-            capture_output=True,
-            encoding="utf-8",
-        )
+        done = programs.run(project, "generated.toy.cli", tool, *words, given=given)
         assert "Traceback" not in done.stderr, done.stderr
         return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 

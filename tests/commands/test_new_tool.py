@@ -43,7 +43,7 @@ def test_draft_generates_and_only_its_texts_are_left_to_write(
     assert rows and all(": warning: prompt/todo: " in row for row in rows)
     run(project, "black", "--check", "--quiet", ".")
     cache = str(tmp_path_factory.mktemp("mypy"))
-    # The rest of generated/ is typed in the test of `init`; it takes mypy much longer.
+    # The rest of generated/ is checked in tests/packaging; it takes mypy much longer.
     folders = ("handlers", "generated/demo/tools")
     run(project, "mypy", "--cache-dir", cache, *folders)
     called = run(project, "generated.demo.cli", "get-weather", "x", expect=1)

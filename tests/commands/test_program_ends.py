@@ -94,6 +94,7 @@ def test_an_interrupt_ends_it_with_1_and_no_traceback(project: Any) -> None:
     assert (run.returncode, run.stderr.strip()) == (1, "Aborted!")
 
 
+@pytest.mark.slow
 def test_so_it_does_where_a_shell_ignores_interrupts() -> None:
     """nohup and background jobs do, and whatever they start inherits it."""
     test = f"{__file__}::test_an_interrupt_ends_it_with_1_and_no_traceback"

@@ -32,7 +32,7 @@ def test_the_choice_its_scores_and_the_tokens(project: Any) -> None:
     assert done.returncode == 0, done.stderr
     first, best, *rest = done.stdout.splitlines()
     assert first == "1 of 3 routed tools"
-    assert best.split()[1:] == ["*", "lamp"]
+    assert best.split() == ["100%", "*", "lamp"]
     assert [line.split() for line in rest[:2]] == [["-", "door"], ["-", "note"]]
     assert rest[2].endswith("tokens saved (an estimate: 4 characters a token)")
     assert rest[3] == "not asked for their tools: the external servers far"
@@ -46,10 +46,22 @@ def test_in_doubt_all_are_chosen_and_the_reason_is_told(project: Any) -> None:
     )
 
 
+def test_scores_are_parts_of_the_best(project: Any) -> None:
+    """A word that most tools know scores next to nothing with each of them."""
+    words = ("route", "the tools", "--client", "internal", "--format", "json")
+    for name in ("note", "lamp", "door"):
+        spec = TOOL.format(f"A tool named {name}.")
+        project.write(f"specs/toy/{name}.yaml", f"name: {name}\n{spec}")
+    value = json.loads(project.toolcast(*words).stdout)
+    assert value["scores"] == {"note": 1.0, "lamp": 1.0, "door": 1.0}
+    shown = project.toolcast(*words[:-2]).stdout.splitlines()
+    assert [line.split()[0] for line in shown[1:4]] == ["100%"] * 3
+
+
 def test_for_programs(project: Any) -> None:
     words = ("route", "the lamp", "--client", "external", "--format", "json")
     value = json.loads(project.toolcast(*words).stdout)
-    assert value["tools"] == ["lamp"] and list(value["scores"]) == ["lamp"]
+    assert value["tools"] == ["lamp"] and value["scores"] == {"lamp": 1.0}
     assert value["routed_tools"] == 2 and value["doubt"] is None
     tokens = value["estimated_tokens"]
     assert 0 < tokens["chosen"] < tokens["all"]

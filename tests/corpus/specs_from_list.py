@@ -19,7 +19,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from toolcast.encoders.names import module_name
+from toolcast_runtime.tools.module_names import module_name
 
 __all__ = ["ListError", "Number", "read_list", "write_toolset", "write_workspace"]
 

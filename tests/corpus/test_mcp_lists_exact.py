@@ -22,8 +22,9 @@ import pytest
 
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.corpus.specs_from_list import write_workspace
+from tests.forked import Forks, forks
 from tests.mcp.projects import generate_project
-from tests.mcp.servers import ERAS, http_server, stdio_server
+from tests.mcp.servers import ERAS, http_server, sent
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -55,26 +56,29 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-# A process each: of the others, the older era is left to the slow tests.
-BOTH_ERAS = ("notion_mcp_server", "server_everything", *NASTY_LISTS)
-SERVED = [
-    pytest.param(name, era, marks=[pytest.mark.slow] if is_slow else [])
-    for name in LISTS
-    for era in ERAS
-    for is_slow in [name not in BOTH_ERAS and era != ERAS[-1]]
-]
+# A process each.
+OVER_HTTP = ("notion_mcp_server", "server_everything", *NASTY_LISTS)
 
 
-@pytest.mark.parametrize(("name", "era"), SERVED)
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    loaded = ("toolcast_runtime.http", "toolcast_runtime.mcp.sdk_server")
+    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+        yield running
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("name", LISTS)
 def test_stdio_server_answers_the_list_it_was_generated_from(
-    workspace: Path, name: str, era: str
+    workspace: Path, servers: Forks, name: str, era: str
 ) -> None:
-    with stdio_server(workspace, f"generated.{name}", era=era) as server:
-        server.request("tools/list")
-        _assert_same_tools(server.lines[-1].decode(), LISTS[name], era)
+    asked = sent(era, ("tools/list", {}))
+    ran = servers.run(workspace, f"generated.{name}.mcp_server", given=asked)
+    assert ran.returncode == 0, ran.stderr
+    _assert_same_tools(ran.stdout.splitlines()[-1], LISTS[name], era)
 
 
-@pytest.mark.parametrize("name", BOTH_ERAS)
+@pytest.mark.parametrize("name", OVER_HTTP)
 def test_http_server_answers_the_list_it_was_generated_from(
     workspace: Path, name: str
 ) -> None:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import CACHES, Project
+from tests.forked import Forks, forks
 
 ROOT = Path(__file__).parents[2]
 K = "generated/kirishima"
@@ -237,11 +238,19 @@ FAULTS = [
 ]
 
 
-def generated_tests(project: Project, folder: str, tests: str) -> Any:
+@pytest.fixture(scope="module")
+def plain_pytest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    runtime = ("cli", "langchain", "mcp.sdk_server", "testing")
+    loaded = ["pytest", *(f"toolcast_runtime.{name}" for name in runtime)]
+    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+        yield running
+
+
+def generated_tests(runs: Forks, project: Project, folder: str, tests: str) -> Any:
     """Runs the generated tests as anybody would, without plugins."""
-    words = ["-m", "pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
-    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    return project.run(*words, "-p", "no:cacheprovider", env=plain)
+    words = ["pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
+    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return runs.run(project.root, *words, "-p", "no:cacheprovider", env=plain)
 
 
 def differing(project: Project) -> list[str]:
@@ -256,26 +265,40 @@ def findings(project: Project) -> list[dict[str, Any]]:
     return [one for one in found if one["rule"].startswith("output/")]
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Project:
-    """A copy of the two toolsets that need no extension, outputs in git's index."""
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The two toolsets that need no extension, outputs in git's index."""
     workspace = f"version: 1\ntoolsets: [{', '.join(SPECS)}]\n"
-    project = Project(tmp_path / "copy")
+    project = Project(tmp_path_factory.mktemp("drift") / "copy")
     project.write("toolcast.yaml", workspace)
     for folder in (*SPECS, K, M, "examples"):
         shutil.copytree(ROOT / folder, project.root / folder, ignore=CACHES)
     shutil.copy(ROOT / "generated/__init__.py", project.root / "generated")
-    for words in (["init", "--quiet"], ["add", "--force", "generated"]):
-        subprocess.run(["git", *words], cwd=project.root, check=True)
+    git(project, "init", "--quiet")
+    git(project, "add", "--force", "generated")
     return project
 
 
+def git(project: Project, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=project.root, check=True)
+
+
+@pytest.fixture
+def copy(clone: Project) -> Iterator[Project]:
+    """The same for each test, whatever it does to the outputs."""
+    yield clone
+    git(clone, "clean", "-dfxq", "generated")
+    git(clone, "checkout", "--quiet", "generated")
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
-def test_a_planted_fault_is_found(copy: Project, fault: Fault) -> None:
+def test_a_planted_fault_is_found(
+    copy: Project, plain_pytest: Forks, fault: Fault
+) -> None:
     copy.edit(fault.file, fault.old, fault.new)
     assert differing(copy) == [fault.file]
     if fault.tests != CHECK:
-        assert_that_tests_find(fault, copy)
+        assert_that_tests_find(fault, copy, plain_pytest)
 
 
 # Where the tests run `check`, a fault that is found so is found as all of them are.
@@ -286,14 +309,14 @@ def test_a_planted_fault_is_found(copy: Project, fault: Fault) -> None:
         for number, fault in enumerate(f for f in FAULTS if f.tests == CHECK)
     ],
 )
-def test_the_tests_run_check(copy: Project, fault: Fault) -> None:
+def test_the_tests_run_check(copy: Project, plain_pytest: Forks, fault: Fault) -> None:
     copy.edit(fault.file, fault.old, fault.new)
-    assert_that_tests_find(fault, copy)
+    assert_that_tests_find(fault, copy, plain_pytest)
 
 
-def assert_that_tests_find(fault: Fault, project: Project) -> None:
+def assert_that_tests_find(fault: Fault, project: Project, runs: Forks) -> None:
     folder = "/".join(fault.file.split("/")[:2])
-    tested = generated_tests(project, folder, fault.tests)
+    tested = generated_tests(runs, project, folder, fault.tests)
     assert tested.returncode in (1, 2), tested.stdout + tested.stderr
     for text in fault.says:
         assert text in tested.stdout, tested.stdout
@@ -338,20 +361,20 @@ def every_tool_deleted(project: Project) -> str:
     ],
 )
 def test_a_tool_that_is_not_whole_is_found(
-    copy: Project, plant: Callable[[Any], str]
+    copy: Project, plain_pytest: Forks, plant: Callable[[Any], str]
 ) -> None:
     says = plant(copy)
     assert differing(copy)
-    tested = generated_tests(copy, K, QUICK)
+    tested = generated_tests(plain_pytest, copy, K, QUICK)
     assert tested.returncode in (1, 2), tested.stdout + tested.stderr
     assert says in tested.stdout
 
 
-def test_without_a_fault_both_are_content(copy: Project) -> None:
+def test_without_a_fault_both_are_content(copy: Project, plain_pytest: Forks) -> None:
     checked = copy.toolcast("check")
     assert checked.returncode == 0, checked.stderr
     for folder in (K, M):
-        tested = generated_tests(copy, folder, f"({QUICK}) or {CHECK}")
+        tested = generated_tests(plain_pytest, copy, folder, f"({QUICK}) or {CHECK}")
         assert tested.returncode == 0, tested.stdout
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import Project
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, http_server, stdio_server
 from toolcast_runtime.calls.handlers import HandlerAdapter
@@ -60,8 +59,7 @@ HOSTILE: dict[str, Any] = {
     "a`b": 1,
 }
 
-Call = Callable[[str, Mapping[str, Any]], str]
-"""Calls a tool; the error's text, empty when it was done."""
+Calls = list[tuple[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -87,55 +85,46 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 PROGRAM = """
-import asyncio, importlib, json, sys
-way, tool, arguments = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-if way == "registry":
-    from generated.shy.registry import call_tool_sync
-    print(call_tool_sync(tool, arguments).error or "", end="")
-else:
-    from langchain_core.messages import ToolCall
-    from generated.shy.langchain_tools import get_langchain_tool
+import json, sys
+from langchain_core.messages import ToolCall
+from generated.shy.langchain_tools import get_langchain_tool
+from generated.shy.registry import call_tool_sync
+
+def over_langchain(tool, arguments):
     call = ToolCall(name=tool, args=arguments, id="1", type="tool_call")
     said = get_langchain_tool(tool).invoke(call)
-    print(said.content if said.status == "error" else "", end="")
+    return said.content if said.status == "error" else ""
+
+calls = json.loads(sys.argv[2])
+if sys.argv[1] == "registry":
+    print(json.dumps([call_tool_sync(*call).error or "" for call in calls]))
+else:
+    print(json.dumps([over_langchain(*call) for call in calls]))
 """
 
 
-@contextmanager
-def calls(way: str, root: Path) -> Iterator[Call]:
-    """Calls tools of the project in one of the ways that callers have."""
-    from tests.conftest import Project
-
+def errors(way: str, root: Path, calls: Calls) -> list[str]:
+    """What calls are refused with in one of the ways that callers have; empty when done."""
     project = Project(root)
     if way in ("registry", "langchain"):
-
-        def in_python(tool: str, arguments: Mapping[str, Any]) -> str:
-            ended = project.run("-c", PROGRAM, way, tool, json.dumps(arguments))
-            assert ended.returncode == 0, ended.stderr
-            return ended.stdout
-
-        yield in_python
-    elif way == "cli":
-
-        def in_shell(tool: str, arguments: Mapping[str, Any]) -> str:
-            module = ("-m", "generated.shy.cli", tool)
-            ended = project.run(*module, "--arguments", json.dumps(arguments))
-            return ended.stderr if ended.returncode else ""
-
-        yield in_shell
-    else:
-        transport, _, era = way.partition(" ")
-        if transport == "stdio":
-            with stdio_server(root, "generated.shy", era=era) as server:
-                yield lambda t, a: _error(server.call(t, a))
-        else:
-            with http_server(root, "generated.shy") as http:
-
-                def over_http(tool: str, arguments: Mapping[str, Any]) -> str:
-                    given = {"name": tool, "arguments": dict(arguments)}
-                    return _error(http.request(era, "tools/call", given))
-
-                yield over_http
+        ended = project.run("-c", PROGRAM, way, json.dumps(calls))
+        assert ended.returncode == 0, ended.stderr
+        found: list[str] = json.loads(ended.stdout)
+        return found
+    if way == "cli":
+        module = ("-m", "generated.shy.cli")
+        shell = [
+            project.run(*module, tool, "--arguments", json.dumps(arguments))
+            for tool, arguments in calls
+        ]
+        return [ended.stderr if ended.returncode else "" for ended in shell]
+    transport, _, era = way.partition(" ")
+    if transport == "stdio":
+        with stdio_server(root, "generated.shy", era=era) as server:
+            return [_error(server.call(*call)) for call in calls]
+    with http_server(root, "generated.shy") as http:
+        asked = [{"name": tool, "arguments": arguments} for tool, arguments in calls]
+        return [_error(http.request(era, "tools/call", given)) for given in asked]
 
 
 def _error(answer: dict[str, Any]) -> str:
@@ -155,14 +144,20 @@ WAYS = [
 def test_what_the_schema_does_not_declare_is_refused_by_name(
     way: str, root: Path
 ) -> None:
-    with calls(way, root) as call:
-        for tool in REFUSED:
-            error = call(tool, {"is_admin": True, "db": "evil"})
-            assert "`is_admin` is not a parameter" in error, (tool, error)
-            assert "`db` is not a parameter" in error, (tool, error)
-        assert "`is_admin` is not a parameter" in call("typed", {"is_admin": True})
-        assert call("mapped", {"is_admin": True}) == "", "one mapping may hold it"
-        assert call("open", {"text": "x"}) == ""
+    calls: Calls = [(tool, {"is_admin": True, "db": "evil"}) for tool in REFUSED]
+    more: Calls = [
+        ("typed", {"is_admin": True}),
+        ("mapped", {"is_admin": True}),
+        ("open", {"text": "x"}),
+    ]
+    *refused, typed, mapped, taken = errors(way, root, [*calls, *more])
+    assert len(refused) == len(REFUSED)
+    for error in refused:
+        assert "`is_admin` is not a parameter" in error, refused
+        assert "`db` is not a parameter" in error, refused
+    assert "`is_admin` is not a parameter" in typed
+    assert mapped == "", "one mapping may hold it"
+    assert taken == ""
 
 
 EACH = """
@@ -175,8 +170,6 @@ print([place for place, error in said.items() if "is not a parameter" not in (er
 
 
 def test_hostile_names_reach_no_handler(root: Path) -> None:
-    from tests.conftest import Project
-
     ended = Project(root).run("-c", EACH, json.dumps([REFUSED, HOSTILE]))
     assert ended.stdout == "[]\n", ended.stdout + ended.stderr
 

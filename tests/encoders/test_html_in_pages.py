@@ -64,5 +64,7 @@ def test_every_tool_is_seen_on_every_page(
         assert seen.endswith("end \n") or seen.rstrip().endswith("end"), page.name
         for name in tools:
             assert (name in seen) == (name in text), f"{page.name}: {name}"
+    rows = (folder / "prompts/cli.md").read_text("utf-8")
+    assert " alpha TITLE DETAILS" in rows
     definition = json.loads((folder / "tools/alpha.json").read_text("utf-8"))
     assert definition["mcp"]["description"] == html

@@ -17,11 +17,11 @@ from toolcast.encoders.markdown import block, inline
 from toolcast.encoders.names import (
     class_name,
     is_keyword_argument,
-    module_name,
     option_name,
 )
 from toolcast.encoders.yaml_text import scalar
 from toolcast.reading.yaml_reader import read_yaml
+from toolcast_runtime.tools.module_names import module_name
 
 JSON = st.recursive(
     st.one_of(

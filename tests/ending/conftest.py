@@ -30,12 +30,12 @@ def quick():
 
 def sync_second():
     told("begun")
-    time.sleep(1)
+    time.sleep(0.5)
     return "finished"
 
 async def async_second():
     told("begun")
-    await asyncio.sleep(1)
+    await asyncio.sleep(0.5)
     return "finished"
 
 def sync_endless():

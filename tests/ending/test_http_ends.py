@@ -14,12 +14,10 @@ import pytest
 from tests.ending.conftest import Slow, waited
 from tests.http.serving import Served, served
 
-WORKERS = pytest.mark.parametrize(
-    "workers", [pytest.param(1, marks=pytest.mark.slow), 2]
-)
+SLOW = pytest.mark.slow
+WORKERS = pytest.mark.parametrize("workers", [pytest.param(1, marks=SLOW), 2])
 SIGNALS = pytest.mark.parametrize(
-    "number",
-    [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)],
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=SLOW)]
 )
 CLOSED_WITHIN = 15.0
 
@@ -52,9 +50,17 @@ class Call(threading.Thread):
                 self.answer = repr(error) if self._slow.told else ""
 
 
-@WORKERS
+# Two workers are three processes to start: each kind of function once, each number once.
+@pytest.mark.parametrize(
+    ("tool", "workers"),
+    [
+        ("sync_second", 2),
+        ("async_second", 1),
+        pytest.param("sync_second", 1, marks=SLOW),
+        pytest.param("async_second", 2, marks=SLOW),
+    ],
+)
 @SIGNALS
-@pytest.mark.parametrize("tool", ["sync_second", "async_second"])
 def test_a_running_call_is_finished(
     slow: Slow, tool: str, number: int, workers: int
 ) -> None:
@@ -75,9 +81,9 @@ def test_a_running_call_is_finished(
 @pytest.mark.parametrize(
     "tool",
     [
-        pytest.param("sync_endless", marks=pytest.mark.slow),
+        pytest.param("sync_endless", marks=SLOW),
         "async_endless",
-        pytest.param("stubborn", marks=pytest.mark.slow),
+        pytest.param("stubborn", marks=SLOW),
     ],
 )
 def test_one_that_takes_longer_is_cancelled(
@@ -105,14 +111,14 @@ def test_a_second_signal_ends_at_once(slow: Slow, workers: int) -> None:
         slow.wait_for(lambda: "begun" in slow.told)
         running.process.send_signal(signal.SIGTERM)
         with pytest.raises(subprocess.TimeoutExpired):
-            running.process.wait(2)
+            running.process.wait(0.5)
         running.process.send_signal(signal.SIGTERM)
         code, seconds = waited(running.process)
     assert (code, seconds < 5) == (128 + signal.SIGTERM, True)
     assert slow.told == ["begun"]
 
 
-@WORKERS
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
 def test_an_idle_server_ends_with_0(slow: Slow, workers: int) -> None:
     with server(slow, 10, workers) as running:
         Call(running, slow, "quick").join(30)

@@ -15,12 +15,9 @@ from typing import IO, Any
 import pytest
 
 from tests.ending.conftest import Slow, waited
-from tests.mcp.servers import ERAS, LEGACY, meta
+from tests.mcp.servers import ERAS, LEGACY, MODERN, sent
 
 SLOW = pytest.mark.slow
-ENDS = pytest.mark.parametrize(
-    "how", ["SIGTERM", pytest.param("SIGINT", marks=SLOW), "input"]
-)
 # The older era is served by the same process; all of these wait for seconds.
 ERA = pytest.mark.parametrize(
     "era", [era if era != LEGACY else pytest.param(era, marks=SLOW) for era in ERAS]
@@ -35,21 +32,8 @@ CLOSED_WITHIN = 15.0
 
 def lines(era: str, *tools: str) -> bytes:
     """What a client sends to call tools, all at once."""
-    messages: list[dict[str, Any]] = []
-    more: dict[str, Any] = {"_meta": meta()}
-    if era == LEGACY:
-        more = {}
-        client = {"name": "tests", "version": "1"}
-        hello = {"protocolVersion": era, "capabilities": {}, "clientInfo": client}
-        messages = [
-            {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello},
-            {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        ]
-    for tool in tools:
-        call = {"name": tool, "arguments": {}, **more}
-        message = {"jsonrpc": "2.0", "id": tool, "method": "tools/call", "params": call}
-        messages.append(message)
-    return b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+    calls = [("tools/call", {"name": tool, "arguments": {}}) for tool in tools]
+    return sent(era, *calls).encode()
 
 
 def command(grace: int) -> list[str]:
@@ -97,9 +81,18 @@ def answers(output: bytes) -> dict[Any, str]:
     }
 
 
-@ENDS
-@ERA
-@pytest.mark.parametrize("tool", ["sync_second", "async_second"])
+# Each two of the three meet once.
+@pytest.mark.parametrize(
+    ("tool", "era", "how"),
+    [
+        ("sync_second", MODERN, "SIGTERM"),
+        ("async_second", MODERN, "input"),
+        pytest.param("sync_second", MODERN, "SIGINT", marks=SLOW),
+        pytest.param("async_second", LEGACY, "SIGTERM", marks=SLOW),
+        pytest.param("sync_second", LEGACY, "input", marks=SLOW),
+        pytest.param("async_second", LEGACY, "SIGINT", marks=SLOW),
+    ],
+)
 def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -> None:
     with server(slow, 10) as process:
         output = ask(process, lines(era, tool))
@@ -111,8 +104,19 @@ def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -
     assert slow.outcomes == {tool: "ok"}
 
 
-@ENDS
-@ENDLESS
+# What signals do is the same for all of them; each waits for seconds.
+@pytest.mark.parametrize(
+    ("tool", "how"),
+    [
+        ("sync_endless", "SIGTERM"),
+        ("async_endless", "input"),
+        pytest.param("sync_endless", "input", marks=SLOW),
+        pytest.param("async_endless", "SIGTERM", marks=SLOW),
+        pytest.param("async_endless", "SIGINT", marks=SLOW),
+        pytest.param("stubborn", "SIGTERM", marks=SLOW),
+        pytest.param("stubborn", "input", marks=SLOW),
+    ],
+)
 def test_one_that_takes_longer_is_cancelled(slow: Slow, tool: str, how: str) -> None:
     with server(slow, 1) as process:
         output = ask(process, lines(LEGACY, tool))
@@ -148,7 +152,7 @@ def test_a_second_signal_ends_at_once(slow: Slow, tool: str) -> None:
         slow.wait_for(lambda: "begun" in slow.told)
         process.send_signal(signal.SIGTERM)
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
+            process.wait(0.4)
         process.send_signal(signal.SIGTERM)
         code, seconds = waited(process)
     assert (code, seconds < 5) == (128 + signal.SIGTERM, True)
@@ -161,7 +165,7 @@ def test_a_client_that_has_left_and_signals_is_not_waited_for(slow: Slow) -> Non
         slow.wait_for(lambda: "begun" in slow.told)
         end(process, "input")
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
+            process.wait(0.4)
         end(process, "SIGTERM")
         code, seconds = waited(process)
     assert (code, seconds < CLOSED_WITHIN) == (0, True)

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.conftest import Project
+from tests.forked import Forks, forks
 
 MODULE = """
 from pathlib import Path
@@ -13,7 +20,7 @@ from typing import NamedTuple
 
 import click
 from toolcast.extensions import Fields
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 from toolcast.findings import Severity
 from toolcast.targets.target import Target
 from toolcast.encoders.code import Code, lines
@@ -53,7 +60,7 @@ def check(toolset, workspace):
     for tool in toolset.tools:
         if "please" not in tool.summary:
             message = f"the summary of `{tool.name}` does not say please"
-            yield at_tool(RULE, tool, ("summary",), message, "say please")
+            yield RULE.at(tool, ("summary",), message, "say please")
 
 
 RULE = Rule(
@@ -108,6 +115,40 @@ house = toolcast_house:command
 [toolcast.fields]
 house = toolcast_house:FIELDS
 """
+
+
+@dataclass(frozen=True)
+class Beside(Project):
+    """A project whose command has an environment of its own: a fork of one process."""
+
+    programs: Forks
+
+    def toolcast(
+        self,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        if env is None:
+            return super().toolcast(*words, cwd=cwd)
+        return self.programs.run(cwd or self.root, "toolcast", *words, env=env)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    loaded = ("toolcast.commands.main", "toolcast.commands.generate", "black")
+    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+        yield running
+
+
+@pytest.fixture
+def make_project(
+    make_project: Callable[..., Project], programs: Forks
+) -> Callable[..., Beside]:
+    def make(*given: Any, **more: Any) -> Beside:
+        return Beside(make_project(*given, **more).root, programs)
+
+    return make
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -29,15 +29,19 @@ async def unconnected() -> AsyncIterator[None]:
     await registry.REGISTRY.close()
 
 
-@pytest.fixture
-async def kirishima(
-    personal_http: Personal, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[HttpServer]:
-    """The server that kirishima's toolset names, for the registry's one connection."""
-    server = personal_http("--token", TOKEN)
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
+@pytest.fixture(scope="module")
+def personal() -> Iterator[HttpServer]:
+    server = HttpServer.started("--token", TOKEN)
     yield server
+    server.end()
+
+
+@pytest.fixture
+def kirishima(personal: HttpServer, monkeypatch: pytest.MonkeyPatch) -> HttpServer:
+    """The server that kirishima's toolset names, for the registry's one connection."""
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal.url)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
+    return personal
 
 
 async def test_external_tools_stand_beside_the_own_ones(kirishima: HttpServer) -> None:
@@ -117,10 +121,9 @@ async def test_a_server_that_went_away_comes_back(
 
 
 async def test_without_the_token_nothing_is_offered(
-    opened: Open, personal_http: Personal, caplog: pytest.LogCaptureFixture
+    opened: Open, personal: HttpServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = personal_http("--token", TOKEN)
-    tools = opened(ExternalServer("personal", url=server.url))
+    tools = opened(ExternalServer("personal", url=personal.url))
     assert await tools.list_tools() == ()
     assert "external server personal: not connected: MCPError" in caplog.text
 

@@ -16,10 +16,15 @@ from tests.external.conftest import (
     call,
     odd,
     personal_stdio,
+    processes,
     until,
 )
+from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext
+from toolcast_runtime.access.clients import Client
 from toolcast_runtime.external.server_settings import ExternalServer
+from toolcast_runtime.registry import Registry
+from toolcast_runtime.tools import Wanted
 
 
 async def test_a_useful_server_over_stdio(opened: Open) -> None:
@@ -142,6 +147,24 @@ async def test_a_name_that_is_taken_stays_with_its_owner(
     assert await tools.find_tool("hang") is None
 
 
+async def test_a_name_that_looks_like_another_is_left_out(
+    opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    tools = opened(
+        odd("well", name="one", allow=("echo", "hang")),
+        odd("well", name="two", prefix="h-", allow=("die", "secret")),
+        odd("well", name="three", prefix="H_", allow=("die", "echo")),
+        taken=("Echo", "h_Secret"),
+    )
+    names = [tool.name for tool in await tools.list_tools()]
+    assert names == ["hang", "h-die", "H_echo"]
+    assert "`echo` would be `echo`, which looks like `Echo`, another's tool" in (
+        caplog.text
+    )
+    assert "`secret` would be `h-secret`, which looks like `h_Secret`" in caplog.text
+    assert "three: its `H_die` is not offered: two has one, too" in caplog.text
+
+
 async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
     tools = opened(
         odd("well", prefix="odd.", allow=("echo", "hang"), restrict=("hang",))
@@ -204,3 +227,37 @@ async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
     assert not tools.is_meant_for("echo", "external")
     answer = await tools.call_tool(echo, {}, CallContext("echo", "external"))
     assert answer.error is not None and "cannot be reached" in answer.error
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"clients": ("internal",)}, Wanted(client="desk")),
+        ({"allow": ("echo",)}, Wanted(frozenset({"memory"}), client="desk")),
+        ({"allow": ("echo",)}, Wanted(without=frozenset({"echo"}), client="desk")),
+        ({"prefix": "odd_"}, Wanted(frozenset({"echo"}))),
+        ({"restrict": ("echo",)}, Wanted(frozenset({"echo"}))),
+    ],
+)
+async def test_a_list_starts_no_server_whose_tools_nobody_asks_for(
+    opened: Open, options: dict[str, Any], wanted: Wanted
+) -> None:
+    tools = opened(odd("well", "only-when-wanted", **options))
+    assert await tools.list_tools(wanted) == ()
+    assert not processes("only-when-wanted")
+
+
+async def test_a_clients_list_waits_for_none_but_its_servers(
+    opened: Open, tmp_path: Path
+) -> None:
+    providers = [
+        opened(odd("well", "of-another", clients=("internal",))),
+        opened(odd("well", "not-allowed", allow=("echo",))),
+    ]
+    clients = {"internal": Client(allow="*"), "desk": Client(allow=("memory",))}
+    package = Package(tmp_path, definition("memory")).load()
+    registry = Registry(package, clients=clients, providers=providers)
+    assert [tool.name for tool in await registry.list_tools("desk")] == ["memory"]
+    assert not processes("of-another") and not processes("not-allowed")
+    catalog = await registry.get_routed_tools_catalog("internal")
+    assert "echo" in catalog and processes("not-allowed")

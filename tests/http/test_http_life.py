@@ -1,16 +1,11 @@
-"""A server from its start to its end: the SDK's client, beyond loopback, traces, shutdown."""
+"""A server from its start to its end: the SDK's client, beyond loopback, traces."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import sqlite3
 import subprocess
 import sys
-import threading
-import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,47 +13,6 @@ import pytest
 from mcp import Client
 
 from tests.http.serving import ROOT, served
-from tests.mcp.projects import generate_project
-
-HANDLERS = """
-import asyncio, threading, time
-
-def quick(): return "quick"
-
-def takes_a_second():
-    time.sleep(1)
-    return "finished"
-
-async def takes_for_ever():
-    await asyncio.sleep(3600)
-"""
-
-
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose tools take their time."""
-    root = tmp_path_factory.mktemp("slow")
-    (root / "slow").mkdir()
-    (root / "slow/__init__.py").write_text(HANDLERS)
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/slow]\n")
-    specs = root / "specs/slow"
-    specs.mkdir(parents=True)
-    (specs / "toolset.yaml").write_text(
-        "name: slow\ntitle: Slow\nhandlers: slow\ntargets: {mcp: {}, registry: {}}\n"
-    )
-    for name in ("quick", "takes_a_second", "takes_for_ever"):
-        (specs / f"{name}.yaml").write_text(
-            f"name: {name}\nsummary: Waits.\nparameters: {{type: object}}\n"
-            f"handler: slow:{name}\npersistent: true\n"
-        )
-    generate_project(root)
-    return root
-
-
-def rows(ledger: Path) -> list[tuple[str, str]]:
-    with closing(sqlite3.connect(ledger)) as connection:
-        query = "SELECT tool, outcome FROM calls ORDER BY started"
-        return list(connection.execute(query))
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -71,44 +25,6 @@ async def test_the_sdk_s_client_lists_and_calls(mode: Any) -> None:
             assert names == ["get_personality", "github_issue"]
             called = await client.call_tool("get_personality", {})
             assert called.is_error is not True
-
-
-@pytest.mark.parametrize("workers", [pytest.param("1", marks=pytest.mark.slow), "2"])
-def test_running_calls_are_finished_or_cancelled_and_recorded(
-    slow: Path, tmp_path: Path, workers: str
-) -> None:
-    ledger = tmp_path / "ledger.sqlite3"
-    answers: dict[str, Any] = {}
-    environment = {"SLOW_LEDGER": str(ledger), "PYTHONPATH": str(ROOT)}
-    words = ("--grace", "3", "--workers", workers)
-    with served(*words, package="generated.slow", root=slow, env=environment) as server:
-
-        def call(name: str) -> None:
-            given = {"name": name, "arguments": {}}
-            try:
-                answers[name] = server.ask("/mcp/", "tools/call", given, modern=True)
-            except OSError as error:
-                answers[name] = error
-
-        call("quick")
-        threads = [
-            threading.Thread(target=call, args=(name,))
-            for name in ("takes_a_second", "takes_for_ever")
-        ]
-        for thread in threads:
-            thread.start()
-        # Rows stand before their handlers run.
-        while len(rows(ledger)) < 3:
-            time.sleep(0.02)
-        server.end()
-        for thread in threads:
-            thread.join()
-    assert "finished" in str(answers["takes_a_second"].body)
-    assert sorted(rows(ledger)) == [
-        ("quick", "ok"),
-        ("takes_a_second", "ok"),
-        ("takes_for_ever", "cancelled"),
-    ]
 
 
 def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
@@ -196,11 +112,6 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
     }
     assert (other, failed) == ("execute_tool memory", "ERROR")
     assert invalid["error.type"] == "invalid"
-
-
-def test_the_project_s_folder_is_left_as_it_was(slow: Path) -> None:
-    shutil.rmtree(slow / "slow/__pycache__", ignore_errors=True)
-    assert not list(slow.rglob("*.sqlite3"))
 
 
 def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:

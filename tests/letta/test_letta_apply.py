@@ -109,8 +109,8 @@ def test_an_agent_of_another_type_is_refused(make_toy: Callable[..., Any]) -> No
 
 
 def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
-    from toolcast_letta.plan.plan import Plan, PlanFileError
-    from toolcast_letta.state.seal import Seal
+    from toolcast_letta.plan.plan import Plan
+    from toolcast_letta.state.seal import NotOurs, Seal
 
     file = tmp_path / "plan.json"
     plan = toy.plan()
@@ -121,7 +121,7 @@ def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
     text = file.read_text()
     assert "s3cret" not in text
     file.write_text(text.replace("exit_loop", "continue_loop"))
-    with pytest.raises(PlanFileError, match="was changed after"):
+    with pytest.raises(NotOurs, match="was changed after"):
         Plan.load(file, Seal())
     assert toy.apply(loaded).changed
 

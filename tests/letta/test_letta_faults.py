@@ -120,7 +120,7 @@ def test_each_request_fails_once(
         toy.fake.faults.counts = counted(reads_too)
         # A request that hangs is given up soon.
         with may_fail():
-            toy.apply(plan, timeout=0.4 if fault.name.startswith("HANG") else 5.0)
+            toy.apply(plan, timeout=0.25 if fault.name.startswith("HANG") else 5.0)
         where = f"request {number} of {list(toy.fake.faults.seen)}"
         toy.fake.faults.reset()
         watch.holds()

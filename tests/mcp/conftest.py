@@ -37,6 +37,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "fail_async": {"parameters": _HOW},
     "hang": {"timeout": 0.3},
     "hang_async": {"timeout": 0.3},
+    "hang_briefly": {"handler": "unkind.handlers:hang", "timeout": 0.1},
     "wait_async": {"handler": "unkind.handlers:hang_async"},
     "cancelled": {},
     "chatter": {},

@@ -17,7 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["ERAS", "HttpServer", "StdioServer", "http_server", "meta", "stdio_server"]
+__all__ = [
+    "ERAS",
+    "HttpServer",
+    "StdioServer",
+    "http_server",
+    "meta",
+    "sent",
+    "stdio_server",
+]
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 ERAS = (LEGACY, MODERN)
@@ -35,6 +43,26 @@ def meta(**more: Any) -> dict[str, Any]:
         "io.modelcontextprotocol/clientCapabilities": {},
         **more,
     }
+
+
+def sent(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
+    """The lines of these requests, after those that the older era begins with.
+
+    The id of a call is its tool, that of another request its method.
+    """
+    messages: list[dict[str, Any]] = []
+    if era == LEGACY:
+        hello = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
+        messages = [
+            {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello},
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        ]
+    for method, params in requests:
+        given = {**params, "_meta": meta()} if era == MODERN else params
+        number = params.get("name", method)
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
+        messages.append(message)
+    return "".join(json.dumps(message) + "\n" for message in messages)
 
 
 def _command(package: str, *arguments: str) -> list[str]:

@@ -192,5 +192,5 @@ def test_call_without_an_answer_is_given_up(call: Call) -> None:
 
 def test_calls_that_hang_do_not_keep_others_from_running(call: Call) -> None:
     for _ in range(8):
-        error_text(call("hang", {}))
+        error_text(call("hang_briefly", {}))
     assert call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}

@@ -16,10 +16,19 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("folder", "settings"),
     [
-        ("plain", {"PYTHONHASHSEED": "1"}),
-        ("plain", {"PYTHONHASHSEED": "2", "TZ": "Pacific/Kiritimati"}),
-        ("with spaces, и юникод 🦊", {"LC_ALL": "C", "PYTHONUTF8": "0"}),
-        ("plain", {"LC_ALL": "tr_TR.UTF-8", "PYTHONOPTIMIZE": "2"}),
+        (
+            "with spaces, и юникод 🦊",
+            {"PYTHONHASHSEED": "1", "LC_ALL": "C", "PYTHONUTF8": "0"},
+        ),
+        (
+            "plain",
+            {
+                "PYTHONHASHSEED": "2",
+                "TZ": "Pacific/Kiritimati",
+                "LC_ALL": "tr_TR.UTF-8",
+                "PYTHONOPTIMIZE": "2",
+            },
+        ),
     ],
 )
 def test_this_project_is_generated_alike(

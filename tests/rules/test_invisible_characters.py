@@ -29,6 +29,24 @@ HIDDEN = {
     "a blank that is no space": "a\u2800b",
     "a Mongolian selector": "a\u180fb",
     "a pile of marks": "a" + "\u0300\u0301\u0302\u0303\u0304",
+    "bits in a run of spaces": "a\u00a0 \u00a0\u00a0b",
+    "a thin space beside a space": "a \u2009b",
+    "no-break spaces in a row": "end.\u00a0\u00a0\u00a0",
+    "bits in the spaces between words": "a\u00a0b c\u00a0d e\u2009f\u00a0g h\u2003i j",
+    "bits in tabs and spaces": "end. \t\t \t  \t \t",
+    "bits in separators of lines": "a\u2028\u2029b",
+    "a selector behind punctuation": "a.\ufe00",
+    "an emoji's selector behind punctuation": "a,\ufe0f",
+    "a selector behind a dash": "a\u2014\ufe00b",
+    "an unregistered selector of an ideograph": "葛\ufe00",
+    "a selector that no sequence has": "神\ufe05",
+    "a selector behind a Latin letter": "a\ufe0f",
+    "bits in the forms of an emoji": "✔\ufe0f ✔\ufe0e",
+    "bits in the variants of an ideograph": "葛\U000e0100飾葛\U000e0101",
+    "bytes in variants of ideographs": "".join(
+        f"{base}{chr(0xE0100 + n)}" for n, base in enumerate("一二三四五")
+    ),
+    "an ideographic selector of another script": "ก\U000e0100",
 }
 HONEST = {
     "a family": "👨\u200d👩\u200d👧",
@@ -43,6 +61,13 @@ HONEST = {
     "Thai": "ที่นี่",
     "Hebrew with points": "בְּרֵאשִׁ֖ית",
     "a variant of an ideograph": "葛\U000e0100",
+    "a registered variant of an ideograph": "神\ufe00社",
+    "the forms of a mathematical symbol": "a ∩\ufe00 b",
+    "signs that have a form as emoji": "‼\ufe0f ©\ufe0f ™\ufe0e ℹ\ufe0f ↔\ufe0f 〰\ufe0f ㊗\ufe0f",
+    "a table with tabs": "a \t b\n\t  \t c",
+    "French": "« Oui » : 10 000 € ; « non » ? 5 % !".replace(" ", "\u00a0"),
+    "a no-break space in a name": "Dr.\u00a0Ada\u00a0Lovelace and Mr.\u00a0B",
+    "a paragraph of Chinese": "\u3000\u3000第一段。\n\u3000\u3000第二段。",
     "a mark of direction beside Hebrew": "שלום (abc)\u200f!",
     "an Arabic letter mark": "س\u061c1",
 }

@@ -94,6 +94,8 @@ def test_references_of_every_dialect_are_followed(schema: dict[str, Any]) -> Non
     x-api-key proxy-authorization db.password login_credentials_json set-cookie
     credit_card_number recoveryCodes secret_santa password_hint auth ｐassword
     tokenV2 api_token_v2 token_2 pass_word passWord smtp_creds pass_phrase2
+    db_pass smtpPass session_id sessionId PHPSESSID kms_key openaiKey deploy-keys pin_number
+    token_old tokenNew jwt2 passwd1 github_pat connection_string X-CSRF csrf_token mfa_code
     """.split(),
 )
 def test_names_are_enough(name: str) -> None:
@@ -101,13 +103,41 @@ def test_names_are_enough(name: str) -> None:
     hidden({"additionalProperties": True}, {"x": {"more": [[{name: ["s3cret"]}]]}})
 
 
-@pytest.mark.parametrize("value", ["value", "Value"])
-@pytest.mark.parametrize("where", ["name", "key", "header", "Name", "Key"])
-def test_a_name_beside_its_value_is_enough(where: str, value: str) -> None:
-    pair = {where: "Authorization", value: "Bearer s3cret"}
-    assert hidden({}, {"headers": [pair]}) == {
-        "headers": [{where: "Authorization", value: REDACTED}]
-    }
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "Authorization", "value": "Bearer s3cret"},
+        {"Key": "Authorization", "Value": "s3cret"},
+        {"header": "X-Api-Key", "content": "s3cret"},
+        {"field": "password", "value": "s3cret"},
+        {"fieldName": "password", "newValue": "s3cret"},
+        {"key": "api_key", "values": ["s3cret"]},
+        {"param": "session_id", "op": "=", "val": "s3cret"},
+        {"element": "Password input", "ref": "e12", "text": "s3cret"},
+        {"type": "password", "id": "f1", "default": "s3cret"},
+        {"k": "Authorization", "v": "s3cret"},
+        {"field": "password", "old": "s3cret", "new": "s3cret"},
+        {"columns": ["user", "password"], "rows": [["bo", "s3cret"]]},
+        {"keys": ["user", "password"], "values": ["bo", "s3cret"]},
+        ["Authorization", "s3cret"],
+        ["Authorization", ["s3cret"]],
+        ["Accept", "text/html", "Authorization", "s3cret", "Host", "a"],
+        [["user", "bo"], ["password", "s3cret"]],
+        ["password", "=", "s3cret"],
+        ["tool", "--password", "s3cret", "--verbose"],
+    ],
+)
+def test_a_name_beside_its_value_is_enough(value: Any) -> None:
+    hidden({}, {"x": value})
+
+
+def test_only_the_value_beside_the_name_is_hidden() -> None:
+    shown = hidden({}, {"x": {"name": "Authorization", "value": "s3cret", "on": "GET"}})
+    assert shown == {"x": {"name": "Authorization", "value": REDACTED, "on": "GET"}}
+    shown = hidden({}, {"x": ["Host", "a", "Cookie", "s3cret", "Via", "b"]})
+    assert shown == {"x": ["Host", "a", "Cookie", REDACTED, "Via", "b"]}
+    shown = hidden({}, {"x": "https://a.example/?token=s3cret&page=2"})
+    assert shown == {"x": f"https://a.example/?token={REDACTED}&page=2"}
 
 
 def test_a_number_is_secret_where_its_name_says_nothing_else() -> None:
@@ -139,6 +169,25 @@ def test_a_number_is_secret_where_its_name_says_nothing_else() -> None:
         ("pin_id", "7"),
         ("spinning", "x"),
         ("monkey", "x"),
+        ("keyboard", "x"),
+        ("issueKey", "ABC-1"),
+        ("s3_key", "a/b.txt"),
+        ("sort_keys", ["a"]),
+        ("ids_or_keys", ["a"]),
+        ("key_id", "x"),
+        ("passenger", "Ada"),
+        ("pass_rate", "high"),
+        ("bypass", "x"),
+        ("path", "x"),
+        ("pattern", "x"),
+        ("session", "x"),
+        ("pins", ["x"]),
+        ("filter", {"field": "name", "value": "Ada"}),
+        ("pair", ["Accept", "text/html"]),
+        ("fields", ["id", "password", "email"]),
+        ("todo", ["Reset the password", "Call Ada"]),
+        ("cell", {"name": "title", "value": "x", "text": "y"}),
+        ("sizes", {"keys": ["a", "b"], "values": [1, 2]}),
     ],
 )
 def test_honest_values_are_kept(name: str, value: Any) -> None:
@@ -162,3 +211,25 @@ def test_schemas_that_come_back_to_themselves_end() -> None:
 def test_a_schema_that_is_too_large_to_be_sure_hides_everything() -> None:
     schema = {"properties": {f"p{n}": {"type": "string"} for n in range(30_000)}}
     assert Redaction(schema).of({"p1": "s3cret"}) == REDACTED
+
+
+def test_names_that_are_too_long_or_too_many_to_be_read_are_secret() -> None:
+    long = "x" * 300
+    assert hidden({}, {long: "s3cret", "y": "seen"}) == {long: REDACTED, "y": "seen"}
+    shown = hidden({}, {"y": "seen", **{f"x{n}": "text" for n in range(10_000)}})
+    assert shown["y"] == shown["x99"].replace("text", "seen") == "seen"
+    assert shown["x9999"] == REDACTED
+    rows = [{"name_of_a_column": "seen"}] * 20_000
+    assert hidden({}, {"rows": rows}) == {"rows": rows}
+
+
+def test_many_words_in_lists_and_texts_are_kept() -> None:
+    words = [f"word{n}" for n in range(20_000)]
+    value = {"words": words, "text": " ".join(f"{word}: x" for word in words)}
+    assert Redaction({}).of(value) == value
+
+
+def test_texts_that_take_long_to_read_are_hidden() -> None:
+    text = "word " * 40_000
+    shown = Redaction({}).of({"first": text, "second": text, "third": "word"})
+    assert shown == {"first": text, "second": REDACTED, "third": "word"}

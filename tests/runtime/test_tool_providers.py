@@ -17,7 +17,7 @@ from toolcast_runtime.registry import (
     UnknownClientError,
     UnknownToolError,
 )
-from toolcast_runtime.tools import Tool
+from toolcast_runtime.tools import Tool, Wanted
 
 
 def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
@@ -48,7 +48,7 @@ class Shelf:
     def is_meant_for(self, name: str, client: str | None) -> bool:
         return name != "secret" or client == "internal"
 
-    async def list_tools(self) -> list[Tool]:
+    async def list_tools(self, wanted: Wanted) -> list[Tool]:
         return list(self.shelf.values())
 
     async def find_tool(self, name: str) -> Tool | None:

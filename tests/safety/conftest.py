@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.forked import Forks, forks
 from tests.safety.benign_twin import Specs, assert_twin
 from tests.safety.hostile_cases import Outcome, lay_out, run_generate
 from tests.safety.payloads import PAYLOADS, toolset_of
@@ -40,6 +41,14 @@ def toolset_with() -> Callable[[str], Specs]:
 def hostile(tmp_path: Path) -> Callable[[str], Path]:
     """Lays one case of the corpus out in a temporary folder."""
     return lambda case: lay_out(case, tmp_path / "project")
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Runs what was generated, by a process that has loaded the runtime."""
+    loaded = ("toolcast_runtime.langchain", "langchain_core.tools")
+    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,14 @@
-"""Generates from specs and compares what a fresh process sees of them with what they say."""
+"""Generates from specs and compares what a process of its own sees of them with what they say."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.forked import Forks
 from tests.safety.benign_twin import EXTENSIONS
 from toolcast.pipeline import generate
 
@@ -77,8 +76,8 @@ def definition_of(spec: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def assert_round_trip(root: Path, specs: Mapping[str, Any]) -> None:
-    """Generates from a toolset of JSON specs and compares what a fresh process sees of it."""
+def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> None:
+    """Generates from a toolset of JSON specs and compares what a process sees of it."""
     folder = root / "specs" / "x"
     folder.mkdir(parents=True)
     workspace = {"toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
@@ -94,10 +93,9 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any]) -> None:
         target = root / "generated" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
-    run = subprocess.run(
-        [sys.executable, "-c", SHOW], cwd=root, capture_output=True, timeout=60
-    )
-    assert run.returncode == 0, run.stderr.decode()
+    (root / "show.py").write_text(SHOW)
+    run = programs.run(root, "show")
+    assert run.returncode == 0, run.stderr
     shown = json.loads(run.stdout)
     assert shown["tools"]
     if "clients" not in specs["toolset"]:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import toolcast.targets.target
+from tests.forked import Forks
 from tests.safety.round_trip import assert_round_trip
 from toolcast.encoders import (
     json_text,
@@ -29,6 +30,7 @@ from toolcast.encoders import (
 from toolcast.encoders.code import Code
 from toolcast.encoders.layout import Text
 from toolcast.pipeline import generate
+from toolcast_runtime.tools import module_names
 
 TEXT = 'says "x\\"\n\n## Not a heading\n\n~~~\nclosed\n~~~'
 
@@ -159,8 +161,8 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     ),
     "markdown.block": (markdown, "block", code, "gate"),
     "markdown.row": (markdown, "row", lambda t: code(f"## {t}"), "gate"),
-    "names.module_name": (
-        names,
+    "module_names.module_name": (
+        module_names,
         "module_name",
         lambda n: re.sub(r"\W|\d", "_", n),
         "round trip",
@@ -175,12 +177,12 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
 }
 
 
-def failing_property(root: Path) -> str:
+def failing_property(root: Path, programs: Forks) -> str:
     """The first property that does not hold: `gate`, `round trip`, or none."""
     specs = specs_of(TEXT)
     (root / "work.py").write_text("def run(arguments, /): ...\n")
     try:
-        assert_round_trip(root, specs)
+        assert_round_trip(root, specs, programs)
     except (AssertionError, StopIteration):
         rules = {finding.rule for finding in generate(str(root)).findings}
         return "gate" if rules & {"target/shape", "target/template"} else "round trip"
@@ -188,18 +190,23 @@ def failing_property(root: Path) -> str:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def everything_is_imported(tmp_path_factory: pytest.TempPathFactory) -> None:
+def everything_is_imported(
+    tmp_path_factory: pytest.TempPathFactory, programs: Forks
+) -> None:
     """A module that is imported while an encoder is broken would keep the broken one."""
-    assert failing_property(tmp_path_factory.mktemp("real")) == "none"
+    assert failing_property(tmp_path_factory.mktemp("real"), programs) == "none"
 
 
-def test_nothing_fails_with_the_real_encoders(tmp_path: Path) -> None:
-    assert failing_property(tmp_path) == "none"
+def test_nothing_fails_with_the_real_encoders(tmp_path: Path, programs: Forks) -> None:
+    assert failing_property(tmp_path, programs) == "none"
 
 
 @pytest.mark.parametrize("encoder", BROKEN)
 def test_a_broken_encoder_is_seen(
-    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoder: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    programs: Forks,
 ) -> None:
     module, name, broken, expected = BROKEN[encoder]
     real = getattr(module, name)
@@ -210,7 +217,7 @@ def test_a_broken_encoder_is_seen(
     ]
     for user in users:
         monkeypatch.setattr(user, name, broken)
-    assert failing_property(tmp_path) == expected
+    assert failing_property(tmp_path, programs) == expected
 
 
 TWINS = ("python_strings.string", "markdown.block", "markdown.inline")

@@ -127,7 +127,7 @@ def everything(
 
 READ_BACK = """
 import importlib, json, sys
-from toolcast.encoders.names import module_name
+from toolcast_runtime.tools.module_names import module_name
 found = {}
 for name in sys.argv[1:]:
     registry = importlib.import_module(f"generated.{name}.registry")
@@ -191,6 +191,7 @@ def test_live_surfaces_are_what_was_generated(everything: Path) -> None:
     process = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *folders],
         cwd=everything,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         encoding="utf-8",
     )

@@ -1,6 +1,6 @@
 """What a spec says comes out of every output exactly: each text, number, order and type.
 
-A fresh process imports the generated package and prints what it holds; JSON text tells `1`
+A process imports the generated package and prints what it holds; JSON text tells `1`
 from `1.0` and `True` from `1`, and keeps the order of keys.
 """
 
@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.forked import Forks
 from tests.safety.round_trip import assert_round_trip, exact
 from toolcast.pipeline import generate
 
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("toolset", ["molecule", "kirishima", "ren"])
-def test_own_specs(toolset: str, tmp_path: Path) -> None:
+def test_own_specs(toolset: str, tmp_path: Path, programs: Forks) -> None:
     workspace = generate(str(ROOT)).workspace
     assert workspace is not None
     found = next(t for t in workspace.toolsets if t.name == toolset)
@@ -35,16 +36,18 @@ def test_own_specs(toolset: str, tmp_path: Path) -> None:
     for tool in found.tools:
         value = tool.source.tree
         specs[tool.name] = {k: v for k, v in value.items() if k != "handler"}
-    assert_round_trip(tmp_path, specs)
+    assert_round_trip(tmp_path, specs, programs)
 
 
-def test_hostile_texts(tmp_path: Path, hostile_toolsets: list[Any]) -> None:
+def test_hostile_texts(
+    tmp_path: Path, hostile_toolsets: list[Any], programs: Forks
+) -> None:
     """One tool a payload, in one toolset."""
     specs: dict[str, Any] = {"toolset": hostile_toolsets[0]["toolset"]}
     for number, toolset in enumerate(hostile_toolsets):
         name = f"tool{number}"
         specs[name] = {**toolset["tool"], "name": name, "cli": {"keyword": name}}
-    assert_round_trip(tmp_path, specs)
+    assert_round_trip(tmp_path, specs, programs)
 
 
 texts = st.text(
@@ -101,10 +104,12 @@ def tools(draw: Any) -> dict[str, Any]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(drawn=st.lists(tools(), min_size=6, max_size=12))
-def test_any_spec(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_spec(
+    drawn: list[Any], tmp_path_factory: pytest.TempPathFactory, programs: Forks
+) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
     for number, tool in enumerate(drawn):
         name = f"tool{number}"
         cli = {"keyword": None, "reason": tool["summary"]}
         specs[name] = {"name": name, **tool, "cli": cli}
-    assert_round_trip(tmp_path_factory.mktemp("any"), specs)
+    assert_round_trip(tmp_path_factory.mktemp("any"), specs, programs)

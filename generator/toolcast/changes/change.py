@@ -23,6 +23,8 @@ __all__ = [
     "Family",
     "Grade",
     "Grades",
+    "SpecFiles",
+    "files_of",
     "found",
     "place_of",
     "raw",
@@ -100,6 +102,12 @@ class Both(NamedTuple):
     workspace_before: Workspace
     workspace_after: Workspace
 
+    @property
+    def files(self) -> SpecFiles:
+        """The tool's spec on both sides."""
+        source = self.before.source, self.after.source
+        return SpecFiles(self.toolset_after.name, self.after.name, *source)
+
 
 @dataclass(frozen=True)
 class Change:
@@ -156,11 +164,16 @@ class Family(NamedTuple):
 
     Attributes:
         rules: each kind of change that it finds.
-        tool_fields: the fields of a tool spec whose changes it finds.
+        tool_fields: the fields of a tool spec whose changes it finds, those inside of others
+            by their whole way: `deprecated.removal`; for what is in any entry of a mapping or
+            sequence: `actions.values.*.requires`.
         toolset_fields: the fields of `toolset.yaml` whose changes it finds.
+        workspace_fields: those of toolcast.yaml.
         compare_tools: finds the changes of a tool; None when it looks at no tools.
         compare_toolsets: finds those of a toolset that both sides have, given as before and
             after, each with its workspace; None when it looks at no toolsets.
+        compare_workspaces: finds those of toolcast.yaml, and what needs all toolsets, given
+            before and after; None when it looks at neither.
     """
 
     rules: tuple[ChangeRule, ...]
@@ -170,6 +183,56 @@ class Family(NamedTuple):
     compare_toolsets: (
         Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]] | None
     ) = None
+    workspace_fields: frozenset[str] = frozenset()
+    compare_workspaces: Callable[[Workspace, Workspace], Iterator[Change]] | None = None
+
+
+class SpecFiles(NamedTuple):
+    """A file on both sides: what has changed in it.
+
+    Attributes:
+        toolset: the toolset's name; empty for toolcast.yaml.
+        tool: the tool's name; empty for a file that is no tool's.
+        before: the file as it was.
+        after: the file as it is.
+    """
+
+    toolset: str
+    tool: str
+    before: Source
+    after: Source
+
+    def changed(
+        self,
+        rule: ChangeRule,
+        path: Path,
+        message: str,
+        *,
+        before: Any = ABSENT,
+        after: Any = ABSENT,
+        grades: Grades | None = None,
+        reason: str = "",
+    ) -> Change:
+        """A change at a path, which one of the sides may not have."""
+        is_gone = after is ABSENT and before is not ABSENT
+        return Change(
+            rule,
+            self.toolset,
+            self.tool,
+            path,
+            before,
+            after,
+            message,
+            rule.grades if grades is None else grades,
+            place_of(self.before if is_gone else self.after, path),
+            reason,
+            is_gone,
+        )
+
+
+def files_of(before: Toolset, after: Toolset) -> SpecFiles:
+    """The `toolset.yaml` of a toolset on both sides."""
+    return SpecFiles(after.name, "", before.source, after.source)
 
 
 def found(
@@ -182,24 +245,16 @@ def found(
     after: Any = ABSENT,
     grades: Grades | None = None,
     reason: str = "",
-    witness: Any = ABSENT,
 ) -> Change:
     """A change of a tool at a path of its spec, which one of the sides may not have."""
-    is_gone = after is ABSENT and before is not ABSENT
-    source = both.before.source if is_gone else both.after.source
-    return Change(
+    return both.files.changed(
         rule,
-        both.toolset_after.name,
-        both.after.name,
         path,
-        before,
-        after,
         message,
-        rule.grades if grades is None else grades,
-        place_of(source, path),
-        reason,
-        is_gone,
-        witness,
+        before=before,
+        after=after,
+        grades=grades,
+        reason=reason,
     )
 
 

@@ -5,13 +5,37 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
-from . import tool_life
+from . import life_fields, project_fields, tool_life
+from .access import client_settings, client_tools, target_options
 from .change import ChangeRule, Family
+from .listing import listed_keys, tool_annotations
+from .outside import reach, servers
+from .running import databases, routers, running_fields, shell_commands
 from .schemas import schema_family
+from .texts import notes, tool_texts, toolset_texts
 
 __all__ = ["BUILT_IN", "families", "rules"]
 
-BUILT_IN = (tool_life.FAMILY, schema_family.FAMILY)
+BUILT_IN = (
+    tool_life.FAMILY,
+    schema_family.FAMILY,
+    tool_texts.FAMILY,
+    toolset_texts.FAMILY,
+    notes.FAMILY,
+    tool_annotations.FAMILY,
+    listed_keys.FAMILY,
+    client_tools.FAMILY,
+    client_settings.FAMILY,
+    target_options.FAMILY,
+    running_fields.FAMILY,
+    routers.FAMILY,
+    shell_commands.FAMILY,
+    databases.FAMILY,
+    servers.FAMILY,
+    reach.FAMILY,
+    life_fields.FAMILY,
+    project_fields.FAMILY,
+)
 """In the order in which they look."""
 
 

@@ -71,7 +71,7 @@ FAMILY = Family(
         TOOLSET_REMOVED,
         TOOLSET_RENAMED,
     ),
-    tool_fields=frozenset(["name", "renamed_from"]),
+    tool_fields=frozenset(["name"]),
     toolset_fields=frozenset(["name"]),
 )
 """What the two sides do not have in common: `match` finds it."""

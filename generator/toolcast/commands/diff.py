@@ -49,12 +49,14 @@ def command(project: str | None, against: str | None) -> None:
     if sides.before is None:
         click.echo(f"{sides.against} has no specs: everything is new")
         return
-    changes = compare(sides.before, sides.after)
+    changes, effects = compare(sides.before, sides.after)
     if not changes:
         click.echo(f"no change against {sides.against}")
         return
     for change in changes:
         click.echo(_line(change))
+    for effect in effects:
+        click.echo(f"effect: {effect.tool or effect.toolset}: {effect.message}")
     worst = max(change.grades.worst for change in changes)
     click.echo(f"{counted(len(changes), 'change')} against {sides.against}")
     if worst is Grade.BREAKING:

@@ -15,6 +15,10 @@ __all__ = ["main"]
 _COMMANDS = {
     "init": "Lay out a project that generates, checks and tests at once.",
     "new": "Write a tool spec and a typed handler stub.",
+    "rename": "Give a tool another name; calls by the old one go on.",
+    "move": "Move a tool to another toolset.",
+    "deprecate": "Announce that a tool goes: by which day, and what to use instead.",
+    "remove": "Remove a tool whose announced day has come, and reserve its names.",
     "generate": "Generate the outputs from the specs.",
     "check": "Check specs, rules, and that the outputs are what the specs give.",
     "diff": "Tell what a change of the specs means for those who meet it.",

@@ -143,11 +143,17 @@ def _tokens(tools: Sequence[RoutedTool]) -> int:
     return len(text) // _CHARACTERS_A_TOKEN if tools else 0
 
 
+def _parts(route: Route) -> dict[str, float]:
+    """The scores as parts of the best one: by themselves they tell a person nothing."""
+    best = max(route.scores.values(), default=0.0)
+    return {name: score / best for name, score in route.scores.items() if best > 0}
+
+
 def _as_json(route: Route, tools: Sequence[RoutedTool], unasked: Sequence[str]) -> str:
     chosen = [tool for tool in tools if tool.name in route.names]
     value = {
         "tools": list(route.names),
-        "scores": {name: round(score, 3) for name, score in route.scores.items()},
+        "scores": {name: round(part, 3) for name, part in _parts(route).items()},
         "doubt": route.doubt or None,
         "routed_tools": len(tools),
         "estimated_tokens": {"all": _tokens(tools), "chosen": _tokens(chosen)},
@@ -161,11 +167,12 @@ def _as_text(route: Route, tools: Sequence[RoutedTool], unasked: Sequence[str]) 
     lines = [f"{len(chosen)} of {counted(len(tools), 'routed tool')}"]
     if route.doubt:
         lines[0] += f": all of them, as {route.doubt}"
+    parts = _parts(route)
     order = [*route.scores, *(t.name for t in tools if t.name not in route.scores)]
     for name in order:
         mark = "*" if name in route.names else " "
-        score = f"{route.scores[name]:8.2f}" if name in route.scores else " " * 7 + "-"
-        lines.append(f"{score} {mark} {name}")
+        score = f"{parts[name]:.0%}" if name in parts else "-"
+        lines.append(f"{score:>5} {mark} {name}")
     before, after = _tokens(tools), _tokens(chosen)
     lines.append(
         f"about {before - after:,} of {before:,} tokens saved"

@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from toolcast_runtime.tools.module_names import module_name
+
 from ..encoders.code import Code
-from ..encoders.names import module_name
 from ..encoders.plain_text import line
 from ..encoders.python import identifier
 from ..encoders.yaml_text import scalar

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from .phrase import Prefilter, folded
+from .phrase import folded
 
 __all__ = ["CrossToolInstructions"]
 
@@ -22,14 +22,8 @@ _ORDER = (
     r" (?:\w+ ){{0,1}}(?:call|use|invoke|run|execute|trust)\w{{0,2}}\b"
 )
 
-
-# Every match has one of these words.
-_NEEDED = frozenset(
-    (
-        "always must never not don have required are should before after whenever every"
-        " each override overrides replace replaces supersede supersedes disable disables"
-    ).split()
-)
+# What names of tools are made of.
+_NAMES = re.compile(r"[a-z0-9_.-]+")
 _LONGEST_NAME = 128
 # A name that no word of a sentence is.
 _TELLING = re.compile(r"[_.\d-]|[a-z][A-Z]")
@@ -49,27 +43,22 @@ class CrossToolInstructions:
         for name in names:
             self._by_fold.setdefault(folded(name), []).append(name)
 
-    def finditer(
-        self, text: str, own: str = "", prefilter: Prefilter | None = None
-    ) -> Iterator[re.Match[str]]:
+    def finditer(self, text: str, own: str = "") -> Iterator[re.Match[str]]:
         """The matches in a text, each with the name in one of its groups.
 
         Args:
             text: what is searched.
             own: the name of the tool whose text it is, which is not looked for.
-            prefilter: that of the text, for a caller who has it.
         """
-        prefilter = prefilter or Prefilter(text)
-        if prefilter.words.isdisjoint(_NEEDED):
-            return
-        folds = self._folds_in(prefilter.names) - {folded(own)}
+        searched = folded(text)
+        runs = frozenset(_NAMES.findall(searched))
         names = [
             name
-            for fold in folds
+            for fold in self._folds_in(runs) - {folded(own)}
             for name in self._by_fold[fold]
-            if _TELLING.search(name) or _is_quoted(fold, prefilter.text)
+            if _TELLING.search(name) or _is_quoted(fold, searched)
         ]
-        if names and _any_order().search(prefilter.text):
+        if names:
             yield from _pattern(tuple(sorted(names))).finditer(text)
 
     def _folds_in(self, runs: frozenset[str]) -> frozenset[str]:
@@ -85,12 +74,6 @@ class CrossToolInstructions:
 
 def _is_quoted(fold: str, text: str) -> bool:
     return any(f"{mark}{fold}" in text for mark in _OPENING)
-
-
-@cache
-def _any_order() -> re.Pattern[str]:
-    """The pattern of an order of whatever tool, for folded texts."""
-    return re.compile(_spelled_out(""))
 
 
 def _spelled_out(name: str) -> str:

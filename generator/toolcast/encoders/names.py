@@ -1,55 +1,21 @@
-"""Names that are derived from tools' names: modules, files, classes, options."""
+"""Names that are derived from tools' names: classes, options, keyword arguments."""
 
 from __future__ import annotations
 
 import hashlib
 import keyword
 import re
-from functools import lru_cache
 
 __all__ = [
     "class_name",
     "is_keyword_argument",
-    "is_windows_device",
-    "module_name",
     "option_name",
 ]
 
 # `        | Callable[[XxxArguments], object]` stays within a line.
 _LONGEST_CLASS = 48
 _WORDS = re.compile(r"[A-Za-z0-9]+")
-_NOT_IN_MODULES = re.compile(r"[^a-z0-9_]")
 _NOT_IN_OPTIONS = re.compile(r"[^a-z0-9]+")
-_WINDOWS_DEVICES = frozenset(
-    ["con", "prn", "aux", "nul"]
-    + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
-)
-
-
-@lru_cache(maxsize=65536)
-def module_name(tool: str) -> str:
-    """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
-
-    A section's or client's name may be any text, the empty one too. Two tools may derive
-    the same name; the rule `name/collision` refuses that.
-    """
-    name = _NOT_IN_MODULES.sub("_", tool.lower()) or "_"
-    if name[0].isdigit():
-        name = f"n{name}"
-    if (
-        keyword.iskeyword(name)
-        or name in _WINDOWS_DEVICES
-        or name.startswith(("test_", "_"))
-        or name.endswith("_test")
-        or name in ("conftest", "setup")
-    ):
-        name = f"tool_{name.strip('_')}"
-    return name
-
-
-def is_windows_device(name: str) -> bool:
-    """Whether Windows takes a file or folder of that name for a device."""
-    return name.lower() in _WINDOWS_DEVICES
 
 
 def class_name(tool: str) -> str:

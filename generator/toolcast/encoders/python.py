@@ -17,7 +17,6 @@ from .layout import WIDTH, Entry, Expression, Group, Text, laid_out
 from .python_strings import broken, string
 
 __all__ = [
-    "dotted_name",
     "identifier",
     "imported",
     "literal",
@@ -106,15 +105,6 @@ def _identifier(name: str) -> str:
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
         raise ValueError("not a Python identifier")
     return name
-
-
-def dotted_name(name: str) -> Code:
-    """Identifiers with dots between them: a module, an attribute.
-
-    Raises:
-        ValueError: one of them is no identifier.
-    """
-    return Code(_dotted(name))
 
 
 def _dotted(name: str) -> str:

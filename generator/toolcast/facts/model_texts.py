@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..model.model import Actions, Example, ToolSpec
+from ..model.model import Actions, ToolSpec
 from ..reading.tree import Path
 
-__all__ = ["ModelText", "all_texts", "definition_texts", "texts_in", "together"]
+__all__ = ["ModelText", "all_texts", "definition_texts", "texts_in"]
 
 _Part = tuple[Path, Any]
 """A value of a spec that is JSON, and where it stands."""
@@ -45,17 +45,6 @@ def all_texts(tool: ToolSpec) -> Iterator[ModelText]:
         yield from texts_in(value, path)
 
 
-def together(tool: ToolSpec) -> str:
-    """All strings that any model reads, a line or more each.
-
-    A search of it tells whether the texts need to be searched one by one.
-    """
-    found: list[str] = []
-    for _, value in chain(_definition(tool), _prose(tool)):
-        _collect(value, found)
-    return "\n".join(found)
-
-
 def texts_in(value: Any, path: Path) -> Iterator[ModelText]:
     """The strings of a value that stands at a path, keys before what they lead to."""
     if isinstance(value, str):
@@ -67,19 +56,6 @@ def texts_in(value: Any, path: Path) -> Iterator[ModelText]:
     elif isinstance(value, (list, tuple)):
         for index, inner in enumerate(value):
             yield from texts_in(inner, (*path, index))
-
-
-def _collect(value: Any, found: list[str]) -> None:
-    kind = value.__class__
-    if kind is str:
-        found.append(value)
-    elif kind is dict:
-        for key, inner in value.items():
-            found.append(key)
-            _collect(inner, found)
-    elif kind is list or kind is tuple:
-        for inner in value:
-            _collect(inner, found)
 
 
 def _definition(tool: ToolSpec) -> Iterator[_Part]:
@@ -96,16 +72,10 @@ def _prose(tool: ToolSpec) -> Iterator[_Part]:
     if tool.cli is not None:
         yield ("cli",), tool.cli._asdict()
     for index, example in enumerate(tool.examples):
-        yield ("examples", index), _example(example)
+        yield ("examples", index), example.as_json
     yield ("deprecated",), tool.deprecated
 
 
 def _actions(actions: Actions) -> dict[str, Any]:
     values = {action.name: action._asdict() for action in actions.values}
     return {"parameter": actions.parameter, "values": values}
-
-
-def _example(example: Example) -> dict[str, Any]:
-    values = example._asdict()
-    del values["has_result"]
-    return values

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from toolcast_runtime.tools.look_alikes import look_alike_key
+
 __all__ = ["similar_pairs"]
 
-_LOOK_ALIKE = str.maketrans("015", "ols")
 _SHORTEST_WORD = 5
 """Shorter words are often one edit apart (`get` and `set`, `lpop` and `rpop`)."""
 
@@ -20,7 +21,7 @@ def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     by_letter: dict[tuple[str, ...], list[str]] = {}
     by_digit: dict[tuple[str, ...], list[str]] = {}
     for name in listed:
-        by_fold.setdefault(_folded(name), []).append(name)
+        by_fold.setdefault(look_alike_key(name), []).append(name)
         for key, is_letter in _deletions(_words(name)):
             by_key = by_letter if is_letter else by_digit
             by_key.setdefault(key, []).append(name)
@@ -52,17 +53,6 @@ def _pairs(group: list[str]) -> Iterator[tuple[str, str]]:
     for index, first in enumerate(unique):
         for second in unique[index + 1 :]:
             yield first, second
-
-
-def _folded(name: str) -> str:
-    """The name without case, separators and digits that look like letters."""
-    folded = re.sub(r"[^a-z0-9]", "", name.lower())
-    # `v1` and `v10` differ in their number; `mai1` and `mail` in a look-alike.
-    return re.sub(r"(?<=[a-z])[015]+(?=[a-z]|$)", _letters, folded)
-
-
-def _letters(match: re.Match[str]) -> str:
-    return match.group().translate(_LOOK_ALIKE)
 
 
 def _words(name: str) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ from typing import Any
 
 from ..model.model import Toolset, Workspace
 from .model_texts import texts_in
+from .name_mentions import mention_pattern, mentions_in
 
-__all__ = ["ToolNames", "tool_names"]
+__all__ = ["ToolNames", "other_meanings", "tool_names"]
 
 # A name of several words; what has a dot, slash or bracket beside it is a file or code.
 _NAME = r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+"
@@ -50,19 +51,17 @@ class ToolNames:
             for former in tool.renamed_from:
                 self._owners.setdefault(former, tool.name)
         live = {tool.name for tool in toolset.tools}
-        gone = (set(self._owners) | set(self._reserved)) - live
-        listed = "|".join(map(re.escape, sorted(gone, key=len, reverse=True)))
-        self._gone = (
-            re.compile(rf"(?<![A-Za-z0-9_-])({listed})(?![A-Za-z0-9_-])")
-            if gone
-            else None
-        )
+        self._gone_names = frozenset({*self._owners, *self._reserved} - live)
+        self._gone = mention_pattern(self._gone_names)
+
+    @property
+    def gone(self) -> frozenset[str]:
+        """The former and reserved names that are no tool's."""
+        return self._gone_names
 
     def gone_in(self, text: str) -> Iterator[tuple[str, str]]:
         """The former and reserved names that a text says, with a help."""
-        if self._gone is None:
-            return
-        for name in dict.fromkeys(match[1] for match in self._gone.finditer(text)):
+        for name in dict.fromkeys(m.name for m in mentions_in(text, self._gone)):
             if name in self._owners:
                 yield name, f"write `{self._owners[name]}`, its name now"
             else:
@@ -103,6 +102,26 @@ class ToolNames:
         )
 
 
+def other_meanings(toolset: Toolset) -> Iterator[str]:
+    """What a toolset's words mean beside tools: parameters, values, sections and the like."""
+    yield toolset.name
+    values: list[Any] = [
+        [section.name for section in toolset.sections],
+        [client.name for client in toolset.clients],
+        dict(toolset.permissions),
+        {name: list(tables) for name, tables in toolset.pools.items()},
+    ]
+    for tool in toolset.tools:
+        values += [tool.parameters, tool.returns, tool.meta, tool.mcp_extra]
+        values += [tool.service, tool.data]
+        values += [example.arguments for example in tool.examples]
+        values += [example.result for example in tool.examples]
+        if tool.actions is not None:
+            values.append([action.name for action in tool.actions.values])
+    for value in values:
+        yield from _short(value)
+
+
 def _known(toolset: Toolset, workspace: Workspace) -> Iterator[str]:
     """All words that are something else than an unknown tool, in lower case."""
     for other in workspace.toolsets:
@@ -111,24 +130,11 @@ def _known(toolset: Toolset, workspace: Workspace) -> Iterator[str]:
     for server in toolset.mcp_servers:
         yield from map(str.casefold, server.declared_names)
         yield from map(str.casefold, (*(server.allow or ()), *server.tools))
-    yield toolset.name.casefold()
     yield from map(str.casefold, toolset.reserved_names)
-    values: list[Any] = [
-        [section.name for section in toolset.sections],
-        [client.name for client in toolset.clients],
-        dict(toolset.permissions),
-        {name: list(tables) for name, tables in toolset.pools.items()},
-        dict(toolset.extensions),
-    ]
-    for tool in toolset.tools:
-        values += [tool.parameters, tool.returns, tool.meta, tool.mcp_extra]
-        values += [dict(tool.extensions), tool.service, tool.data]
-        values += [example.arguments for example in tool.examples]
-        values += [example.result for example in tool.examples]
-        if tool.actions is not None:
-            values.append([action.name for action in tool.actions.values])
-    for value in values:
-        yield from (text.casefold() for text in _short(value))
+    yield from map(str.casefold, other_meanings(toolset))
+    fields = [toolset.extensions, *(tool.extensions for tool in toolset.tools)]
+    for extended in fields:
+        yield from map(str.casefold, _short(dict(extended)))
 
 
 def _short(value: Any) -> Iterator[str]:

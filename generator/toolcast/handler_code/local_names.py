@@ -12,7 +12,7 @@ from .package_names import Definition, HandlerPackage
 from .string_values import Place, each_of, texts_of
 from .table_objects import declared_tables, tables_of
 
-__all__ = ["NESTED", "Event", "Locals", "arguments_of", "last_name"]
+__all__ = ["NESTED", "Event", "Locals"]
 
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _FOLLOWED = ("function", "class", "value")
@@ -151,15 +151,3 @@ class Locals:
         Of `client.post` with `client = Client(base_url=...)` the call of `Client`.
         """
         return made_by(node, self.package, self.place)
-
-
-def last_name(node: ast.expr) -> str:
-    """The last of the names of `a.b.c`; empty for anything else."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def arguments_of(call: ast.Call) -> list[ast.expr]:
-    """The expressions that a call is given, in their order."""
-    return [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .package_names import Definition, HandlerPackage
+from .python_module import last_name
 from .string_values import Place, texts_of
 
 __all__ = ["Chain", "chain_of", "is_getter", "made_by"]
@@ -105,7 +106,7 @@ def _got(
 ) -> tuple[list[str], ast.expr] | None:
     """The names that a call gets of something, and of what; None for any other call."""
     function = node.func
-    name = _last(function)
+    name = last_name(function)
     if name == "getattr" and len(node.args) >= 2:
         texts = texts_of(node.args[1], package, place)
         return (texts[0].split("."), node.args[0]) if texts else None
@@ -119,13 +120,7 @@ def _got(
         function = alias or function
     if not (isinstance(function, ast.Call) and function.args and node.args):
         return None
-    if _last(function.func) not in ("attrgetter", "methodcaller"):
+    if last_name(function.func) not in ("attrgetter", "methodcaller"):
         return None
     texts = texts_of(function.args[0], package, place)
     return (texts[0].split("."), node.args[0]) if texts else None
-
-
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

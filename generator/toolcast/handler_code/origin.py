@@ -125,7 +125,7 @@ class Origins:
         inner = f"{module}.{name}"
         if text.file.endswith("__init__.py") and self._module_of(inner) is not None:
             return [Own("module", inner, None)]
-        if text.has_any_name:
+        if "__getattr__" in text.functions:
             raise NotOwn(f"comes out of the `__getattr__` of {text.file}")
         raise NotOwn(f"is not in {text.file}", is_absent=True)
 

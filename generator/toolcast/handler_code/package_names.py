@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .module_scope import ClassText, Imported, ModuleScope, scope_of, values_of
 from .python_module import (
     FunctionDefinition,
+    last_name,
     read_module,
     read_text,
     returned_by,
@@ -285,10 +286,7 @@ class HandlerPackage:
             left = self.annotated(annotation.left, scope, steps - 1)
             return left or self.annotated(annotation.right, scope, steps - 1)
         if isinstance(annotation, ast.Subscript):
-            holder = annotation.value
-            word = holder.attr if isinstance(holder, ast.Attribute) else ""
-            word = holder.id if isinstance(holder, ast.Name) else word
-            if word not in _HOLDERS:
+            if last_name(annotation.value) not in _HOLDERS:
                 return None
             inner = annotation.slice
             first = (

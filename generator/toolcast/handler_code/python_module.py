@@ -14,6 +14,8 @@ from toolcast_runtime.files.regular_file import read_regular
 __all__ = [
     "FunctionDefinition",
     "PythonModule",
+    "arguments_of",
+    "last_name",
     "read_module",
     "read_text",
     "returned_by",
@@ -32,21 +34,15 @@ class PythonModule:
     Attributes:
         file: path relative to the workspace's root, with forward slashes.
         functions: its own functions by name; the last definition counts.
-        other_names: names that it has from elsewhere: imports, assignments, classes.
-        has_any_name: it may have any name (`from x import *`, `__getattr__`).
         problem: why it cannot be read; empty when it can.
         has_globals: the word `global` stands in it.
-        text: its source, with what is no UTF-8 replaced.
         tree: its syntax tree; None when it cannot be read.
     """
 
     file: str
     functions: Mapping[str, FunctionDefinition] = field(default_factory=dict)
-    other_names: frozenset[str] = frozenset()
-    has_any_name: bool = False
     problem: str = ""
     has_globals: bool = False
-    text: str = field(default="", compare=False, repr=False)
     tree: ast.Module | None = field(default=None, compare=False, repr=False)
 
 
@@ -99,22 +95,12 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
         return PythonModule(file, problem=error.strerror or type(error).__name__)
     except (ValueError, RecursionError, MemoryError) as error:
         return PythonModule(file, problem=str(error) or "the module is too complex")
-    functions: dict[str, FunctionDefinition] = {}
-    others: set[str] = set()
-    for statement in statements_of(tree.body):
-        if isinstance(statement, FunctionDefinition):
-            functions[statement.name] = statement
-        else:
-            others.update(_names(statement))
-    return PythonModule(
-        file,
-        functions,
-        frozenset(others),
-        "*" in others or "__getattr__" in functions,
-        has_globals=b"global" in data,
-        text=data.decode("utf-8", "replace"),
-        tree=tree,
-    )
+    functions = {
+        one.name: one
+        for one in statements_of(tree.body)
+        if isinstance(one, FunctionDefinition)
+    }
+    return PythonModule(file, functions, has_globals=b"global" in data, tree=tree)
 
 
 def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -132,24 +118,6 @@ def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
 
 
-def _names(statement: ast.stmt) -> Iterator[str]:
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        for alias in statement.names:
-            yield alias.asname or alias.name.split(".")[0]
-    elif isinstance(statement, ast.ClassDef):
-        yield statement.name
-    elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
-        targets = (
-            statement.targets
-            if isinstance(statement, ast.Assign)
-            else [statement.target]
-        )
-        for target in targets:
-            for node in ast.walk(target):
-                if isinstance(node, ast.Name):
-                    yield node.id
-
-
 def returned_by(function: FunctionDefinition) -> Iterator[ast.expr]:
     """What the `return`s of a function itself give."""
     waiting: list[ast.AST] = [*function.body]
@@ -159,3 +127,15 @@ def returned_by(function: FunctionDefinition) -> Iterator[ast.expr]:
             yield node.value
         elif not isinstance(node, (FunctionDefinition, ast.ClassDef, ast.Lambda)):
             waiting.extend(ast.iter_child_nodes(node))
+
+
+def last_name(node: ast.expr) -> str:
+    """The last of the names of `a.b.c`; empty for anything else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def arguments_of(call: ast.Call) -> list[ast.expr]:
+    """The expressions that a call is given, in their order."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]

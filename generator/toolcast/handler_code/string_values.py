@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from .module_scope import ModuleScope
 from .package_names import Definition, HandlerPackage, Names
+from .python_module import last_name
 from .sql_tables import HOLE
 
 __all__ = ["EACH", "Place", "each_of", "item_of", "template_of", "texts_of"]
@@ -86,7 +87,7 @@ def _part(items: ast.expr, index: int) -> ast.expr | None:
             keys = ast.Call(ast.Name("list", ast.Load()), [items.func.value], [])
             of = items.func.value if index else ast.copy_location(keys, items)
             return item_of(of, ast.Name("", ast.Load()) if index else EACH)
-        name = items.func.id if isinstance(items.func, ast.Name) else ""
+        name = last_name(items.func)
         if name == "enumerate" and given:
             return item_of(given[0]) if index else None
         if name == "zip" and index < len(given):
@@ -99,10 +100,9 @@ def template_of(node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return node.left
     function = node.func if isinstance(node, ast.Call) else None
-    is_filling = isinstance(function, ast.Attribute) and function.attr in _FILLING
-    return (
-        function.value if is_filling and isinstance(function, ast.Attribute) else None
-    )
+    if isinstance(function, ast.Attribute) and function.attr in _FILLING:
+        return function.value
+    return None
 
 
 def texts_of(node: ast.expr, package: HandlerPackage, place: Place) -> tuple[str, ...]:
@@ -226,8 +226,7 @@ class _Texts:
 
     def _call(self, node: ast.Call, place: Place, steps: int) -> Iterable[str]:
         function, given = node.func, node.args
-        name = function.attr if isinstance(function, ast.Attribute) else ""
-        name = function.id if isinstance(function, ast.Name) else name
+        name = last_name(function)
         if name in _PATHS or name == "urljoin":
             return self._put_together("/", given, place, steps) if given else ()
         if name in _SAME and given:
@@ -385,10 +384,7 @@ class _Texts:
         if isinstance(function, ast.Name):
             if function.id in _CONTAINERS and node.args:
                 held = self._container(node.args[0], place, steps)
-                if held is not None and isinstance(held[0], ast.Dict):
-                    keys = [key for key in held[0].keys if key is not None]
-                    return ast.List(keys, ast.Load()), held[1]
-                return held
+                return _keys(held)
             if function.id == "dict" and node.keywords:
                 keywords = [k for k in node.keywords if k.arg is not None]
                 keys = [ast.Constant(k.arg) for k in keywords]
@@ -404,12 +400,10 @@ class _Texts:
                 return (ast.List(words, ast.Load()), place) if words else None
             if function.attr in ("keys", "values", "copy"):
                 held = self._container(function.value, place, steps)
-                if held is not None and isinstance(held[0], ast.Dict):
-                    if function.attr == "values":
-                        return ast.List(held[0].values, ast.Load()), held[1]
-                    if function.attr == "keys":
-                        keys = [key for key in held[0].keys if key is not None]
-                        return ast.List(keys, ast.Load()), held[1]
+                if function.attr == "keys":
+                    return _keys(held)
+                if function.attr == "values" and held:
+                    return ast.List(_elements(held[0]), ast.Load()), held[1]
                 return held
         return None
 
@@ -437,6 +431,14 @@ def _keyed(literal: ast.Dict) -> dict[str, ast.expr]:
         for key, value in zip(literal.keys, literal.values, strict=True)
         if isinstance(key, ast.Constant) and isinstance(key.value, str)
     }
+
+
+def _keys(held: tuple[ast.expr, Place] | None) -> tuple[ast.expr, Place] | None:
+    """The keys of a dictionary; anything else as it is."""
+    if held is None or not isinstance(held[0], ast.Dict):
+        return held
+    keys = [key for key in held[0].keys if key is not None]
+    return ast.List(keys, ast.Load()), held[1]
 
 
 def _elements(literal: ast.expr) -> list[ast.expr]:

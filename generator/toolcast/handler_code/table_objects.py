@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from .module_scope import ModuleScope
 from .package_names import Definition, HandlerPackage
+from .python_module import last_name
 from .string_values import Place, texts_of
 
 __all__ = ["declared_tables", "named_by_call", "tables_of"]
@@ -30,9 +31,7 @@ _BY_NAME = {
 
 def named_by_call(call: ast.Call) -> tuple[ast.expr, str] | None:
     """The expression of a table's name that a call is given, and what is done with it."""
-    function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else ""
-    name = function.id if isinstance(function, ast.Name) else name
+    name = last_name(call.func)
     kind = _BY_NAME.get(name)
     if kind is None:
         return None
@@ -129,12 +128,9 @@ def _declared(known: Definition, package: HandlerPackage) -> Iterator[str]:
 
 def _first(value: ast.expr) -> ast.expr | None:
     """The name in `Table(name, ...)`."""
-    if not isinstance(value, ast.Call):
+    if not isinstance(value, ast.Call) or not value.args:
         return None
-    function = value.func
-    last = function.attr if isinstance(function, ast.Attribute) else ""
-    last = function.id if isinstance(function, ast.Name) else last
-    return value.args[0] if last in ("Table", "table") and value.args else None
+    return value.args[0] if last_name(value.func) in ("Table", "table") else None
 
 
 def _of_metadata(

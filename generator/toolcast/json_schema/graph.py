@@ -10,10 +10,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
+from toolcast_runtime.validation.applicators import IN_PLACE, held_schemas
 from toolcast_runtime.validation.compiled import patterns_are_too_large
 from toolcast_runtime.validation.declared_names import DeclaredNames
-from toolcast_runtime.validation.references import REFERENCES
+from toolcast_runtime.validation.references import REFERENCES, steps_of
 from toolcast_runtime.validation.schema_visits import multiplies
 
 from ..reading.tree import Path
@@ -21,26 +23,8 @@ from .dialects import dialect_of, metaschema
 
 __all__ = ["JsonSchema", "Reference"]
 
-_ONE = tuple(
-    (
-        "additionalProperties items contains not if then else propertyNames"
-        " unevaluatedItems unevaluatedProperties additionalItems contentSchema"
-    ).split()
-)
-_LISTED = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_NAMED = tuple(
-    (
-        "properties patternProperties $defs definitions dependentSchemas"
-        " dependencies"
-    ).split()
-)
-_HOLDING = frozenset([*_ONE, *_LISTED, *_NAMED])
 _MANY_PATTERNS = 50
 _POINTING = frozenset([*REFERENCES, "$anchor", "$dynamicAnchor", "$id", "id"])
-# What applies to the same value as the schema that it stands in.
-_SAME = frozenset(
-    "not if then else allOf anyOf oneOf dependentSchemas dependencies".split()
-)
 
 
 class Reference(NamedTuple):
@@ -124,7 +108,8 @@ class JsonSchema:
             if not isinstance(schema, dict) or path in found:
                 continue
             found[path] = schema
-            waiting += reversed(list(_children(path, schema)))
+            held = [((*path, *steps), inner) for steps, inner in held_schemas(schema)]
+            waiting += reversed(held)
             if _POINTING.isdisjoint(schema):
                 continue
             _note_anchors(path, schema, anchors)
@@ -177,24 +162,9 @@ class JsonSchema:
 
     def _pointed(self, text: str) -> Path | None:
         """The path that `#` or `#/a/b` names, or None."""
-        if text == "#":
-            return ()
-        if not text.startswith("#/"):
+        if text != "#" and not text.startswith("#/"):
             return None
-        from urllib.parse import unquote
-
-        value, path = self.value, []
-        for step in unquote(text[2:]).split("/"):
-            key: str | int = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(value, list) and step.isdecimal() and len(step) < 9:
-                key = int(step)
-                if key >= len(value):
-                    return None
-            elif not isinstance(value, dict) or key not in value:
-                return None
-            value = value[key]
-            path.append(key)
-        return tuple(path)
+        return steps_of(self.value, unquote(text[1:]))
 
     @cached_property
     def declared(self) -> DeclaredNames:
@@ -262,9 +232,9 @@ class JsonSchema:
                 yield reference.target
             if self.dialect in ("draft-04", "draft-06", "draft-07"):
                 return
-        for child, value in _children(path, schema):
-            if child[len(path)] in _SAME and isinstance(value, dict):
-                yield child
+        for steps, inner in held_schemas(schema):
+            if steps[0] in IN_PLACE and isinstance(inner, dict):
+                yield (*path, *steps)
 
     def same_value(self, path: Path = ()) -> Iterator[dict[str, Any]]:
         """A subschema and all others that apply to the same value, each once."""
@@ -278,20 +248,6 @@ class JsonSchema:
             seen.add(here)
             yield self.subschemas[here]
             waiting += self._same_value(here, by_place)
-
-
-def _children(path: Path, schema: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
-    for keyword, value in schema.items():
-        if keyword not in _HOLDING:
-            continue
-        if keyword in _NAMED and isinstance(value, dict):
-            for name, child in value.items():
-                yield (*path, keyword, name), child
-        elif keyword in _LISTED and isinstance(value, list):
-            for index, child in enumerate(value):
-                yield (*path, keyword, index), child
-        elif keyword in _ONE:
-            yield (*path, keyword), value
 
 
 def _note_anchors(

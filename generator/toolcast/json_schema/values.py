@@ -12,19 +12,18 @@ from typing import Any
 from urllib.parse import quote
 
 from toolcast_runtime.validation.compiled import build
-from toolcast_runtime.validation.json_bounds import Size, measure
+from toolcast_runtime.validation.json_bounds import measure
 from toolcast_runtime.validation.schema_visits import most_visits
 from toolcast_runtime.validation.work import Work
 
 from ..reading.tree import Path
-from ..wording import kinds
+from ..wording import dotted, kinds
 from .graph import JsonSchema
 from .refusals import Refusal, first_refusal
 
 __all__ = ["ValueChecker"]
 
 _MOST_VISITS = 500
-_FEW_VALUES = 1_000
 _ADDRESS = "urn:toolcast:schema"
 
 
@@ -33,7 +32,6 @@ class ValueChecker:
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
-        self._values = self._characters = 0
 
     @cached_property
     def _registry(self) -> Any:
@@ -49,7 +47,7 @@ class ValueChecker:
         if self._registry is None:
             return ""
         size = measure(value)
-        excess = size.problem or self._excess(value, path, size)
+        excess = size.problem or self._work.excess(value, size, self._schema.at(path))
         if excess:
             return f"it cannot be checked: {excess}"
         try:
@@ -63,17 +61,6 @@ class ValueChecker:
             return "it does not match the schema"
         refusal = first_refusal(validator, value)
         return "" if refusal is None else _worded(refusal)
-
-    def _excess(self, value: Any, path: Path, size: Size) -> str:
-        """Why checking a value takes too long; empty when it does not.
-
-        A few short values need no counting, but many of them do, one by one.
-        """
-        self._values += size.values
-        self._characters += size.characters
-        if self._values <= _FEW_VALUES and self._characters <= 10 * _FEW_VALUES:
-            return ""
-        return self._work.excess(value, size, self._schema.at(path)) or ""
 
     @cached_property
     def _work(self) -> Work:
@@ -91,9 +78,7 @@ class ValueChecker:
 def _worded(refusal: Refusal) -> str:
     """One refusal as a clause about `it`, or about the place in it."""
     keyword, expected = refusal.keyword, refusal.expected
-    place = "".join(
-        f"[{step}]" if isinstance(step, int) else f".{step}" for step in refusal.path
-    ).lstrip(".")
+    place = dotted(refusal.path)
     where = f"`{place}` " if place else "it "
     if keyword == "required":
         return f"{where}lacks `{refusal.names[0]}`"

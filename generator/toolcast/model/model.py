@@ -75,6 +75,17 @@ class Example(NamedTuple):
     result: Any = None
     error: str | None = None
 
+    @property
+    def as_json(self) -> JsonObject:
+        """What a definition says of it."""
+        shown: dict[str, Any] = {"title": self.title} if self.title else {}
+        shown["arguments"] = self.arguments
+        if self.has_result:
+            shown["result"] = self.result
+        if self.error is not None:
+            shown["error"] = self.error
+        return shown
+
 
 class Suppression(NamedTuple):
     """A finding that is accepted, with the reason."""

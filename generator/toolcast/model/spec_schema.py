@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from ..encoders.names import is_windows_device
+from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
+
 from ..findings import Finding, Severity
 from ..json_schema.refusals import Refusal, refusals
 from ..reading.tree import Document, Path
@@ -117,7 +118,7 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
     elif kind == "workspace":
         output = value.get("output", "generated")
         for part in output.split("/"):
-            if is_windows_device(part):
+            if part.lower() in WINDOWS_DEVICES:
                 yield _taken(document, ("output",), part)
         yield from _inputs_in_output(document, output)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from ..findings import Finding, Place, Severity
 
@@ -47,6 +48,17 @@ _TAGS = re.compile("[\U000e0020-\U000e007f]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 _JOINERS = re.compile("[\u200c\u200d]+")
 _MOST_MARKS = 4
+# Texts have kinds of spaces in French punctuation, numbers and names, one at a time. Some
+# Chinese paragraphs begin with two wide ones.
+_RARE = "\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f"
+_SPACES = re.compile(
+    f"[{_RARE}][ \t{_RARE}\u3000]|[ \t\u3000][{_RARE}]|\u3000[ \t]|[ \t]\u3000"
+)
+# Tabs that take turns with spaces; indentation does so once or twice.
+_BLANKS = re.compile("(?<![ \t])[ ]*+(?:\t++[ ]++){3,}")
+_BETWEEN_WORDS = re.compile(f"(?<=[^\\W\\d_])[{_RARE}](?=[^\\W\\d_])")
+_MOST_SPACES = _MOST_VARIANTS = 4
+_VARIED_SCRIPTS = ("MYANMAR", "PHAGS-PA", "FULLWIDTH", "IDEOGRAPHIC")
 _JOINED_SCRIPTS = tuple(
     (
         "ARABIC SYRIAC MONGOLIAN NKO MANDAIC ADLAM DEVANAGARI BENGALI"
@@ -75,18 +87,20 @@ def invisible(text: str) -> str | None:
     """The first character that people do not see but models read, or None.
 
     Besides characters without a picture these are joiners and variation selectors where
-    no script and no emoji needs them, and marks piled higher than any script does: all of
-    them can spell a hidden message.
+    no script and no emoji needs them, rare kinds of spaces side by side or between many
+    words, tabs and spaces in turns, and marks piled higher than any script does: all can spell a hidden message.
+    Source of the selectors: Unicode's StandardizedVariants and emoji-variation-sequences.
     """
+    if "\t" in text and _BLANKS.search(text):
+        return "\t"
     if text.isascii():
         return None
     match = _INVISIBLE.search(text)
     if match:
         return match.group()
-    for run in _SELECTORS.finditer(text):
-        before = text[max(0, run.start() - 1) : run.start()]
-        if len(run.group()) > 1 or not _is_base(before, run.group()):
-            return run.group()[0]
+    odd = _odd_selector(text) or _odd_space(text)
+    if odd:
+        return odd
     for run in _JOINERS.finditer(text):
         before = text[max(0, run.start() - 2) : run.start()]
         if len(run.group()) > 1 or not _is_joined(before, run.group()):
@@ -102,14 +116,52 @@ def _has_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in letters)
 
 
+def _odd_space(text: str) -> str | None:
+    """A space of a rare kind beside another, or one too many between words."""
+    run = _SPACES.search(text)
+    if run:
+        return next(space for space in run.group() if space not in " \t")
+    between = _BETWEEN_WORDS.findall(text)
+    return between[0] if len(between) > _MOST_SPACES else None
+
+
+def _odd_selector(text: str) -> str | None:
+    """A variation selector that chooses no form, or one of too many."""
+    chosen: dict[str, str] = {}
+    variants = 0
+    for run in _SELECTORS.finditer(text):
+        selector = run.group()[0]
+        before = text[max(0, run.start() - 1) : run.start()]
+        if len(run.group()) > 1 or not _is_base(before, selector):
+            return selector
+        variants += selector not in "\ufe0e\ufe0f"
+        if chosen.setdefault(before, selector) != selector or variants > _MOST_VARIANTS:
+            return selector
+    return None
+
+
 def _is_base(before: str, selector: str) -> bool:
     """Whether a variation selector can belong to the character before it."""
     if before == "":
         return False
+    if selector in "\ufe0e\ufe0f":
+        # Emoji are symbols, the digits, `#` and `*` of keycaps, and four other signs.
+        return before in "0123456789#*‼⁉ℹ〰" or unicodedata.category(before)[0] == "S"
     if selector > "\ufe0f":
-        return unicodedata.category(before) == "Lo"  # ideographs have variants
-    # Emoji are symbols, and the digits, `#` and `*` of keycaps.
-    return unicodedata.category(before)[0] in "SPL" or before in "0123456789"
+        return unicodedata.name(before, "").startswith("CJK ")
+    if selector > "\ufe02":
+        return False
+    # Each compatibility ideograph is registered as a variant of the one it stands for.
+    return before in _varied_ideographs() or (
+        unicodedata.category(before) == "Sm"
+        or unicodedata.name(before, "").startswith(_VARIED_SCRIPTS)
+    )
+
+
+@cache
+def _varied_ideographs() -> frozenset[str]:
+    ideographs = (*range(0xF900, 0xFB00), *range(0x2F800, 0x2FA20))
+    return frozenset(unicodedata.normalize("NFD", chr(code)) for code in ideographs)
 
 
 def _is_joined(before: str, joiner: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["DiskFiles", "Entry", "OutsideProject", "ProjectFiles"]
+__all__ = ["DiskFiles", "EditedFiles", "Entry", "OutsideProject", "ProjectFiles"]
 
 
 class OutsideProject(OSError):
@@ -82,3 +82,48 @@ class DiskFiles:
         root = os.path.realpath(self._root)
         place = os.path.realpath(os.path.join(self._root, path))
         return os.path.commonpath([root, place]) != root
+
+
+class EditedFiles:
+    """A project's files as they will be once some of them are written and removed.
+
+    Args:
+        files: the others.
+        changed: the bytes of what is written, and None for what is removed.
+    """
+
+    def __init__(
+        self, files: ProjectFiles, changed: Mapping[str, bytes | None]
+    ) -> None:
+        self._files = files
+        self._changed = changed
+
+    def read(self, path: str, most: int) -> bytes:
+        """See `ProjectFiles`."""
+        if path not in self._changed:
+            return self._files.read(path, most)
+        data = self._changed[path]
+        if data is None:
+            raise FileNotFoundError(None, "it is removed", path)
+        return data[:most]
+
+    def entries(self, folder: str) -> Sequence[Entry]:
+        """See `ProjectFiles`."""
+        there = {entry.name: entry for entry in self._files.entries(folder)}
+        for path, data in self._changed.items():
+            above, _, name = path.rpartition("/")
+            if above == folder and data is None:
+                there.pop(name, None)
+            elif above == folder:
+                there[name] = Entry(name)
+        return sorted(there.values())
+
+    def is_there(self, path: str) -> bool:
+        """See `ProjectFiles`."""
+        if path in self._changed:
+            return self._changed[path] is not None
+        return self._files.is_there(path)
+
+    def leads_out(self, path: str) -> bool:
+        """See `ProjectFiles`."""
+        return self._files.leads_out(path)

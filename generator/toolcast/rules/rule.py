@@ -9,7 +9,7 @@ from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 
-__all__ = ["Check", "Rule", "at_tool", "at_toolset", "limit"]
+__all__ = ["Check", "Rule", "limit"]
 
 Check = Callable[[Toolset, Workspace], Iterator[Finding]]
 
@@ -38,37 +38,21 @@ class Rule(NamedTuple):
     check: Check | None = None
     can_be_suppressed: bool = True
 
+    def at(
+        self,
+        owner: ToolSpec | Toolset,
+        path: Path,
+        message: str,
+        help: str = "",
+        *,
+        at_key: bool = False,
+    ) -> Finding:
+        """A finding at a path of a tool's spec, or of `toolset.yaml`."""
+        return owner.source.finding(
+            self.id, self.severity, path, message, help, at_key=at_key
+        )
+
 
 def limit(rule: Rule) -> str:
     """What pages say of a rule behind its severity."""
     return "" if rule.can_be_suppressed else ", cannot be suppressed"
-
-
-def at_tool(
-    rule: Rule,
-    tool: ToolSpec,
-    path: Path,
-    message: str,
-    help: str = "",
-    *,
-    at_key: bool = False,
-) -> Finding:
-    """A finding of a rule at a path of a tool's spec."""
-    return tool.source.finding(
-        rule.id, rule.severity, path, message, help, at_key=at_key
-    )
-
-
-def at_toolset(
-    rule: Rule,
-    toolset: Toolset,
-    path: Path,
-    message: str,
-    help: str = "",
-    *,
-    at_key: bool = False,
-) -> Finding:
-    """A finding of a rule at a path of `toolset.yaml`."""
-    return toolset.source.finding(
-        rule.id, rule.severity, path, message, help, at_key=at_key
-    )

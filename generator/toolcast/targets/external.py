@@ -14,25 +14,10 @@ from .target import Context, header
 
 __all__ = ["external_file", "external_names"]
 
-# What the runtime calls a field, in the order of its settings, where it has a default.
-_SERVER_FIELDS = {
-    "command": "command",
-    "args": "args",
-    "env": "env",
-    "cwd": "cwd",
-    "url": "url",
-    "headers": "headers",
-    "prefix": "prefix",
-    "tools": "tools",
-    "allow": "allow",
-    "restrict": "restrict",
-    "clients": "clients",
-    "persistent": "persistent",
-    "connect_timeout": "connect_timeout",
-    "list_timeout": "list_timeout",
-    "call_timeout": "call_timeout",
-    "max_tools": "most_tools",
-}
+_SERVER_FIELDS = (
+    "command args env cwd url headers prefix tools allow restrict clients persistent"
+    " connect_timeout list_timeout call_timeout max_tools"
+).split()
 _MODEL_FIELDS = ("base_url", "model", "api_key", "timeout", "history")
 _INNER = "        "
 
@@ -92,10 +77,11 @@ def external_file(toolset: Toolset, context: Context) -> bytes | None:
 def _server(server: McpServer) -> ServerView:
     plain = McpServer(server.name)
     values: dict[str, Any] = {"name": server.name}
-    for field, name in _SERVER_FIELDS.items():
+    for field in _SERVER_FIELDS:
         value = getattr(server, field)
         if value != getattr(plain, field):
-            values[name] = value
+            # The one field that the runtime calls otherwise.
+            values["most_tools" if field == "max_tools" else field] = value
     return ServerView([_setting(name, value, _INNER) for name, value in values.items()])
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from toolcast_runtime.tools.module_names import module_name
+
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline
-from ..encoders.names import module_name
 from ..encoders.python import literal
 from ..facts.prompt_docs import OTHER_SECTION, sections_of, tool_line, usage_lines
 from ..model.model import Section, Toolset, ToolSpec

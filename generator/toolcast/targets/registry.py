@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolcast_runtime import LEVEL, __version__
+from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
-from ..encoders.names import module_name
 from ..encoders.python import literal, names, words
 from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands
@@ -17,7 +17,7 @@ from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, tool_line, usage_lines
 from ..facts.strict_clients import refused_by
 from ..model.endpoints import variable
-from ..model.model import Action, Client, Example, Toolset, ToolSpec
+from ..model.model import Action, Client, Toolset, ToolSpec
 from ..rendering.output_shape import JsonShape, PythonShape
 from .external import external_file, external_names
 from .target import Context, Target, header, signature
@@ -235,7 +235,7 @@ def _definition(
         "permission": tool.permission,
         "deprecated": tool.deprecated,
         "refused_by": (refused_by(mcp) or None) if has_mcp else None,
-        "examples": [_example(example) for example in tool.examples] or None,
+        "examples": [example.as_json for example in tool.examples] or None,
     }
     for target, part in context.definition_parts.items():
         if target in values:
@@ -303,13 +303,3 @@ def _line(command: CliCommand) -> dict[str, str]:
     # As a shell reads them: an action may be called anything.
     words = " ".join(map(word, command.selectors))
     return {"words": words, "line": command.line, **own}
-
-
-def _example(example: Example) -> dict[str, Any]:
-    shown: dict[str, Any] = {"title": example.title} if example.title else {}
-    shown["arguments"] = example.arguments
-    if example.has_result:
-        shown["result"] = example.result
-    if example.error is not None:
-        shown["error"] = example.error
-    return shown

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from toolcast_runtime.tools.module_names import module_name
+
 from ..encoders.code import Code
-from ..encoders.names import class_name, is_keyword_argument, module_name
+from ..encoders.names import class_name, is_keyword_argument
 from ..encoders.python import identifier, imported, words
 from ..encoders.python_types import (
     Type,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from toolcast.model.model import Toolset
-from toolcast_runtime.files.folder import Folder
-from toolcast_runtime.files.regular_file import read_regular
 
 from ..plan.desired_state import DesiredState
 from ..settings import LettaSettings
-from ..state.seal import Seal, SealError
+from ..state.seal import Seal
 from ..v1.api import LettaApi
 from .block_text import BlockTextError, block_text, with_part
 
@@ -29,7 +26,6 @@ __all__ = [
 ]
 
 _FORMAT = "toolcast-letta-blocks/1"
-_LARGEST = 16 * 1024 * 1024
 
 
 class BlockError(Exception):
@@ -120,8 +116,7 @@ def save_changes(
     """Keeps what was shown, for whoever reviews it and for writing it.
 
     Raises:
-        OSError: the file cannot be written.
-        SealError: there is no key to seal it with.
+        StateError: as of `Seal.save`.
     """
     value = {
         "format": _FORMAT,
@@ -129,41 +124,20 @@ def save_changes(
         "place": place,
         "blocks": [asdict(change) for change in changes],
     }
-    sealed = {**value, "seal": seal.of(value)}
-    text = json.dumps(sealed, indent=2, ensure_ascii=False)
-    with Folder.at(str(path.parent)) as folder:
-        # It holds what an agent remembers.
-        data = f"{text}\n".encode("utf-8", "surrogatepass")
-        folder.write(path.name, data, mode=0o600)
+    seal.save(path, value)
 
 
 def load_changes(path: Path, toolset: str, place: str, seal: Seal) -> list[BlockChange]:
     """What was saved.
 
     Raises:
-        BlockError: the file cannot be read, was changed, or is for something else.
+        BlockError: it is for something else.
+        StateError: as of `Seal.load`.
     """
-    try:
-        value = json.loads(read_regular(str(path), _LARGEST))
-        given = value.pop("seal", None)
-        if value["format"] != _FORMAT:
-            raise ValueError("another format")
-        changes = [BlockChange(**one) for one in value["blocks"]]
-        is_ours = seal.fits(value, given)
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise BlockError(f"{path} cannot be read: {why}") from None
-    except SealError as error:
-        raise BlockError(str(error)) from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise BlockError(f"{path} holds no blocks that this version saved") from None
-    if not is_ours:
-        raise BlockError(
-            f"{path} was changed after it was saved, or somebody else did it"
-        )
+    value = seal.load(path, _FORMAT)
     if (value["toolset"], value["place"]) != (toolset, place):
         raise BlockError(f"{path} is for {value['toolset']} at {value['place']}")
-    return changes
+    return [BlockChange(**one) for one in value["blocks"]]
 
 
 def write_changes(

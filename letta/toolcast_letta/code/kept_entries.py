@@ -7,24 +7,19 @@ own folder, for its owner alone, and never in the project.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.files.folder import Folder
-from toolcast_runtime.files.regular_file import read_regular
-
 from ..digests import digest_of
-from ..state.seal import Seal, SealError
-from .settings_file import Settings, SettingsError
+from ..state.seal import NotOurs, Seal, StateError
+from .settings_file import Settings
 
 __all__ = ["KeptEntry", "entry_of", "keep", "newest", "put_back"]
 
 _FORMAT = "toolcast-letta-entries/1"
-_LARGEST = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -59,56 +54,35 @@ def keep(
     """Writes a copy; gives its file.
 
     Raises:
-        SettingsError: it cannot be written.
+        StateError: as of `Seal.save`.
     """
-    value = {"format": _FORMAT, "entries": [asdict(entry) for entry in entries]}
     stamp = "".join(c for c in datetime.now(UTC).isoformat()[:26] if c.isdigit())
-    name = f"{_prefix(toolset)}{stamp}.json"
-    try:
-        text = json.dumps({**value, "seal": seal.of(value)}, indent=2)
-        folder = str(settings.resolve().parent)
-        with Folder.at(folder, create=True) as place:
-            place.write(name, f"{text}\n".encode(), mode=0o600, durable=True)
-    except SealError as error:
-        raise SettingsError(str(error)) from None
-    except OSError as error:
-        raise SettingsError(f"no copy can be kept: {error}") from None
-    return Path(folder, name)
+    file = settings.resolve().parent / f"{_prefix(toolset)}{stamp}.json"
+    entries_ = [asdict(entry) for entry in entries]
+    seal.save(file, {"format": _FORMAT, "entries": entries_}, create=True)
+    return file
 
 
 def newest(settings: Path, toolset: str, seal: Seal) -> tuple[Path, list[KeptEntry]]:
     """The newest copy that this user kept, and its file.
 
     Raises:
-        SettingsError: there is none.
+        StateError: there is none.
     """
     folder = settings.resolve().parent
     for file in sorted(folder.glob(f"{_prefix(toolset)}*.json"), reverse=True):
-        with contextlib.suppress(SettingsError):
+        with contextlib.suppress(NotOurs):
             return file, load(file, seal)
-    raise SettingsError(f"no copy of entries of {toolset} is in {folder}")
+    raise StateError(f"no copy of entries of {toolset} is in {folder}")
 
 
 def load(file: Path, seal: Seal) -> list[KeptEntry]:
     """The entries of a copy.
 
     Raises:
-        SettingsError: it cannot be read, or is not as this user kept it.
+        StateError: as of `Seal.load`.
     """
-    try:
-        value = json.loads(read_regular(str(file), _LARGEST))
-        given = value.pop("seal", None)
-        is_ours = value["format"] == _FORMAT and seal.fits(value, given)
-        entries = [KeptEntry(**one) for one in value["entries"]]
-    except OSError as error:
-        raise SettingsError(f"{file} cannot be read: {error.strerror}") from None
-    except SealError as error:
-        raise SettingsError(str(error)) from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise SettingsError(f"{file} holds no copy of entries") from None
-    if not is_ours:
-        raise SettingsError(f"{file} was edited, or somebody else kept it")
-    return entries
+    return [KeptEntry(**one) for one in seal.load(file, _FORMAT)["entries"]]
 
 
 def put_back(

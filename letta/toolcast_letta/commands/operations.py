@@ -39,16 +39,14 @@ def plan(
 ) -> int:
     """Prints the plan, and saves it where that is asked for and nothing speaks against it."""
     from ..plan.report import plan_text
-    from ..state.seal import Seal, SealError
+    from ..state.seal import Seal, StateError
 
     desired, backend = _connected(request)
     made = _planned(desired, backend, overrides)
     if out is not None and not made.blockers:
         try:
             made.save(out, Seal())
-        except OSError as error:
-            fail(f"{out}: {error.strerror or error}")
-        except SealError as error:
+        except StateError as error:
             fail(str(error))
     if request.as_json:
         _print_json(made.to_json())
@@ -69,17 +67,17 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     from ..plan.applying import apply_plan
     from ..plan.backend import Refused
     from ..plan.desired_state import MissingSetting
-    from ..plan.plan import Plan, PlanFileError
+    from ..plan.plan import Plan
     from ..plan.report import plan_text
-    from ..state.baseline import AnotherRun, BaselineError
-    from ..state.seal import Seal
+    from ..state.baseline import AnotherRun
+    from ..state.seal import Seal, StateError
 
     desired, backend = _connected(request)
     if file is not None:
         try:
             made = Plan.load(file, Seal())
             desired = desired.for_agents(agent.name for agent in made.agents)
-        except (PlanFileError, MissingSetting) as error:
+        except (StateError, MissingSetting) as error:
             fail(str(error))
     else:
         made = _planned(desired, backend, overrides)
@@ -87,7 +85,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
             _print(plan_text(made))
     try:
         done = _asked(lambda: apply_plan(made, backend, desired, _report(request)))
-    except (Refused, AnotherRun, BaselineError) as error:
+    except (Refused, AnotherRun, StateError) as error:
         return _refused(str(error))
     if request.as_json:
         _print_json(asdict(done))
@@ -114,13 +112,13 @@ def verify(request: LettaRequest, calls: Calls) -> int:
     from ..plan.desired_state import MissingSetting
     from ..plan.verification import verification_text
     from ..plan.verification import verify as verify_it
-    from ..state.baseline import BaselineError
+    from ..state.seal import StateError
 
     desired, backend = _connected(request)
     try:
         found = _asked(lambda: verify_it(backend, desired, calls))
         found = replace(found, blocks=_asked(lambda: _wrong_blocks(request, desired)))
-    except (MissingSetting, BaselineError) as error:
+    except (MissingSetting, StateError) as error:
         fail(str(error))
     if request.as_json:
         _print_json(found.to_json())
@@ -160,7 +158,7 @@ def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
         write_changes,
     )
     from ..plan.desired_state import MissingSetting
-    from ..state.seal import Seal, SealError
+    from ..state.seal import Seal, StateError
     from ..v1.api import LettaError
 
     if request.kind != "v1":
@@ -186,10 +184,8 @@ def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
             save_changes(now, toolset.name, api.base_url, out, Seal())
     except BlockError as error:
         return _refused(str(error))
-    except SealError as error:
+    except StateError as error:
         fail(str(error))
-    except OSError as error:
-        fail(f"{out}: {error.strerror or error}")
     _print("".join(f"{line}\n" for line in shown(now)))
     if out is not None:
         _print(
@@ -208,7 +204,8 @@ def rollback(
 ) -> int:
     """Undoes what applies did since a baseline, or says what it would do."""
     from ..plan.desired_state import MissingSetting
-    from ..state.baseline import AnotherRun, BaselineError, Baselines
+    from ..state.baseline import AnotherRun, Baselines
+    from ..state.seal import StateError
     from ..v1.api import LettaError
     from ..v1.rollback import preview, roll_back
     from ..v1.server_backend import ServerBackend
@@ -225,7 +222,7 @@ def rollback(
             baseline = baselines.load(file)
         else:
             baseline = baselines.latest(desired.toolset, api.base_url)
-    except (MissingSetting, LettaError, BaselineError) as error:
+    except (MissingSetting, LettaError, StateError) as error:
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
         fail(f"that baseline is of {baseline.toolset} at {baseline.base_url}")
@@ -248,7 +245,7 @@ def rollback(
         done = _asked(
             lambda: roll_back(api, desired, baseline, baselines, report, restore)
         )
-    except (AnotherRun, BaselineError) as error:
+    except (AnotherRun, StateError) as error:
         return _refused(str(error))
     if request.as_json:
         _print_json({"baseline": str(baselines.path(baseline)), **asdict(done)})
@@ -265,7 +262,7 @@ def _settings_rollback(
     """Puts the entries of a settings file back that an apply has replaced."""
     from ..code.kept_entries import load, newest, put_back
     from ..code.settings_file import Settings, SettingsError, default_path
-    from ..state.seal import Seal
+    from ..state.seal import Seal, StateError
 
     path, seal = request.settings or default_path(os.environ), Seal()
     try:
@@ -279,7 +276,7 @@ def _settings_rollback(
         after, done, lost = put_back(before, entries)
         if done and not dry_run:
             after.write(before)
-    except SettingsError as error:
+    except (SettingsError, StateError) as error:
         fail(str(error))
     if request.as_json:
         value = {"copy": str(file), "done": done, "lost": lost, "dry_run": dry_run}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from toolcast.handler_code.functions import Seen
-from toolcast.handler_code.local_names import Locals, arguments_of, last_name
+from toolcast.handler_code.local_names import Locals
+from toolcast.handler_code.python_module import arguments_of, last_name
 from toolcast.handler_code.string_values import texts_of
 
 from .message_calls import (

@@ -33,7 +33,6 @@ class ServerEntry:
         url: where Letta reaches it.
         is_http: whether it is of the streamable HTTP kind.
         has_token: whether Letta sends the token that it should, as it should.
-        other_headers: whether it sends other headers, too; their values stay unread.
     """
 
     id: str
@@ -41,7 +40,6 @@ class ServerEntry:
     url: str
     is_http: bool
     has_token: bool
-    other_headers: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,6 @@ class AgentState:
         tools: the ids of its tools by name.
         rules: its rules, as Letta has them.
         tags: its tags.
-        last_stop_reason: how its last turn ended.
         servers: its list of MCP servers in a settings file, secrets in clear: never print
             one.
         home: where it lives, as the settings file says it; None for Letta's cloud.
@@ -117,7 +114,6 @@ class AgentState:
     tools: Mapping[str, str]
     rules: tuple[Mapping[str, Any], ...]
     tags: tuple[str, ...] = ()
-    last_stop_reason: str | None = None
     servers: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     home: str | None = None
     known_homes: tuple[str | None, ...] = ()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.files.folder import Folder
-from toolcast_runtime.files.regular_file import read_regular
-
 from ..digests import digest_of
-from ..state.seal import KEY_VARIABLE, Seal, SealError
+from ..state.seal import Seal
 
 __all__ = [
     "AgentPlan",
@@ -20,16 +16,10 @@ __all__ = [
     "Change",
     "Overrides",
     "Plan",
-    "PlanFileError",
 ]
 
 _FORMAT = "toolcast-letta-plan/3"
-_LARGEST = 16 * 1024 * 1024
 _NOT_FIELDS = ("format", "id")
-
-
-class PlanFileError(Exception):
-    """A file holds no plan; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -167,50 +157,22 @@ class Plan:
         return {"format": _FORMAT, "id": self.id, **asdict(self)}
 
     def save(self, path: Path, seal: Seal) -> None:
-        """Writes the plan, sealed; a link in its place is replaced, not followed.
+        """Writes the plan, sealed.
 
         Raises:
-            OSError: it cannot be written.
-            SealError: there is no key to seal it with.
+            StateError: as of `Seal.save`.
         """
-        value = self.to_json()
-        sealed = {**value, "seal": seal.of(value)}
-        text = json.dumps(sealed, indent=2, ensure_ascii=False)
-        with Folder.at(str(path.parent)) as folder:
-            folder.write(path.name, f"{text}\n".encode())
+        seal.save(path, self.to_json(), mode=0o666)
 
     @classmethod
     def load(cls, path: Path, seal: Seal) -> Plan:
         """Reads a saved plan.
 
         Raises:
-            PlanFileError: the file cannot be read, holds no plan, was changed, or was
-                saved by somebody else.
+            StateError: as of `Seal.load`.
         """
-        try:
-            value = json.loads(read_regular(str(path), _LARGEST))
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise PlanFileError(f"{path} cannot be read: {why}") from None
-        except (ValueError, RecursionError) as error:
-            raise PlanFileError(f"{path} cannot be read: {error}") from None
-        if not isinstance(value, dict) or value.get("format") != _FORMAT:
-            raise PlanFileError(f"{path} is no plan that this version saved")
-        given = value.pop("seal", None)
-        try:
-            is_ours = seal.fits(value, given)
-        except SealError as error:
-            raise PlanFileError(str(error)) from None
-        if not is_ours:
-            raise PlanFileError(
-                f"{path} was changed after it was saved, or somebody else saved it\n"
-                f"  help: plan again; {KEY_VARIABLE} lets one machine apply what another"
-                " one planned"
-            )
-        try:
-            return cls._of({k: v for k, v in value.items() if k not in _NOT_FIELDS})
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-            raise PlanFileError(f"{path} is no whole plan") from None
+        value = seal.load(path, _FORMAT)
+        return cls._of({k: v for k, v in value.items() if k not in _NOT_FIELDS})
 
     @classmethod
     def _of(cls, value: Mapping[str, Any]) -> Plan:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import facts_of
 
@@ -14,12 +14,10 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools that call the agent's own loop."""
     for tool in toolset.tools:
         letta = facts_of(tool)
         if letta.get("attached") and letta.get("calls_agent_loop"):
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("letta", "attached"),
                 f"`{tool.name}` calls the agent's own loop and is attached to the agent",

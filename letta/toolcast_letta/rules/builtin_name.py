@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from ..builtin_names import LETTA_BUILT_INS
 from . import attaches, registered
@@ -23,8 +23,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         return
     for tool in registered(toolset):
         if tool.name in LETTA_BUILT_INS:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("name",),
                 f"Letta has a tool `{tool.name}` of its own, and this one would take its place",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.handler import place, way_to
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import LIMITS, attaches, facts_of, said, senders
 
@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools whose handlers send a message into the agent's loop."""
     found = senders(workspace, toolset) if attaches(toolset) else {}
     for tool in toolset.tools:
         if not facts_of(tool).get("attached"):
@@ -23,8 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         sent = found.get(tool.name)
         if sent is not None:
             where = place(sent.file, sent.line)
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("letta", "attached"),
                 f"{where} {said(sent)}{way_to(sent.way)}",

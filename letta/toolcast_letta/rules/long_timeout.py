@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import facts_of
 
@@ -17,13 +17,11 @@ _MOST = 120.0
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools that may take so long that Letta's turn hangs."""
     for tool in toolset.tools:
         timeout = toolset.timeout if tool.timeout is None else tool.timeout
         if facts_of(tool).get("attached") and timeout > _MOST:
             own = tool.timeout is not None
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("timeout",) if own else ("letta", "attached"),
                 f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import facts_of, reach, senders
 
@@ -14,14 +14,12 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that are said to call the agent's loop and are not seen to."""
     looping = [tool for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")]
     found = senders(workspace, toolset) if looping else {}
     for tool in looping:
         reached = reach(workspace, toolset, tool)
         if reached is not None and tool.name not in found and not reached.unread:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("letta", "calls_agent_loop"),
                 f"the handler of `{tool.name}` is not seen to send the agent a message",

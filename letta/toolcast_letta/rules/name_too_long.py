@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import facts_of
 
@@ -17,11 +17,9 @@ _MOST = 48
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools whose names Letta refuses."""
     for tool in toolset.tools:
         if facts_of(tool).get("attached") and len(tool.name) > _MOST:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("name",),
                 f"the name has {len(tool.name)} characters; Letta takes {_MOST}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, ToolSpec, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from ..config import offered_to_letta, settings_of, tool_part
 from . import facts_of, has_target
@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of which nobody said whether agents get them, or that they cannot get."""
     if not has_target(toolset, workspace):
         return
     excluded = toolset.excluded("letta")
@@ -43,7 +42,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _at(tool: ToolSpec, path: tuple[str, ...], message: str, help_: str) -> Finding:
-    return at_tool(RULE, tool, path, message, help_)
+    return RULE.at(tool, path, message, help_)
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import attaches, registered
 
@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that an earlier toolset of Letta agents has, too."""
     if not attaches(toolset):
         return
     first: dict[str, str] = {}
@@ -26,8 +25,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 first.setdefault(tool.name, other.name)
     for tool in registered(toolset):
         if tool.name in first:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("name",),
                 f"`{first[tool.name]}` brings a tool `{tool.name}` to Letta, too, and its"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_toolset
+from toolcast.rules.rule import Rule
 from toolcast.wording import did_you_mean, quoted_list
 
 from ..config import has_settings, settings_of
@@ -20,20 +20,19 @@ Problem = tuple[tuple[str | int, ...], str, str]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds settings that are missing, said twice, or against each other."""
     if not has_target(toolset, workspace):
         return
     if not has_settings(toolset):
         message = "the target `letta` is enabled, and `letta` says nothing"
         help_ = "add `letta:` with `server` and `agents`"
-        yield at_toolset(RULE, toolset, ("targets", "letta"), message, help_)
+        yield RULE.at(toolset, ("targets", "letta"), message, help_)
         return
     settings = settings_of(toolset)
     problems = [*_server(toolset, settings)]
     for agent in settings.agents:
         problems += _agent(toolset, agent)
     for path, message, help_ in problems:
-        yield at_toolset(RULE, toolset, ("letta", *path), message, help_)
+        yield RULE.at(toolset, ("letta", *path), message, help_)
 
 
 def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from ..schemas.health import schema_problem_places
 from . import facts_of
@@ -15,13 +15,11 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds attached tools that Letta's sync leaves out."""
     for tool in toolset.tools:
         if not facts_of(tool).get("attached"):
             continue
         for path, reason in schema_problem_places(tool.parameters):
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("parameters", *path),
                 f"Letta skips `{tool.name}`: {reason}",

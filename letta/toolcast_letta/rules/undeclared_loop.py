@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
 from toolcast.rules.handler import place, way_to
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import LIMITS, facts_of, said, senders
 
@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools beside a Letta agent that call its loop and do not say so."""
     if not any(facts_of(tool) for tool in toolset.tools):
         return
     found = senders(workspace, toolset)
@@ -25,8 +24,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             continue
         sent = found.get(tool.name)
         if sent is not None:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("letta",) if letta else ("name",),
                 f"{place(sent.file, sent.line)} {said(sent)}{way_to(sent.way)}; the spec does"

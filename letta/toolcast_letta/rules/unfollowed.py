@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast.findings import Finding, Severity
 from toolcast.model.model import Toolset, Workspace
-from toolcast.rules.rule import Rule, at_tool
+from toolcast.rules.rule import Rule
 
 from . import facts_of, reach
 
@@ -23,8 +23,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             continue
         reached = reach(workspace, toolset, tool)
         for reason in reached.unread[:3] if reached else ():
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("handler",),
                 f"what the handler does cannot be followed to the end: {reason}",

@@ -145,7 +145,8 @@ def sync_route(toolset: Attached) -> AdminRoute:
 def _answer(toolset: Attached, body: Any) -> AdminAnswer:
     from ..plan.backend import Refused
     from ..plan.desired_state import MissingSetting
-    from ..state.baseline import AnotherRun, BaselineError
+    from ..state.baseline import AnotherRun
+    from ..state.seal import StateError
     from ..v1.api import LettaError
 
     problem = _problem_with(body)
@@ -160,7 +161,7 @@ def _answer(toolset: Attached, body: Any) -> AdminAnswer:
         return AdminAnswer({"error": str(error)}, 503)
     except (Refused, AnotherRun) as error:
         return AdminAnswer({"error": str(error)}, 409)
-    except BaselineError as error:
+    except StateError as error:
         _logger.warning("Letta: %s", error)
         return AdminAnswer({"error": str(error)}, 503)
     except LettaError as error:
@@ -230,12 +231,13 @@ def _ensured(toolset: Attached) -> bool:
     """Whether there is nothing left to try."""
     from ..plan.backend import Refused
     from ..plan.desired_state import MissingSetting
-    from ..state.baseline import AnotherRun, BaselineError
+    from ..state.baseline import AnotherRun
+    from ..state.seal import StateError
     from ..v1.api import LettaError
 
     try:
         plan, done = sync(toolset, adds_only=True)
-    except (MissingSetting, Refused, BaselineError) as error:
+    except (MissingSetting, Refused, StateError) as error:
         _logger.warning("Letta was not brought up to date: %s", error)
         return True
     except AnotherRun:

@@ -7,7 +7,6 @@ of an agent.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,34 +16,22 @@ from typing import Any
 from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.folder_lock import AnotherRun as Locked
 from toolcast_runtime.files.folder_lock import locked
-from toolcast_runtime.files.regular_file import read_regular
 
 from ..plan.current_state import AgentState
-from .seal import Seal, SealError
+from .seal import NotOurs, Seal, StateError
 
 __all__ = [
     "AgentBaseline",
     "AnotherRun",
     "Baseline",
-    "BaselineError",
     "Baselines",
-    "NotOurs",
 ]
 
-_LARGEST = 16 * 1024 * 1024
 _FORMAT = "toolcast-letta-baseline/2"
 
 
 class AnotherRun(Exception):
     """Another apply or rollback is under way in the same folder."""
-
-
-class BaselineError(Exception):
-    """There is no baseline, or a file holds none; the text says which."""
-
-
-class NotOurs(BaselineError):
-    """A file is no baseline that this user saved as it is now; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +136,7 @@ class Baselines:
                     f"another apply or rollback is under way ({self.folder})"
                 ) from None
             except OSError as error:
-                raise BaselineError(
+                raise StateError(
                     f"{self.folder} cannot be used: {error.strerror or error}"
                 ) from None
             yield
@@ -160,7 +147,7 @@ class Baselines:
         The second is the better reference: what is there now is half-way.
 
         Raises:
-            BaselineError: it cannot be kept.
+            StateError: it cannot be kept.
         """
         for older in reversed(self.all(baseline.toolset, baseline.base_url)):
             if older.complete:
@@ -213,7 +200,7 @@ class Baselines:
         What this user did not save as it is now is left out: `strangers` names it.
 
         Raises:
-            BaselineError: there is no key to tell one from the other.
+            StateError: there is no key to tell one from the other.
         """
         found = []
         for file in self._files(toolset):
@@ -226,7 +213,7 @@ class Baselines:
         """Why files that look like a toolset's baselines are not taken for ones.
 
         Raises:
-            BaselineError: as of `all`.
+            StateError: as of `all`.
         """
         lines = []
         for file in self._files(toolset):
@@ -243,11 +230,11 @@ class Baselines:
         """The newest one.
 
         Raises:
-            BaselineError: there is none.
+            StateError: there is none.
         """
         found = self.all(toolset, base_url)
         if not found:
-            raise BaselineError(
+            raise StateError(
                 f"there is no baseline of {toolset} on {base_url} in {self.folder}:"
                 " nothing was applied from here"
                 + "".join(f"\n  {line}" for line in self.strangers(toolset))
@@ -258,46 +245,20 @@ class Baselines:
         """The baseline of a file.
 
         Raises:
-            NotOurs: it cannot be read, holds none, or is not as this user saved it.
-            BaselineError: there is no key to tell.
+            StateError: as of `Seal.load`.
         """
-        try:
-            value = json.loads(read_regular(str(path), _LARGEST))
-            if value.pop("format") != _FORMAT:
-                raise ValueError("another format")
-            seal = value.pop("seal")
-            is_ours = self._seal.fits(value, seal)
-            value["agents"] = tuple(
-                AgentBaseline(**_with_tuples(agent)) for agent in value["agents"]
-            )
-            value["holders"] = _with_tuples(value["holders"])
-            baseline = Baseline(**value)
-        except OSError as error:
-            raise NotOurs(f"{path} cannot be read: {error.strerror or error}") from None
-        except SealError as error:
-            raise BaselineError(str(error)) from None
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise NotOurs(f"{path} holds no baseline of this version") from None
-        if not is_ours:
-            raise NotOurs(
-                f"{path} was edited, or saved by somebody else: its seal does not fit"
-            )
-        return baseline
+        value = self._seal.load(path, _FORMAT)
+        del value["format"]
+        value["agents"] = tuple(
+            AgentBaseline(**_with_tuples(agent)) for agent in value["agents"]
+        )
+        value["holders"] = _with_tuples(value["holders"])
+        return Baseline(**value)
 
     def _write(self, baseline: Baseline) -> None:
-        value = asdict(baseline)
-        try:
-            sealed = {"format": _FORMAT, "seal": self._seal.of(value), **value}
-            data = f"{json.dumps(sealed, indent=2)}\n".encode()
-            name = self.path(baseline).name
-            with Folder.at(str(self.folder), create=True) as folder:
-                folder.write(name, data, mode=0o600, durable=True)
-        except SealError as error:
-            raise BaselineError(str(error)) from None
-        except OSError as error:
-            raise BaselineError(
-                f"{self.folder} cannot be written: {error.strerror or error}"
-            ) from None
+        self._seal.save(
+            self.path(baseline), {"format": _FORMAT, **asdict(baseline)}, create=True
+        )
 
 
 def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:

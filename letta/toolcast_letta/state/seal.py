@@ -22,15 +22,20 @@ from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.folder_lock import AnotherRun, locked
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["KEY_VARIABLE", "Seal", "SealError"]
+__all__ = ["KEY_VARIABLE", "NotOurs", "Seal", "StateError"]
 
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _SHORTEST = 16
 _NAME = "letta.key"
+_LARGEST = 16 * 1024 * 1024
 
 
-class SealError(Exception):
-    """There is no key to seal with, and none can be made; the text says why."""
+class StateError(Exception):
+    """What is saved between runs is not there, or cannot be sealed or written."""
+
+
+class NotOurs(StateError):
+    """A file is none that this user saved as it is now; the text says why."""
 
 
 class Seal:
@@ -47,7 +52,7 @@ class Seal:
         """The seal of a value.
 
         Raises:
-            SealError: there is no key, and none can be made.
+            StateError: there is no key, and none can be made.
         """
         text = json.dumps(
             value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
@@ -58,35 +63,88 @@ class Seal:
         """Whether a seal is that of a value.
 
         Raises:
-            SealError: as of `of`.
+            StateError: as of `of`.
         """
         return isinstance(seal, str) and hmac.compare_digest(
             self.of(value).encode(), seal.encode("utf-8", "replace")
         )
 
+    def save(
+        self,
+        path: Path,
+        value: Mapping[str, Any],
+        *,
+        create: bool = False,
+        mode: int = 0o600,
+    ) -> None:
+        """Writes a value with its seal; a link in its place is replaced, not followed.
+
+        Args:
+            path: the file.
+            value: what `load` gives back; its `format` says what it is.
+            create: makes the file's folder.
+            mode: of a file that is new.
+
+        Raises:
+            StateError: it cannot be written, or not be sealed.
+        """
+        sealed = {**value, "seal": self.of(value)}
+        text = json.dumps(sealed, indent=2, ensure_ascii=False)
+        data = f"{text}\n".encode("utf-8", "surrogatepass")
+        try:
+            with Folder.at(str(path.parent), create=create) as folder:
+                folder.write(path.name, data, mode=mode, durable=True)
+        except OSError as error:
+            why = error.strerror or error
+            raise StateError(f"{path} cannot be written: {why}") from None
+
+    def load(self, path: Path, format_: str) -> dict[str, Any]:
+        """The value that this user saved in a file.
+
+        Raises:
+            NotOurs: the file cannot be read, holds another format, or is not as it was saved.
+            StateError: there is no key to tell.
+        """
+        try:
+            value = json.loads(read_regular(str(path), _LARGEST))
+        except OSError as error:
+            raise NotOurs(f"{path} cannot be read: {error.strerror or error}") from None
+        except (ValueError, RecursionError) as error:
+            raise NotOurs(f"{path} cannot be read: {error}") from None
+        if not isinstance(value, dict) or value.get("format") != format_:
+            raise NotOurs(f"{path} holds no {format_}, which this version saves")
+        given = value.pop("seal", None)
+        if not self.fits(value, given):
+            raise NotOurs(
+                f"{path} was changed after it was saved, or somebody else saved it: its"
+                f" seal does not fit\n  help: {KEY_VARIABLE} lets one machine take what"
+                " another one saved"
+            )
+        return value
+
     def _key(self) -> bytes:
         given = self._environment.get(KEY_VARIABLE, "").strip()
         if given:
             if len(given) < _SHORTEST:
-                raise SealError(f"{KEY_VARIABLE} has less than {_SHORTEST} characters")
+                raise StateError(f"{KEY_VARIABLE} has less than {_SHORTEST} characters")
             return given.encode("utf-8", "surrogateescape")
         base = self._environment.get("XDG_STATE_HOME", "")
         try:
             folder = Path(base) if base else Path.home() / ".local" / "state"
         except RuntimeError as error:
-            raise SealError(
+            raise StateError(
                 f"no folder for a key: {error}; set {KEY_VARIABLE}"
             ) from None
         path = folder / "toolcast" / _NAME
         try:
             key = _read(path) or _made(path)
         except OSError as error:
-            raise SealError(
+            raise StateError(
                 f"{path} cannot be used: {error.strerror or error}; set {KEY_VARIABLE}"
                 " to a secret text instead"
             ) from None
         if len(key) < _SHORTEST:
-            raise SealError(f"{path} holds no whole key: remove it")
+            raise StateError(f"{path} holds no whole key: remove it")
         return key
 
 

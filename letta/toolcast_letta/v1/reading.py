@@ -99,18 +99,14 @@ def _read_current(api: LettaApi, desired: DesiredState) -> CurrentState:
 
 
 def _entry(raw: Mapping[str, Any], desired: DesiredState) -> ServerEntry:
-    headers = {
-        key.lower(): value for key, value in (raw.get("custom_headers") or {}).items()
-    }
-    given = headers.pop("authorization", None)
-    wanted = None if desired.token is None else f"Bearer {desired.token}"
+    headers = raw.get("custom_headers") or {}
+    given = [value for key, value in headers.items() if key.lower() == "authorization"]
     return ServerEntry(
         raw["id"],
         raw["server_name"],
         raw.get("server_url") or "",
         raw.get("mcp_server_type") == "streamable_http",
-        wanted is None or given == wanted,
-        bool(headers),
+        desired.token is None or given[-1:] == [f"Bearer {desired.token}"],
     )
 
 
@@ -203,7 +199,6 @@ def read_agent(api: LettaApi, agent_id: str) -> AgentState:
         {tool["name"]: tool["id"] for tool in raw["tools"]},
         tuple(rules),
         tuple(raw.get("tags") or ()),
-        raw.get("last_stop_reason"),
     )
 
 

@@ -102,7 +102,7 @@ class Access:
         own = self.client(client)
         if own is None or client is None:
             return True
-        allow, restrict = self._decided.get(client) or self._decide(client, own)
+        allow, restrict = self.lists(client)
         if tool in restrict:
             return False
         if tool in self.tool_clients and client not in self.tool_clients[tool]:
@@ -116,10 +116,17 @@ class Access:
         needed = self.tool_permissions.get(tool)
         return needed is None or needed in client.permissions
 
-    def _decide(
-        self, name: str, own: Client
-    ) -> tuple[frozenset[str] | None, frozenset[str]]:
-        """What a client is allowed, None for everything, and what it may not have."""
+    def lists(self, name: str | None) -> tuple[frozenset[str] | None, frozenset[str]]:
+        """What a client is allowed, None for everything, and what it may not have.
+
+        Raises:
+            UnknownClientError: as `may_have`.
+        """
+        own = self.client(name)
+        if own is None or name is None:
+            return None, frozenset()
+        if name in self._decided:
+            return self._decided[name]
         allow, restrict = own.allow, own.restrict
         override = self.overrides.get(name)
         if override is not None:

@@ -16,6 +16,7 @@ from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
 from .tool_response import ToolError, ToolResponse
+from .turns import turn
 
 __all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
 
@@ -58,6 +59,9 @@ async def run_call(
     elif error is not None:
         response = _internal(tool, "failed", error)
     else:
+        if not isinstance(result, ToolResponse):
+            result = ToolResponse(result)
+        await turn(result.result, result.content)
         response = _checked(tool, result, problems_with_result)
     return response, "ok" if response.success else "error"
 
@@ -96,10 +100,11 @@ async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
 
 
 def _checked(
-    tool: Tool, result: Any, problems_with_result: Callable[[Tool, Any], list[str]]
+    tool: Tool,
+    response: ToolResponse,
+    problems_with_result: Callable[[Tool, Any], list[str]],
 ) -> ToolResponse:
     """The response as every caller gets it: plain JSON, and content that MCP has."""
-    response = result if isinstance(result, ToolResponse) else ToolResponse(result)
     if response.error is not None:
         return ToolResponse(error=str(response.error))
     try:

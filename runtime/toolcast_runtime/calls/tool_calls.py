@@ -16,6 +16,7 @@ from .handlers import HandlerAdapter, adapt_handler
 from .tool_response import ToolResponse
 from .tool_validators import Validators
 from .tracing import is_traced, span
+from .turns import turn
 
 if TYPE_CHECKING:
     from ..ledger.ledger_settings import LedgerSettings
@@ -92,10 +93,12 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> tuple[ToolResponse, CallOutcome]:
+        await turn(arguments)
         if not tool.persistent:
             return await self._work(tool, provider, arguments, context)
 
         async def work() -> tuple[ToolResponse, CallOutcome]:
+            await turn(arguments)
             return await self._work(tool, provider, arguments, context)
 
         return await self._recorder.record(tool, arguments, context, work)

@@ -10,7 +10,7 @@ from ..tools.tool import Action, Tool
 from ..validation.checker import Checker
 from .untrusted_text import escaped
 
-__all__ = ["Validators", "problems_with_actions"]
+__all__ = ["Validators", "problems_with_action", "problems_with_actions"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -42,25 +42,26 @@ def problems_with_actions(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[
         return
     chosen = arguments.get(tool.action_parameter)
     action = tool.actions.get(chosen) if isinstance(chosen, str) else None
-    if action is None:
-        return
-    for name in action.requires:
-        if name not in arguments:
-            yield f"`{name}` is required for {tool.action_parameter} `{chosen}`"
-    if action.requires_any and not any(n in arguments for n in action.requires_any):
-        choices = ", ".join(f"`{name}`" for name in action.requires_any)
-        yield f"{tool.action_parameter} `{chosen}` needs at least one of {choices}"
-    for name in _not_taken(tool.action_parameter, action, arguments):
-        yield f"`{name}` is not taken by {tool.action_parameter} `{chosen}`"
+    if action is not None:
+        yield from problems_with_action(tool.action_parameter, action, arguments)
 
 
-def _not_taken(
+def problems_with_action(
     parameter: str, action: Action, arguments: Mapping[str, Any]
 ) -> Iterator[str]:
-    if action.accepts is None:
-        return
-    taken = {parameter, *action.requires, *action.requires_any, *action.accepts}
-    yield from (name for name in arguments if name not in taken)
+    """The same for one action, which the arguments choose by a parameter."""
+    chosen = arguments[parameter]
+    for name in action.requires:
+        if name not in arguments:
+            yield f"`{name}` is required for {parameter} `{chosen}`"
+    if action.requires_any and not any(n in arguments for n in action.requires_any):
+        choices = ", ".join(f"`{name}`" for name in action.requires_any)
+        yield f"{parameter} `{chosen}` needs at least one of {choices}"
+    if action.accepts is not None:
+        taken = {parameter, *action.requires, *action.requires_any, *action.accepts}
+        for name in arguments:
+            if name not in taken:
+                yield f"`{name}` is not taken by {parameter} `{chosen}`"
 
 
 def _problems(

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..calls.background_loop import in_background, run_sync
 from ..calls.tool_response import ToolResponse
+from ..tools.look_alikes import look_alike_key
+from ..tools.provider import Wanted
 from ..tools.tool import Tool
 from .sdk_logging import IS_QUIET
 from .server_settings import ExternalServer
@@ -30,6 +32,7 @@ __all__ = ["ExternalTools"]
 _logger = logging.getLogger("toolcast")
 
 _CLOSING_SECONDS = 10.0
+_ANY = Wanted()
 
 _Result = TypeVar("_Result")
 
@@ -67,18 +70,16 @@ class ExternalTools:
         found = self._offered.get(name)
         servers = self._servers if found is None else (found[1].server,)
         return any(
-            server.may_have(name)
-            and (server.clients is None or client in server.clients)
-            for server in servers
+            server.may_have(name) and server.is_for(client) for server in servers
         )
 
-    async def list_tools(self) -> Sequence[Tool]:
+    async def list_tools(self, wanted: Wanted = _ANY) -> Sequence[Tool]:
         """The tools that the servers offer now, in the servers' order.
 
-        The first time it waits for every server, each within its own deadlines. A server
-        that cannot be reached is left out, with a line in the log.
+        The first time it waits for every server that may have a wanted one, each within its
+        own deadlines. A server that cannot be reached is left out, with a line in the log.
         """
-        await self._settled(self._servers)
+        await self._settled([s for s in self._servers if s.may_have_any(wanted)])
         return tuple(tool for tool, _ in self._offered.values())
 
     async def find_tool(self, name: str) -> Tool | None:
@@ -131,7 +132,7 @@ class ExternalTools:
         await asyncio.gather(*(connections[name].decided() for name in names))
 
     def _offer(self) -> None:
-        """Offers each name by its owner alone: the first server that ever had it.
+        """Offers each name by its owner alone: the first server that ever had it, or one like it.
 
         Another one does not get it when the owner is down: it would answer in its name.
         """
@@ -140,7 +141,7 @@ class ExternalTools:
         for server in self._servers:
             connection = self._connections[server.name]
             for name in connection.names_seen:
-                owner = owners.setdefault(name, connection)
+                owner = owners.setdefault(look_alike_key(name), connection)
                 if (
                     owner is not connection
                     and (server.name, name) not in self._reported
@@ -151,7 +152,7 @@ class ExternalTools:
                     )
                     _logger.warning(clash, server.name, name, owner.server.name)
             for name, tool in connection.tools.items():
-                if owners[name] is connection:
+                if owners[look_alike_key(name)] is connection:
                     offered[name] = (tool, connection)
         self._offered = offered
 

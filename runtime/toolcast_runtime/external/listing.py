@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..calls.untrusted_text import escaped
+from ..tools.look_alikes import look_alike_key
 from ..tools.tool import Tool
 from ..validation.json_bounds import measure
 from ..validation.schema_visits import multiplies
@@ -52,13 +53,14 @@ def take_tools(
     Args:
         server: what is taken from it, and under which prefix.
         definitions: its tools as `tools/list` gave them.
-        reserved: names that belong to others, which win.
+        reserved: names that belong to others, which win; over those that look alike, too.
     """
     tools: dict[str, Tool] = {}
     own_names: dict[str, str] = {}
     listed: list[str] = []
     left_out: list[str] = []
     beyond = 0
+    keys = {look_alike_key(name): name for name in reserved}
     for definition in definitions:
         own = definition.get("name")
         if not isinstance(own, str) or not _NAME.fullmatch(own):
@@ -68,7 +70,7 @@ def take_tools(
         if not server.takes(own):
             continue
         name = server.name_here(own)
-        problem = next(_problems(name, definition, tools, reserved), None)
+        problem = next(_problems(name, definition, tools, keys), None)
         if problem is not None:
             left_out.append(f"`{own}` {problem}")
         elif len(tools) >= server.most_tools:
@@ -103,10 +105,12 @@ def _problems(
     name: str,
     definition: Mapping[str, Any],
     tools: Mapping[str, Tool],
-    reserved: frozenset[str],
+    reserved: Mapping[str, str],
 ) -> Iterator[str]:
-    if name in reserved:
-        yield f"would be `{name}`, which is another's tool"
+    other = reserved.get(look_alike_key(name))
+    if other is not None:
+        like = "is" if other == name else f"looks like `{other}`,"
+        yield f"would be `{name}`, which {like} another's tool"
     if name in tools:
         yield "is listed twice"
     if not _NAME.fullmatch(name):

@@ -8,8 +8,12 @@ whose variables give nothing is not sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..tools.provider import Wanted
 
 __all__ = ["ExternalServer", "MissingVariableError", "Resolved", "fill_in", "resolve"]
 
@@ -64,6 +68,10 @@ class ExternalServer:
     call_timeout: float = 60.0
     most_tools: int = 250
 
+    def is_for(self, client: str | None) -> bool:
+        """Whether a client may have its tools at all."""
+        return self.clients is None or client in self.clients
+
     def takes(self, name: str) -> bool:
         """Whether a tool of this name, the server's own, is taken."""
         if name in self.restrict:
@@ -81,6 +89,17 @@ class ExternalServer:
         if name_here.startswith(self.prefix) and unmapped not in self.tools:
             may_be.append(unmapped)
         return any(own and self.takes(own) for own in may_be)
+
+    def may_have_any(self, wanted: Wanted) -> bool:
+        """Whether one of the wanted tools could be the server's."""
+        if wanted.client is not None and not self.is_for(wanted.client):
+            return False
+        names: Iterable[str] | None = wanted.only
+        if names is None:
+            if self.allow is None:
+                return True
+            names = map(self.name_here, self.allow)
+        return any(self.may_have(n) for n in names if n not in wanted.without)
 
 
 @dataclass(frozen=True, slots=True)

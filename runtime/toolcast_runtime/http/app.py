@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
+from ..calls.turns import Turns
 from ..mcp.sdk_server import build_server
 from .admin import AdminAnswer, AdminRequest, AdminRoute
 from .guard import AllowedHosts, Guard, put_back, refusal
@@ -44,10 +45,11 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
     """
     hosts = AllowedHosts(listening.hosts, listening.settings.allowed_origins)
     most = listening.settings.max_body
+    turns = Turns()
 
     def guarded(app: ASGIApp, variable: str, realm: str, *methods: str) -> ASGIApp:
         token = listening.tokens.get(variable)
-        return Guard(app, hosts, token, realm, methods, most)
+        return Guard(app, hosts, token, realm, methods, most, turns)
 
     managers: list[StreamableHTTPSessionManager] = []
     # Whole paths and no patterns: what a path means must not hang on another one.

@@ -1,4 +1,4 @@
-"""Connections of callers that nobody knows yet: how many, and how long they may take.
+"""Connections: how many there may be, and how long they may take for a request's head.
 
 Needs `uvicorn`, which bounds neither: a few hundred callers that begin a request and never end
 it would use up the descriptors of the process, and nobody else would be answered.
@@ -16,7 +16,13 @@ from .guard import ADMITTED
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["HEAD_SECONDS", "MOST_WAITING", "BoundedProtocol", "most_waiting"]
+__all__ = [
+    "HEAD_SECONDS",
+    "MOST_ADMITTED",
+    "MOST_WAITING",
+    "BoundedProtocol",
+    "most_waiting",
+]
 
 HEAD_SECONDS = 10.0
 """From the opening of a connection, or its last answer, to the end of a request's head."""
@@ -24,20 +30,32 @@ HEAD_SECONDS = 10.0
 MOST_WAITING = 200
 """Connections that no request was admitted on; fewer where descriptors are few."""
 
-_FEWEST_WAITING = 16
+MOST_ADMITTED = 1_000
+"""Connections that a request was admitted on; fewer where descriptors are few."""
+
+_FEWEST = 16
+# In the order in which they came, or were last let in.
 _waiting: dict[BoundedProtocol, None] = {}
+_admitted: dict[BoundedProtocol, None] = {}
 
 
 def most_waiting() -> int:
     """How many connections may wait to be admitted: a quarter of the descriptors at most."""
+    return _of_descriptors(MOST_WAITING, 4)
+
+
+def most_admitted() -> int:
+    """How many connections may be admitted: half of the descriptors at most."""
+    return _of_descriptors(MOST_ADMITTED, 2)
+
+
+def _of_descriptors(most: int, part: int) -> int:
     try:
         import resource
     except ImportError:  # Windows has no such limit
-        return MOST_WAITING
+        return most
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if descriptors < 0:
-        return MOST_WAITING
-    return max(_FEWEST_WAITING, min(MOST_WAITING, descriptors // 4))
+    return most if descriptors < 0 else max(_FEWEST, min(most, descriptors // part))
 
 
 class BoundedProtocol(H11Protocol):
@@ -45,7 +63,8 @@ class BoundedProtocol(H11Protocol):
 
     Where one connection too many waits to be admitted, that which waits longest is closed: a
     newcomer is always answered. A connection counts as admitted from the first request whose
-    host and token were right.
+    host and token were right. Of too many of these, that which has asked for nothing for the
+    longest time is closed.
     """
 
     def connection_made(self, transport: Any) -> None:
@@ -58,19 +77,28 @@ class BoundedProtocol(H11Protocol):
             next(iter(_waiting)).give_up()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.admit()
-        self._forget_deadline()
+        self._forget()
         super().connection_lost(exc)
 
     def admit(self) -> None:
-        """A request of its was let in, or it has ended."""
+        """A request of its was let in."""
+        if self.transport.is_closing():
+            return
         _waiting.pop(self, None)
+        _admitted.pop(self, None)
+        _admitted[self] = None
+        while len(_admitted) > most_admitted():
+            next(iter(_admitted)).give_up()
 
     def give_up(self) -> None:
         """Ends the connection at once; what it was sending is lost."""
-        self.admit()
-        self._forget_deadline()
+        self._forget()
         self.transport.abort()
+
+    def _forget(self) -> None:
+        _waiting.pop(self, None)
+        _admitted.pop(self, None)
+        self._forget_deadline()
 
     def _await_head(self) -> None:
         self._forget_deadline()

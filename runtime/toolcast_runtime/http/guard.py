@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
+from ..calls.turns import TURNS, Turns
+
 if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,10 +46,11 @@ ADMITTED = "toolcast.admitted"
 BODY_SECONDS = 30.0
 """From the end of a request's head to the end of its body."""
 
-MOST_VALUES = 100_000
-"""Of the JSON in a request; what reads it takes some microseconds for each."""
+MOST_VALUES = 10_000
+"""Of the JSON in a request; what is done with it takes some microseconds for each."""
 
-_LARGE = 65_536
+_LARGE = 1_024
+_LARGE_ANSWER = 65_536
 # Of HTTP (RFC 9110, section 5.6.3); `str.strip` takes others away as well.
 _BLANKS = " \t"
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
@@ -113,6 +116,7 @@ class Guard:
         realm: the name that a refusal gives to what is guarded.
         methods: the methods that it takes.
         max_body: bytes of the largest body.
+        turns: what requests with large bodies take turns by.
     """
 
     def __init__(
@@ -123,6 +127,7 @@ class Guard:
         realm: str,
         methods: Sequence[str],
         max_body: int,
+        turns: Turns | None = None,
     ) -> None:
         self._app = app
         self._hosts = hosts
@@ -130,6 +135,7 @@ class Guard:
         self._realm = realm.encode("latin-1", "replace").decode("latin-1")
         self._methods = tuple(methods)
         self._max_body = max_body
+        self._turns = turns or Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = self._refusal(scope)
@@ -148,11 +154,12 @@ class Guard:
             return
         if body is None:
             return
+        TURNS.set(self._turns)
         refused = await self._refusal_of(body)
         if refused is not None:
             await refused(scope, receive, send)
             return
-        await self._app(scope, put_back(body, receive), send)
+        await self._app(scope, put_back(body, receive), self._in_turns(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
         """The answer to a request whose head is refused."""
@@ -188,10 +195,21 @@ class Guard:
         if len(body) > self._max_body:
             return self._too_large()
         if len(body) > _LARGE:
-            problem = await asyncio.to_thread(_problem_with_json, body)
+            problem = await self._turns.in_thread(lambda: _problem_with_json(body))
+            await self._turns.wait()
         else:
             problem = _problem_with_json(body)
         return None if problem is None else refusal(400, f"the body {problem}")
+
+    def _in_turns(self, send: Send) -> Send:
+        """Sends large parts of an answer each in its turn."""
+
+        async def sent(message: Message) -> None:
+            if len(message.get("body", b"")) > _LARGE_ANSWER:
+                await self._turns.wait()
+            await send(message)
+
+        return sent
 
     def _too_large(self) -> Response:
         return refusal(413, f"the body is larger than {self._max_body} bytes")

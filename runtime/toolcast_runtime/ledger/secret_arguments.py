@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import json
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..validation.applicators import in_place, inner_schemas
+from ..validation.json_bounds import MOST_LEVELS, measure
 from ..validation.references import REFERENCES, References
-from .secret_names import is_secret
+from .secret_names import SecretNames, may_be_secret, name_in_words
+from .secret_texts import REDACTED, without_secrets
 
 __all__ = ["REDACTED", "Redaction"]
-
-REDACTED = "[redacted]"
 
 # Besides those for the value itself.
 _BELOW = (
@@ -25,10 +28,20 @@ _BELOW = (
     "unevaluatedItems",
     "unevaluatedProperties",
 )
-_PLAIN = frozenset({str, int, bool, float, type(None)})
 _MOST_SCHEMAS = 20_000
-_NAMES = frozenset(("name", "key", "header", "Name", "Key", "Header"))
-_VALUES = frozenset(("value", "Value"))
+_MOST_NAMES = 100_000
+"""In the texts of one value."""
+_MOST_CHARACTERS = 300_000
+"""Of the longer texts of one value; reading them keeps an event loop for some 50 ms."""
+_LONGEST_NAME = 64
+_WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}")
+_NAMING = frozenset(
+    "name key field column header param parameter property attribute variable var option"
+    " setting element label type scheme id k".split()
+)
+_HOLDING = frozenset(
+    "value val v content data text string default input row old new".split()
+)
 
 
 class Redaction:
@@ -37,8 +50,10 @@ class Redaction:
     Secret is what the schema says is `writeOnly` or of the format `password`, directly, by
     reference, as an alternative or of any member, what a reference describes that cannot be
     followed, and what is secret by its name (`secret_names`), declared or not. The name
-    counts wherever it stands, also as the `name` beside a `value`: too much is hidden
-    rather than too little.
+    counts wherever it stands: as a `name` beside a `value`, before it in a list, in a text
+    of JSON, a URL or a command. Too much is hidden rather than too little: also what
+    follows the first 100,000 names in texts, and what of longer texts
+    goes beyond 300,000 characters together.
 
     Args:
         schema: the JSON Schema of the arguments.
@@ -50,33 +65,117 @@ class Redaction:
 
     def of(self, value: Any) -> Any:
         """A copy of a JSON value of bounded depth, without its secrets."""
-        return REDACTED if self._names is None else _copied(value, self._names)
+        return REDACTED if self._names is None else _Copy(self._names).of(value)
 
 
-def _copied(value: Any, names: frozenset[str]) -> Any:
-    if isinstance(value, (dict, Mapping)):
-        named = _secret_pair(value)
-        return {
-            key: (
-                REDACTED
-                if key in names or key == named or is_secret(str(key), item)
-                else item if type(item) in _PLAIN else _copied(item, names)
-            )
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [_copied(item, names) for item in value]
-    return value
+class _Copy:
+    def __init__(self, names: frozenset[str]) -> None:
+        self._marked = names
+        self._names = SecretNames()
+        self._left = _MOST_NAMES
+        self._characters_left = _MOST_CHARACTERS
+
+    def of(self, value: Any, levels: int = MOST_LEVELS) -> Any:
+        if isinstance(value, str):
+            return self._text(value, levels)
+        if isinstance(value, Mapping):
+            held = self._held(value)
+            return {
+                key: (
+                    REDACTED
+                    if key in held or self._is_secret(key, item)
+                    else self.of(item, levels - 1)
+                )
+                for key, item in value.items()
+            }
+        if isinstance(value, (list, tuple)):
+            secret = self._following(value)
+            return [
+                REDACTED if index in secret else self.of(item, levels - 1)
+                for index, item in enumerate(value)
+            ]
+        return value
+
+    def _is_secret(self, name: str, value: Any) -> bool:
+        return name in self._marked or self._names.is_secret(name, value)
+
+    def _is_secret_in_text(self, name: str, value: Any) -> bool | None:
+        self._left -= 1
+        if self._left < 0:
+            return None
+        return may_be_secret(name) and self._is_secret(name, value)
+
+    def _text(self, text: str, levels: int) -> str:
+        if len(text) > _LONGEST_NAME:
+            self._characters_left -= len(text)
+            if self._characters_left < 0:
+                return REDACTED
+        if text.lstrip()[:1] in ("{", "[", '"'):
+            try:
+                parsed = json.loads(text)
+            except (ValueError, RecursionError):
+                return without_secrets(text, self._is_secret_in_text)
+            size = measure(parsed)
+            if size.problem is None and size.levels < levels:
+                shown = self.of(parsed, levels - 1)
+                if shown != parsed:
+                    return json.dumps(shown, ensure_ascii=False)
+        # What JSON says twice, the parser gives once: the text itself counts, too.
+        return without_secrets(text, self._is_secret_in_text)
+
+    def _held(self, value: Mapping[str, Any]) -> frozenset[str]:
+        """The members that hold what other members name, as in a list of headers."""
+        held = {key for key in value if _last_word(key) in _HOLDING}
+        if not held:
+            return frozenset()
+        names = [value[key] for key in value if _last_word(key) in _NAMING]
+        listed = [n for name in names for n in (name if _is_list(name) else [name])]
+        secret = [name for name in listed if self._names_a_secret(name)]
+        return frozenset(
+            key
+            for key in held
+            if any(self._is_secret(name, value[key]) for name in secret)
+        )
+
+    def _following(self, items: Sequence[Any]) -> frozenset[int]:
+        """The places in a list after the name of a secret.
+
+        Names stand first (`["password", "=", "x"]`), in every second place
+        (`["Authorization", "x"]`), or are options (`["--password", "x"]`).
+        """
+        found: set[int] = set()
+        is_paired = len(items) % 2 == 0
+        for index, name in enumerate(items[:-1]):
+            if index in found or not _is_word(name):
+                continue
+            is_comparison = index == 0 and len(items) == 3
+            is_place = is_comparison or (is_paired and index % 2 == 0)
+            if not (is_place or name[0] == "-") or not self._names_a_secret(name):
+                continue
+            for place in range(index + 1, 3 if is_comparison else index + 2):
+                if self._is_secret(name.lstrip("-"), items[place]):
+                    found.add(place)
+        return frozenset(found)
+
+    def _names_a_secret(self, name: Any) -> bool:
+        is_name = isinstance(name, str) and len(name) <= _LONGEST_NAME
+        return is_name and may_be_secret(name) and self._is_secret(name, "")
 
 
-def _secret_pair(value: Mapping[str, Any]) -> str | None:
-    """The member that holds a secret whose name stands beside it, as in a list of headers."""
-    for held in _VALUES & value.keys():
-        for keyword in _NAMES & value.keys():
-            name = value[keyword]
-            if isinstance(name, str) and is_secret(name, value[held]):
-                return held
-    return None
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _is_word(value: Any) -> bool:
+    """Whether a value can be a name, and no sentence or assignment."""
+    return isinstance(value, str) and bool(_WORD.fullmatch(value))
+
+
+@functools.lru_cache(maxsize=4096)
+def _last_word(name: str) -> str:
+    """`value` for `values` and `newValue`."""
+    words = name_in_words(name[-_LONGEST_NAME:]).split() or [""]
+    return words[-1].removesuffix("s")
 
 
 class _Marks:

@@ -2,18 +2,19 @@
 
 Names are read in words, so that `userPassword`, `new_password` and `X-Api-Key` are found by
 their parts. Words that are as often harmless count only where they stand last: `token` does,
-`token_count` does not.
+`token_count` does not. A `key` is secret by the word before it, unless that says of what
+harmless kind it is: `kms_key` is, `sort_key` and `key` are not.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 import unicodedata
+from itertools import chain, pairwise
 from typing import Any, Literal
 
-__all__ = ["Secrecy", "is_secret", "name_in_words", "secrecy"]
+__all__ = ["Secrecy", "SecretNames", "may_be_secret", "name_in_words", "secrecy"]
 
 Secrecy = Literal["any", "text", "none"]
 """What of a name's values is secret: any but a truth value; texts, lists and objects."""
@@ -21,23 +22,51 @@ Secrecy = Literal["any", "text", "none"]
 _SECRET = frozenset("""
     password passwords passwd pwd passphrase passphrases passcode secret secrets
     credential credentials creds apikey apikeys privatekey secretkey accesskey mnemonic cvv cvc
-    otp totp authorization cookie cookies jwt bearer
+    otp totp authorization cookie cookies jwt bearer csrf xsrf passkey
     """.split())
 _SECRET_TOGETHER = frozenset("""
     api-key api-keys access-key access-keys secret-key private-key private-keys ssh-key
     signing-key encryption-key master-key account-key seed-phrase recovery-phrase
-    pass-word pass-words pass-phrase pass-code recovery-key recovery-code recovery-codes backup-code backup-codes credit-card
-    card-number security-code pin-code
+    pass-word pass-words pass-phrase pass-code recovery-key recovery-code recovery-codes
+    backup-code backup-codes credit-card card-number security-code pin-code auth-code mfa-code
+    verification-code
     """.split())
 _SECRET_WHEN_LAST = frozenset(("auth", "pin", "token", "tokens"))
+_SECRET_TEXT_WHEN_LAST = frozenset(("pass", "pat", "sig"))
+_SECRET_TEXT_TOGETHER = frozenset(
+    ("session-id", "session-ids", "connection-string", "amz-signature")
+)
 _GLUED = ("password", "passwd", "passphrase", "apikey", "secret", "privatekey", "token")
-_OF_A_SECRET = frozenset("data hash header key string text value".split())
+_GLUED_TEXT = ("sessid", "sessionid")
+_OF_A_SECRET = frozenset("""
+    data hash header key string text value number code old new current previous
+    """.split())
+_HARMLESS_BEFORE_KEY = frozenset("""
+    primary foreign unique natural composite sort partition range row column field object s
+    cache lookup index dict map json property attribute metric tag label option feature issue
+    project space epic parent board event page message template translation route order search
+    old new next last or start end first hot shortcut arrow public
+    """.split())
 _HARMLESS_BEFORE_TOKEN = frozenset("""
     page cursor continuation next previous prev pagination resume sync delta start stop eos
     bos pad special max min maximum minimum total num number count input output prompt
     completion
     """.split())
-_LONGEST_KNOWN = 64
+_TABLES = (_SECRET, _SECRET_TOGETHER, _SECRET_WHEN_LAST)
+_TEXT_TABLES = (_SECRET_TEXT_WHEN_LAST, _SECRET_TEXT_TOGETHER, _GLUED_TEXT)
+_SIGNS = re.compile(
+    "|".join(
+        sorted(
+            {word.partition("-")[0] for word in chain(*_TABLES, *_TEXT_TABLES)}
+            | {"key"}
+        )
+    ),
+    re.IGNORECASE,
+)
+_LONGEST = 256
+_EACH = 10
+_MOST_CHARACTERS = 50_000
+"""Of different names in one value; reading one takes up to a microsecond for each."""
 
 
 def name_in_words(name: str) -> str:
@@ -46,13 +75,36 @@ def name_in_words(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
 
 
-def is_secret(name: str, value: Any) -> bool:
-    """Whether a value is secret by the name that it has."""
-    # Names of parameters come again with each call; others may be long, and of any number.
-    known = _known(name) if len(name) <= _LONGEST_KNOWN else secrecy(name)
-    if known == "none" or value is None or isinstance(value, bool):
-        return False
-    return known == "any" or not isinstance(value, (int, float))
+class SecretNames:
+    """Reads the names in one value, each once, in bounded time.
+
+    Names that are too long or too many to be read are those of secrets.
+    """
+
+    def __init__(self) -> None:
+        self._read: dict[str, Secrecy] = {}
+        self._left = _MOST_CHARACTERS
+
+    def is_secret(self, name: str, value: Any) -> bool:
+        """Whether a value is secret by the name that it has."""
+        known = self._read.get(name)
+        if known is None:
+            known = self._read[name] = self._look(name)
+        if known == "none" or value is None or isinstance(value, bool):
+            return False
+        return known == "any" or not isinstance(value, (int, float))
+
+    def _look(self, name: str) -> Secrecy:
+        self._left -= len(name) + _EACH
+        if len(name) > _LONGEST or self._left < 0:
+            return "any"
+        # Names of parameters come again with each call.
+        return _known(name)
+
+
+def may_be_secret(name: str) -> bool:
+    """Whether a name has a part of a secret's: what most words do not, quickly."""
+    return not name.isascii() or _SIGNS.search(name) is not None
 
 
 def secrecy(name: str) -> Secrecy:
@@ -64,7 +116,7 @@ def secrecy(name: str) -> Secrecy:
     ended = _ends(words)
     if ended != "none":
         return ended
-    pairs = {f"{first}-{second}" for first, second in itertools.pairwise(words)}
+    pairs = {f"{first}-{second}" for first, second in pairwise(words)}
     is_within = not _SECRET.isdisjoint(words) or not _SECRET_TOGETHER.isdisjoint(pairs)
     return "text" if is_within else "none"
 
@@ -81,7 +133,13 @@ def _ends(words: list[str]) -> Secrecy:
         return "text"  # a number of them is a count
     if last in _SECRET or last in _SECRET_WHEN_LAST or last.endswith(_GLUED):
         return "any"
-    return "any" if "-".join(words[-2:]) in _SECRET_TOGETHER else "none"
+    together = "-".join(words[-2:])
+    if together in _SECRET_TOGETHER:
+        return "any"
+    if last in ("key", "keys") and before:
+        return "text" if _HARMLESS_BEFORE_KEY.isdisjoint(before) else "none"
+    is_text = last in _SECRET_TEXT_WHEN_LAST or last.endswith(_GLUED_TEXT)
+    return "text" if is_text or together in _SECRET_TEXT_TOGETHER else "none"
 
 
 _known = functools.lru_cache(maxsize=4096)(secrecy)

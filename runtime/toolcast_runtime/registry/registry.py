@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..access.clients import Access, AccessError, Client, UnknownClientError
 from ..calls.background_loop import sync
 from ..tools.definitions import DefinitionError, read_tools
+from ..tools.provider import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -198,12 +199,12 @@ class Registry:
         `is_always`: only those of every turn; a provider without any is not waited for.
         """
         access = self.access()
-        access.client(client)
+        wanted = Wanted(*access.lists(client), client)
         listed: dict[str, Tool] = {}
         for provider in self._providers:
             if is_always and not provider.has_always_tools:
                 continue
-            for tool in await provider.list_tools():
+            for tool in await provider.list_tools(wanted):
                 if (
                     (tool.always or not is_always)
                     and tool.name not in self._tools
@@ -361,7 +362,7 @@ class Registry:
         found = [tool for name, tool in self._tools.items() if name in names]
         for provider in self._providers:
             if any(map(provider.may_have, names)):
-                found += await provider.list_tools()
+                found += await provider.list_tools(Wanted(names))
         return found
 
 

@@ -10,14 +10,15 @@ _COMMENT_COLUMN = 50
 """Where comments begin, so that no command's row depends on another command's length."""
 _WIDTH = 120
 # Of `<title>` a browser makes an element that swallows the rest of a rendered page; so it
-# does of these, and of comments. Other names in such brackets hide nothing.
+# does of these. Other names in such brackets hide nothing.
 _SWALLOWS = re.compile(
-    r"<(?=[!?]|(?:applet|audio|body|canvas|colgroup|datalist|details|dialog|form|frame|frameset"
+    r"<(applet|audio|body|canvas|colgroup|datalist|details|dialog|form|frame|frameset"
     r"|head|html|iframe|listing|math|meter|noembed|noframes|noscript|object|optgroup|option"
     r"|picture|plaintext|pre|progress|rp|script|select|style|svg|table|tbody|td|template"
-    r"|textarea|tfoot|th|thead|title|tr|video|xmp)>)",
+    r"|textarea|tfoot|th|thead|title|tr|video|xmp)>",
     re.IGNORECASE,
 )
+_COMMENT = re.compile(r"<(?=[!?])")
 
 
 def command_rows(program: str, line: str, comment: str) -> list[str]:
@@ -29,10 +30,11 @@ def command_rows(program: str, line: str, comment: str) -> list[str]:
     Args:
         program: what is typed before the command.
         line: the command. A parameter that is called as an element of HTML that swallows
-            what follows gets a backslash.
+            what follows stands in capitals, without brackets.
         comment: what is said about it, on one line.
     """
-    shown = _SWALLOWS.sub(r"\<", line)
+    shown = _SWALLOWS.sub(lambda found: found[1].upper(), line)
+    shown = _COMMENT.sub(r"\<", shown)
     typed = _wrapped(f"{program} {shown}".split(" "), "  ", "      ", _WIDTH - 2)
     rows = [f"{row} \\" for row in typed[:-1]] + typed[-1:]
     margin = " " * _COMMENT_COLUMN

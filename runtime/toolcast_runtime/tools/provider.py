@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,21 @@ if TYPE_CHECKING:
     from ..calls.tool_response import ToolResponse
     from .tool import Tool
 
-__all__ = ["ToolProvider"]
+__all__ = ["ToolProvider", "Wanted"]
+
+
+class Wanted(NamedTuple):
+    """Which tools a list is asked for.
+
+    Attributes:
+        only: the only names; None for any.
+        without: names that are not wanted.
+        client: who asks; None for nobody in particular.
+    """
+
+    only: Collection[str] | None = None
+    without: Collection[str] = ()
+    client: str | None = None
 
 
 class ToolProvider(Protocol):
@@ -42,8 +56,11 @@ class ToolProvider(Protocol):
         Beside the client's own lists, as a tool's `clients` are. Does no I/O.
         """
 
-    async def list_tools(self) -> Sequence[Tool]:
+    async def list_tools(self, wanted: Wanted) -> Sequence[Tool]:
         """The tools that it has now, under the names that callers use. Never raises.
+
+        There may be others than the wanted ones among them; what can have none of those is
+        not waited for.
 
         Their `always` and `persistent` are what the toolset wants of them; their handler
         is None.

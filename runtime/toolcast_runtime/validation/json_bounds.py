@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 __all__ = [
     "MOST_CHARACTERS",
@@ -33,11 +34,12 @@ _NEAR_ZERO = 1e-9
 _NONE = type(None)
 
 
-class Size(NamedTuple):
+@dataclass(slots=True)
+class Size:
     """How large a value is.
 
     Attributes:
-        problem: why it cannot be taken; None when it can.
+        problem: why it cannot be taken, found so far; None when it can.
         values: it and all values in it.
         levels: 1 for a plain value, 2 for a list of them.
         characters: of all texts and names in it.
@@ -47,58 +49,34 @@ class Size(NamedTuple):
         extreme_numbers: those that are not, and whose exact value has many digits.
     """
 
-    problem: str | None
-    values: int = 1
-    levels: int = 1
+    problem: str | None = None
+    values: int = 0
+    levels: int = 0
     characters: int = 0
     longest: int = 0
     numbers: int = 0
     large_integers: int = 0
     extreme_numbers: int = 0
 
-
-def measure(value: Any) -> Size:
-    """Goes through a value level by level, without recursion, also when it holds itself."""
-    level, values, levels = [value], 0, 0
-    counts = _Counts()
-    while level:
-        levels += 1
-        values += len(level)
-        if levels > MOST_LEVELS:
-            return Size(f"more than {MOST_LEVELS} levels deep", values, levels)
-        if values > MOST_VALUES:
-            return Size(f"more than {MOST_VALUES:,} values", values, levels)
+    def take(self, level: list[Any]) -> list[Any]:
+        """Counts the values of one level; those of the next, none behind a problem."""
+        self.levels += 1
+        self.values += len(level)
         inner: list[Any] = []
+        if self.levels > MOST_LEVELS:
+            self.problem = f"more than {MOST_LEVELS} levels deep"
+        elif self.values > MOST_VALUES:
+            self.problem = f"more than {MOST_VALUES:,} values"
         # This runs for every value of every call: what is of one type is counted at once.
         kinds = set(map(type, level))
-        for kind in kinds:
+        for kind in kinds if self.problem is None else ():
             alike = level
             if len(kinds) > 1:
                 alike = [item for item in level if type(item) is kind]
-            problem = counts.add(kind, alike, inner)
-            if problem is not None:
-                return Size(problem, values, levels)
-        level = inner
-    return Size(
-        None,
-        values,
-        levels,
-        counts.characters,
-        counts.longest,
-        counts.numbers,
-        counts.large_integers,
-        counts.extreme_numbers,
-    )
+            self.problem = self.problem or self._add(kind, alike, inner)
+        return inner if self.problem is None else []
 
-
-class _Counts:
-    """What is counted of a value."""
-
-    def __init__(self) -> None:
-        self.characters = self.longest = 0
-        self.numbers = self.large_integers = self.extreme_numbers = 0
-
-    def add(self, kind: type, items: list[Any], inner: list[Any]) -> str | None:
+    def _add(self, kind: type, items: list[Any], inner: list[Any]) -> str | None:
         """Counts items of one type, and lists what they hold.
 
         Returns:
@@ -156,6 +134,14 @@ class _Counts:
                     return f"the number {item}"
                 self.extreme_numbers += 1
         return None
+
+
+def measure(value: Any) -> Size:
+    """Goes through a value level by level, without recursion, also when it holds itself."""
+    size, level = Size(), [value]
+    while level:
+        level = size.take(level)
+    return size
 
 
 def _has_surrogate(text: str) -> bool:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from .applicators import in_place
 
-__all__ = ["REFERENCES", "References"]
+__all__ = ["REFERENCES", "References", "steps_of"]
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords whose value names another schema."""
@@ -106,17 +106,29 @@ class References:
         return anchors, resources
 
 
-def _pointed(base: Any, pointer: str) -> Any:
-    """What a JSON pointer names (RFC 6901); None for nothing."""
-    found = base
+def steps_of(base: Any, pointer: str) -> tuple[str | int, ...] | None:
+    """The steps of a JSON pointer (RFC 6901) through a value; None when it leads nowhere."""
+    found, steps = base, list[str | int]()
     for step in pointer.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
+        name: str | int = step.replace("~1", "/").replace("~0", "~")
         if isinstance(found, (list, tuple)):
-            is_index = name.isdecimal() and len(name) < 9
-            found = found[int(name)] if is_index and int(name) < len(found) else None
-        else:
-            found = found.get(name) if isinstance(found, Mapping) else None
-    return found
+            name = int(step) if step.isdecimal() and len(step) < 9 else len(found)
+            if name >= len(found):
+                return None
+        elif not isinstance(found, Mapping) or name not in found:
+            return None
+        found = found[name]
+        steps.append(name)
+    return tuple(steps)
+
+
+def _pointed(base: Any, pointer: str) -> Any:
+    steps = steps_of(base, pointer)
+    if steps is None:
+        return None
+    for step in steps:
+        base = base[step]
+    return base
 
 
 def _distinct(parts: Iterator[Any]) -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .applicators import inner_schemas
+from .applicators import inner_schemas, schemas_below
 from .references import References
 
 __all__ = ["MOST_WAYS", "most_visits", "multiplies"]
@@ -19,10 +19,6 @@ MOST_WAYS = 100_000
 """More ways to one place than this, and deciding on a value may not end."""
 
 _MOST_STEPS = 20_000
-# Of each row at most one schema applies to one place.
-_DISJOINT_PROPERTIES = ("properties", "additionalProperties")
-_DISJOINT_ITEMS = ("prefixItems", "items", "additionalItems")
-_OVERLAPPING = ("contains", "unevaluatedProperties", "unevaluatedItems")
 
 
 class _TooMany(Exception):
@@ -98,12 +94,10 @@ class _Counter:
 
     def _counted(self, schema: Mapping[str, Any], levels: int) -> int:
         here = 1 + sum(self.visits(part, levels) for part in self._same_place(schema))
-        below = levels - 1
-        properties = max(self._all(schema, _DISJOINT_PROPERTIES, below), default=0)
-        properties += sum(self._all(schema, ("patternProperties",), below))
-        items = max(self._all(schema, _DISJOINT_ITEMS, below), default=0)
-        further = sum(self._all(schema, _OVERLAPPING, below))
-        return here + max(properties, items) + further
+        groups, besides = schemas_below(schema)
+        below = [[self.visits(part, levels - 1) for part in g] for g in groups]
+        most = max((max(group, default=0) for group in below), default=0)
+        return here + most + sum(self.visits(part, levels - 1) for part in besides)
 
     def _same_place(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         try:
@@ -111,10 +105,3 @@ class _Counter:
         except LookupError:
             raise _TooMany from None
         yield from inner_schemas(schema, "not")
-
-    def _all(
-        self, schema: Mapping[str, Any], keywords: tuple[str, ...], levels: int
-    ) -> Iterator[int]:
-        for keyword in keywords:
-            for part in inner_schemas(schema, keyword):
-                yield self.visits(part, levels)

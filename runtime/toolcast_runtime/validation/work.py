@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .applicators import in_place, inner_schemas
+from .applicators import in_place, inner_schemas, schemas_below
 from .json_bounds import Size, measure
 from .own_work import Bound, OwnWork, own_work, pairs
 from .references import REFERENCES, References
@@ -28,20 +28,6 @@ _UNEVALUATED = 150.0
 # What it takes to find out.
 _GLANCE = 1_500.0
 _MEASURED = 30.0
-# Of each row at most one schema applies to one inner value.
-_DISJOINT = (
-    ("properties", "additionalProperties"),
-    ("prefixItems", "items", "additionalItems"),
-)
-_OVERLAPPING = (
-    "patternProperties",
-    "propertyNames",
-    "contains",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-)
-
-
 _CHOICES = frozenset(("anyOf", "oneOf"))
 _REST = frozenset(("unevaluatedProperties", "unevaluatedItems"))
 
@@ -197,13 +183,7 @@ class Work:
             if not isinstance(schema, Mapping) or id(schema) in parts:
                 continue
             same = list(self._same_place(schema))
-            disjoint = [
-                [p for keyword in row for p in inner_schemas(schema, keyword)]
-                for row in _DISJOINT
-            ]
-            overlapping = [
-                p for keyword in _OVERLAPPING for p in inner_schemas(schema, keyword)
-            ]
+            disjoint, overlapping = schemas_below(schema)
             parts[id(schema)] = _Part(
                 schema,
                 own_work(schema),

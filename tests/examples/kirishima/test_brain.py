@@ -95,9 +95,16 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
         listener.shutdown()
 
 
+@pytest.fixture(scope="module")
+def personal() -> Iterator[HttpServer]:
+    server = HttpServer.started("--token", TOKEN)
+    yield server
+    server.end()
+
+
 @pytest.fixture
 async def ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personal: HttpServer
 ) -> AsyncIterator[Path]:
     """The ledger's file; the registry's connections are its test's own."""
     path = tmp_path / "ledger.sqlite3"
@@ -105,12 +112,10 @@ async def ledger(
     await registry.REGISTRY.close()
     # What writes the ledger was made for another test's file.
     monkeypatch.setattr(registry.REGISTRY, "_tool_calls", None)
-    server = HttpServer.started("--token", TOKEN)
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal.url)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
     yield path
     await registry.REGISTRY.close()
-    server.end()
 
 
 async def rows(path: Path) -> list[tuple[str, str, str]]:
@@ -223,3 +228,17 @@ async def test_a_model_without_end_is_ended(model: Model, ledger: Path) -> None:
     with pytest.raises(RuntimeError, match="after 8 turns"):
         await think("Good morning")
     assert len(model.asked) == 8
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize(
+    ("name", "section"), [("claude-sonnet-4", "claude"), ("gpt-5.1", "gpt-5")]
+)
+async def test_the_style_guide_is_that_of_the_model_that_asks(
+    model: Model, monkeypatch: pytest.MonkeyPatch, name: str, section: str
+) -> None:
+    monkeypatch.setenv("BRAIN_MODEL", name)
+    model.script = [calls(("get_personality", {})), says("Good morning.")]
+    await think("Good morning")
+    [told] = model.told()
+    assert list(told["result"]["style_sections"]) == ["default", section]

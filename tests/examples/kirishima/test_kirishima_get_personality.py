@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 from whenever import Instant
 
+from examples.kirishima.get_personality import CALLING_MODEL
 from generated.kirishima.registry import get_mcp_tools_sync
 from toolcast_runtime import ToolError
 
@@ -62,6 +64,27 @@ def test_each_section_is_complete(call: Call, style: str, section: str) -> None:
     assert answer["style_sections"][style] == whole
     assert answer["version"] == "1"
     assert answer["instructions"] == "Take yours.\n- Be kind."
+
+
+@pytest.mark.usefixtures("guide")
+@pytest.mark.parametrize(
+    ("model", "sections"),
+    [
+        ("gpt-4o", ["default", "gpt"]),
+        ("openai/GPT-5-mini", ["default", "gpt-5"]),
+        ("llama3.2", ["default"]),
+    ],
+)
+def test_a_model_that_is_known_gets_its_own_style(
+    call: Call, model: str, sections: list[str]
+) -> None:
+    def called() -> Any:
+        CALLING_MODEL.set(model)
+        return call("get_personality")
+
+    answer = copy_context().run(called)
+    assert list(answer["style_sections"]) == sections
+    assert set(call("get_personality")["style_sections"]) == {"default", "gpt", "gpt-5"}
 
 
 def test_copilot_reads_that_it_comes_first() -> None:

@@ -270,7 +270,7 @@ def test_a_copy_that_was_edited_is_not_put_back(desk: Desk) -> None:
     for words in ((), (str(copy),)):
         done = desk.letta("rollback", *LOCAL, *words)
         assert done.exit_code == 2
-    assert "was edited" in done.stderr
+    assert "was changed after it was saved" in done.stderr
 
 
 def test_what_was_asked_for_and_left_out_is_no_success(desk: Desk) -> None:

@@ -165,4 +165,4 @@ def test_a_block_that_is_not_there_and_one_that_is_too_short(
 
 def test_one_thing_at_a_time(letta: Toolcast) -> None:
     assert letta("blocks", "--out", "a", "--write", "b").exit_code == 2
-    assert letta("blocks", "--write", "none.json").exit_code == 1
+    assert letta("blocks", "--write", "none.json").exit_code == 2

@@ -8,9 +8,9 @@ import pytest
 
 from tests.clone.plants import PLANTS, Plant
 from toolcast_letta.code.settings_file import Settings, SettingsError
-from toolcast_letta.plan.plan import Plan, PlanFileError
-from toolcast_letta.state.baseline import Baselines, NotOurs
-from toolcast_letta.state.seal import KEY_VARIABLE, Seal
+from toolcast_letta.plan.plan import Plan
+from toolcast_letta.state.baseline import Baselines
+from toolcast_letta.state.seal import KEY_VARIABLE, NotOurs, Seal
 
 pytestmark = pytest.mark.usefixtures("in_time")
 SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
@@ -19,7 +19,7 @@ SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__nam
 @SEVERAL
 def test_a_plan_is_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
     plant(tmp_path / "plan.json", outside)
-    with pytest.raises(PlanFileError, match=r"plan\.json"):
+    with pytest.raises(NotOurs, match=r"plan\.json"):
         Plan.load(tmp_path / "plan.json", Seal({KEY_VARIABLE: "k" * 32}))
 
 

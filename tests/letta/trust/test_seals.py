@@ -11,9 +11,9 @@ import pytest
 
 from toolcast_letta.digests import digest_of
 from toolcast_letta.plan.backend import Refused
-from toolcast_letta.plan.plan import Plan, PlanFileError
-from toolcast_letta.state.baseline import BaselineError, Baselines, NotOurs
-from toolcast_letta.state.seal import Seal, SealError
+from toolcast_letta.plan.plan import Plan
+from toolcast_letta.state.baseline import Baselines
+from toolcast_letta.state.seal import NotOurs, Seal, StateError
 
 
 def saved(toy: Any, folder: Path) -> Path:
@@ -57,14 +57,14 @@ def test_a_plan_that_was_edited_is_not_obeyed(
     if steps == ("missing", []):
         steps = ("missing", ["more"])
     forged(file, *steps)
-    with pytest.raises(PlanFileError, match="was changed after it was saved"):
+    with pytest.raises(NotOurs, match="was changed after it was saved"):
         Plan.load(file, Seal())
 
 
 def test_a_plan_of_another_user_is_not_obeyed(toy: Any, tmp_path: Path) -> None:
     file = saved(toy, tmp_path)
     other = Seal({"XDG_STATE_HOME": str(tmp_path / "another")})
-    with pytest.raises(PlanFileError, match="or somebody else saved it"):
+    with pytest.raises(NotOurs, match="or somebody else saved it"):
         Plan.load(file, other)
 
 
@@ -74,7 +74,7 @@ def test_one_machine_plans_and_another_applies(toy: Any, tmp_path: Path) -> None
     key = {"TOOLCAST_LETTA_KEY": "a secret of both machines"}
     plan.save(file, Seal({**key, "XDG_STATE_HOME": "/a"}))
     assert Plan.load(file, Seal({**key, "XDG_STATE_HOME": "/b"})).id == plan.id
-    with pytest.raises(SealError, match="less than 16"):
+    with pytest.raises(StateError, match="less than 16"):
         Seal({"TOOLCAST_LETTA_KEY": "short"}).of(1)
 
 
@@ -110,7 +110,7 @@ def test_a_baseline_that_was_edited_is_left_out_and_named(toy: Any) -> None:
     assert [str(file) in line for line in baselines.strangers("toy")] == [True]
     with pytest.raises(NotOurs, match="its seal does not fit"):
         baselines.load(file)
-    with pytest.raises(BaselineError, match="its seal does not fit"):
+    with pytest.raises(StateError, match="its seal does not fit"):
         toy.rolled_back()
     assert set(toy.names()) > set(names)
 
@@ -144,11 +144,11 @@ def test_a_key_that_is_none_is_told(tmp_path: Path) -> None:
     folder.mkdir()
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
     (folder / "letta.key").write_text("x")
-    with pytest.raises(SealError, match="holds no whole key"):
+    with pytest.raises(StateError, match="holds no whole key"):
         seal.of(1)
     (folder / "letta.key").unlink()
     (folder / "letta.key").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(SealError, match="TOOLCAST_LETTA_KEY"):
+    with pytest.raises(StateError, match="TOOLCAST_LETTA_KEY"):
         seal.of(1)
     assert not (tmp_path / "elsewhere").exists()
 

@@ -13,6 +13,8 @@ __all__ = ["FIELDS", "RULES", "Field", "hazard", "row_named"]
 Field = Literal["parameters", "returns"]
 FIELDS: tuple[Field, ...] = ("parameters", "returns")
 _GRADES = {"safe": Grade.SAFE, "risky": Grade.RISKY, "breaking": Grade.BREAKING}
+# Whether values come or go depends on the other alternatives; types do as of `anyOf`.
+_ONE_OF = ("one-of-branch-added", "one-of-branch-removed")
 _NAMED = {row.name: row for row in ROWS}
 
 
@@ -54,6 +56,9 @@ def _code(field: Field, row: Row) -> Grade:
         return Grade.RISKY if field == "parameters" else Grade.SAFE
     if row.name == "property-removed":
         return Grade.BREAKING
+    if row.name in _ONE_OF:
+        is_worse = (field == "parameters") == row.name.endswith("removed")
+        return Grade.BREAKING if is_worse else Grade.RISKY
     return Grade.BREAKING if hazard(field, row) else Grade.RISKY
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..change import ABSENT, Both, Change, Family, Grade, Grades, found
@@ -18,7 +19,7 @@ from .walk.schema_walk import TooMuchToCompare, differences
 
 __all__ = ["FAMILY"]
 
-_WHOLE = {"parameters": "the arguments", "returns": "the result"}
+_WHOLE = {"parameters": "a call", "returns": "a result"}
 
 
 def compare(both: Both) -> Iterator[Change]:
@@ -56,7 +57,7 @@ def _of_field(
     else:
         changes = differences(*sides, _WHOLE[field])
     if not changes:
-        changes = [_rewritten(*sides, _WHOLE[field])]
+        changes = [_rewritten(*sides, field)]
     is_call = field == "parameters"
     actions = _actions(both) if is_call else None
     takers = (
@@ -69,7 +70,7 @@ def _of_field(
         yield _graded(both, field, change, calls.of(index), types)
     left = calls.unexplained()
     if left is not None:
-        change = _rewritten(*sides, _WHOLE[field])
+        change = _rewritten(*sides, field)
         yield _graded(both, field, change, left, types)
 
 
@@ -86,9 +87,9 @@ def _graded(
             message += f": {example} was accepted and is not any more"
         else:
             message += f": {example} can come now and could not before"
-    is_usual = call.grade is rule.grades.call and call.grade is not Grade.RISKY
+    is_usual = call.grade is rule.grades.call
     reasons = ["" if is_usual else call.reason, code_reason]
-    return found(
+    made = found(
         rule,
         both,
         (field, *change.path),
@@ -97,8 +98,8 @@ def _graded(
         after=change.after,
         grades=grades,
         reason="; ".join(filter(None, reasons)),
-        witness=call.witness,
     )
+    return replace(made, witness=call.witness)
 
 
 def _whole(before: SchemaSide, after: SchemaSide, whole: str) -> Difference:
@@ -118,9 +119,9 @@ def _whole(before: SchemaSide, after: SchemaSide, whole: str) -> Difference:
     return Difference(row, (), old, new, f"{whole} {says}", (edit,), pair)
 
 
-def _rewritten(before: SchemaSide, after: SchemaSide, whole: str) -> Difference:
-    text = f"the schema of {whole} is written in another way"
-    pair = _roots(before, after, whole)
+def _rewritten(before: SchemaSide, after: SchemaSide, field: Field) -> Difference:
+    text = f"`{field}` is written in another way"
+    pair = _roots(before, after, _WHOLE[field])
     edit = Edit((), after.root, (), before.root)
     return Difference("rewritten", (), before.root, after.root, text, (edit,), pair)
 
@@ -135,7 +136,7 @@ def _not_compared(
     both: Both, field: Field, before: Any, after: Any, why: str
 ) -> Change:
     rule = RULES[field, "not-compared"]
-    text = f"the schema of {_WHOLE[field]} is another one, and is not compared: {why}"
+    text = f"`{field}` is another schema, and is not compared: {why}"
     risky = Grades(Grade.RISKY, Grade.RISKY, Grade.RISKY, Grade.SAFE)
     return found(
         rule, both, (field,), text, before=before, after=after, grades=risky, reason=why

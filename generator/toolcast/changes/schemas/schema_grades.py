@@ -166,6 +166,8 @@ class CallGrades:
             return Verdict(Grade.RISKY, _UNTOLD, witness.value)
         if index not in self._suspects or index in self._kept:
             return self._harmless(change)
+        if row_named(change.row).effect == "none":
+            return Verdict(usual)
         return Verdict(Grade.RISKY, why or _NOT_FOUND[self._field])
 
     def _harmless(self, change: Difference) -> Verdict:

@@ -67,6 +67,7 @@ class SchemaSide:
 
     Attributes:
         dialect: the address that the schema declares; None without one.
+        draft: the draft of that address.
         is_old: whether it is of a draft before 2019-09.
     """
 
@@ -74,9 +75,9 @@ class SchemaSide:
         self.root = root
         self.references = References(root)
         self.dialect = root.get("$schema") if isinstance(root, dict) else None
-        dialect = dialect_of(root)
-        self.is_old = dialect in _OLD
-        self._has_prefix = dialect == "2020-12"
+        self.draft = dialect_of(root)
+        self.is_old = self.draft in _OLD
+        self._has_prefix = self.draft == "2020-12"
         self._conjunctions: dict[int, Conjunction] = {}
 
     @cached_property

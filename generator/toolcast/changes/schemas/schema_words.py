@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from ...wording import KINDS
 from .value_limits import Bound
 
 __all__ = [
     "limit_words",
     "listed",
+    "name_words",
     "number_words",
     "shown",
     "subject_words",
@@ -20,25 +22,20 @@ __all__ = [
 _MOST_SHOWN = 100
 _MOST_LISTED = 5
 _COUNTED = {
-    "Length": "characters",
-    "Items": "items",
-    "Properties": "properties",
-    "Contains": "items of its kind",
+    "Length": ("character", "characters"),
+    "Items": ("item", "items"),
+    "Properties": ("property", "properties"),
+    "Contains": ("item that matches `contains`", "items that match `contains`"),
 }
-_TYPES = {
-    "null": "null",
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "fraction": "a fraction",
-    "string": "a text",
-    "array": "a list",
-    "object": "an object",
-}
+_ORDER = ("string", "integer", "fraction", "boolean", "array", "object", "null")
 
 
 def shown(value: Any, most: int = _MOST_SHOWN) -> str:
-    """A value as JSON in backticks, cut where it is long."""
-    text = json.dumps(value, ensure_ascii=False)
+    """A value as JSON in backticks, cut where it is long.
+
+    Backticks inside of it become apostrophes, so that those around it stay a pair.
+    """
+    text = json.dumps(value, ensure_ascii=False).replace("`", "'")
     return f"`{text}`" if len(text) <= most else f"`{text[: most - 1]}…`"
 
 
@@ -52,26 +49,35 @@ def listed(values: Iterable[Any]) -> str:
     return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
+def name_words(place: str) -> str:
+    """A name in backticks; those inside of it become apostrophes."""
+    return f"`{place.replace('`', chr(39))}`"
+
+
 def subject_words(place: str, whole: str) -> str:
     """What a change is about: a parameter, the items of one, or the whole."""
     if place.endswith("[]"):
         return f"each item of {subject_words(place[:-2], whole)}"
     if place.endswith("{}"):
         return f"each other value of {subject_words(place[:-2], whole)}"
-    return f"`{place}`" if place else whole
+    if place.endswith("()"):
+        return f"each name in {subject_words(place[:-2], whole)}"
+    if place.endswith("!"):
+        return f"what {subject_words(place[:-1], whole)} may not be"
+    return name_words(place) if place else whole
 
 
 def type_words(types: frozenset[str]) -> str:
-    """`a text or null`."""
-    if types == frozenset(_TYPES):
+    """`text or null`."""
+    if types == frozenset(_ORDER):
         return "anything"
     if not types:
         return "nothing"
-    words = dict(_TYPES)
+    words = {**KINDS, "fraction": "a fraction"}
     if types >= {"integer", "fraction"}:
-        words["integer"] = "a number"
+        words["integer"] = KINDS["number"]
         types -= {"fraction"}
-    return " or ".join(words[one] for one in _TYPES if one in types)
+    return " or ".join(words[one] for one in _ORDER if one in types)
 
 
 def number_words(keyword: str, bound: Bound) -> str:
@@ -84,9 +90,4 @@ def number_words(keyword: str, bound: Bound) -> str:
 def limit_words(keyword: str, number: Any) -> str:
     """`at most 10 items`."""
     end = "at most" if keyword.startswith("max") else "at least"
-    counted = _COUNTED[keyword[3:]]
-    if number == 1 and counted.endswith("s"):
-        counted = (
-            counted.replace("ies", "y") if counted.endswith("ies") else counted[:-1]
-        )
-    return f"{end} {number} {counted}"
+    return f"{end} {number} {_COUNTED[keyword[3:]][number != 1]}"

@@ -117,7 +117,8 @@ VALUE_ROWS: tuple[Row, ...] = (
         "An array must contain an item of a kind.",
         "An array need not contain an item of a kind any more.",
     ),
-    *limit("minContains", "min-contains", "items of the kind that is contained"),
+    # Without it one item is asked for, so that it is never the first limit.
+    *limit("minContains", "min-contains", "items of the kind that is contained")[2:],
     *limit("maxContains", "max-contains", "items of the kind that is contained"),
     *pair(
         ("unevaluatedItems",),

@@ -8,17 +8,15 @@ from toolcast_runtime.validation.protocol import is_listed_before_2026
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds `returns` that clients of the older protocol era are not shown."""
     for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
         if "returns" in tool.fields and not is_listed_before_2026(tool.returns):
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("returns",),
                 "clients before MCP 2026-07-28 are not shown this `outputSchema`, nor"

@@ -11,7 +11,7 @@ from ...facts.strict_clients import refusals_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -19,7 +19,6 @@ _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "met
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that strict clients refuse, and all others of their server with them."""
     for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
         refused: dict[Refusal, list[str]] = {}
         for revision, refusals in refusals_of(mcp_definition(tool)).items():
@@ -27,8 +26,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 refused.setdefault(refusal, []).append(revision)
         for refusal, revisions in refused.items():
             if not _is_told_elsewhere(tool, refusal):
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     _path(refusal),
                     f"clients that check lists by MCP {' and '.join(revisions)} refuse this"

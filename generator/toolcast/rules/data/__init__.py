@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...findings import Finding
 from ...handler_code.call_graph import Touched, reached_from
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["at_data", "declared", "touched_of", "wrong_pool"]
 
@@ -38,4 +38,4 @@ def declared(tool: ToolSpec) -> dict[str, set[str]]:
 def at_data(rule: Rule, tool: ToolSpec, message: str, help_: str) -> Finding:
     """A finding at a tool's `data`, or at its handler when it has none."""
     path = ("data",) if tool.data is not None else ("handler",)
-    return at_tool(rule, tool, path, message, help_, at_key=tool.data is not None)
+    return rule.at(tool, path, message, help_, at_key=tool.data is not None)

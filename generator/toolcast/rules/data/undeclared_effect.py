@@ -17,7 +17,6 @@ _ENOUGH = {"writes": ("writes",), "destroys": ("destroys",)}
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers that write or delete where their specs only say that they read."""
     if not toolset.pools:
         return
     for tool in toolset.tools:

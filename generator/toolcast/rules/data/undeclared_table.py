@@ -15,7 +15,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers that query tables that their specs do not name."""
     if not toolset.pools:
         return
     known = {table for tables in toolset.pools.values() for table in tables}

@@ -10,19 +10,18 @@ from ...handler_code.module_scope import scope_of
 from ...handler_code.python_module import read_module
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds accessors of pools that are not there."""
     for pool, accessors in toolset.pool_accessors.items():
         for index, accessor in enumerate(accessors):
             problem = _problem(toolset, workspace, accessor)
             if problem is not None:
                 path = ("pools", pool, "accessors", index)
-                yield at_toolset(RULE, toolset, path, *problem)
+                yield RULE.at(toolset, path, *problem)
 
 
 def _problem(

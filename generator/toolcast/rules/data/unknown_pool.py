@@ -7,20 +7,18 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds pools that the toolset does not have, and data without one."""
     for tool in toolset.tools:
         if tool.data is None:
             continue
         pool = tool.data.get("pool")
         if pool is None:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("data",),
                 "`data` does not say in which pool the tables are",
@@ -28,8 +26,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 at_key=True,
             )
         elif pool not in toolset.pools:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("data", "pool"),
                 f"the toolset has no pool `{pool}`",

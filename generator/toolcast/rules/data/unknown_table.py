@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tables that the tool's pool does not have."""
     for tool in toolset.tools:
         data = tool.data or {}
         tables = toolset.pools.get(data.get("pool", ""))
@@ -25,8 +24,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 if name in tables:
                     continue
                 elsewhere = [p for p, known in toolset.pools.items() if name in known]
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("data", key, index),
                     f"the pool `{data['pool']}` has no table `{name}`",

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds toolsets that record calls, and do not say where."""
     if "registry" not in toolset.targets or toolset.ledger:
         return
     recorded = [tool.name for tool in toolset.tools if tool.persistent]
@@ -20,8 +19,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         f"{server.name} (server)" for server in toolset.mcp_servers if server.persistent
     ]
     if recorded:
-        yield at_toolset(
-            RULE,
+        yield RULE.at(
             toolset,
             ("name",),
             f"calls of {', '.join(recorded[:3])}{' and others' * (len(recorded) > 3)}"

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...handler_code.call_graph import reached_from
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tables of specs that the handlers are not seen to query."""
     for tool in toolset.tools:
         if not tool.data:
             continue
@@ -24,8 +23,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for key in ("reads", "writes", "destroys"):
             for index, table in enumerate(tool.data.get(key, ())):
                 if table not in touched:
-                    yield at_tool(
-                        RULE,
+                    yield RULE.at(
                         tool,
                         ("data", key, index),
                         f"the handler of `{tool.name}` is not seen to query `{table}`",

@@ -14,7 +14,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers that query a pool for the table of another one."""
     if not any(toolset.pool_accessors.values()):
         return
     for tool in toolset.tools:

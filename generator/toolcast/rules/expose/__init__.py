@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding
 from ...model.model import Toolset
 from ...wording import did_you_mean, quoted_list
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["client_of", "task_support"]
 
@@ -21,7 +21,7 @@ def task_support(
     for tool in toolset.tools_in("mcp"):
         if (tool.execution or {}).get("taskSupport") == kind:
             path = ("execution", "taskSupport")
-            yield at_tool(rule, tool, path, message, help)
+            yield rule.at(tool, path, message, help)
 
 
 def client_of(target: str, rule: Rule, toolset: Toolset) -> Iterator[Finding]:
@@ -35,9 +35,9 @@ def client_of(target: str, rule: Rule, toolset: Toolset) -> Iterator[Finding]:
             f"the toolset has clients, and `{target}` does not say which one it serves"
         )
         help_ = f"add `client:`, one of {quoted_list(names)}"
-        yield at_toolset(rule, toolset, ("targets", target), message, help_)
+        yield rule.at(toolset, ("targets", target), message, help_)
     elif chosen is not None and chosen not in names:
         path = ("targets", target, "client")
         help_ = did_you_mean(str(chosen), names) or "add it to `clients`"
         message = f"the toolset has no client `{chosen}`"
-        yield at_toolset(rule, toolset, path, message, help_)
+        yield rule.at(toolset, path, message, help_)

@@ -6,21 +6,19 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that are always offered, to nobody."""
     for tool in toolset.tools:
         if (
             tool.always
             and toolset.clients
             and not any(toolset.is_offered(tool, client) for client in toolset.clients)
         ):
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("always",),
                 f"`{tool.name}` is always offered, and no client may have it",

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds a target without a client, or with one that does not exist."""
     yield from client_of("cli", RULE, toolset)
 
 

@@ -6,27 +6,24 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools without a CLI decision while the target is enabled."""
     if "cli" not in toolset.targets:
         return
     for tool in toolset.tools_in("cli"):
         if tool.cli is None:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 (),
                 f"`{tool.name}` has no CLI decision",
                 "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`",
             )
         elif tool.cli.keyword is None and not tool.cli.reason:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("cli", "keyword"),
                 f"`{tool.name}` is not in the CLI, and no reason is given",

@@ -8,13 +8,12 @@ from ...encoders.names import option_name
 from ...facts.cli_commands import cli_commands
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters whose option is a flag that selects a tool."""
     if "cli" not in toolset.targets:
         return
     flags: dict[str, set[str]] = {}
@@ -31,8 +30,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for name in command.tool.properties:
             option = option_name(name)
             if name not in placed and option in flags.get(command.keyword, ()):
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     command.tool,
                     ("cli", "keyword"),
                     f"`{option}` selects a tool and is an option of `{command.tool.name}`",

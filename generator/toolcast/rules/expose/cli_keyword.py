@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...facts.cli_commands import CliCommand, cli_commands
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds keywords that would mean two tools."""
     if "cli" not in toolset.targets:
         return
     by_keyword: dict[str, list[CliCommand]] = {}
@@ -30,7 +29,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _at(command: CliCommand, message: str, help_: str) -> Finding:
-    return at_tool(RULE, command.tool, ("cli", "keyword"), message, help_)
+    return RULE.at(command.tool, ("cli", "keyword"), message, help_)
 
 
 def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds a console command in prompts that the project does not install."""
     program = toolset.targets.get("cli", {}).get("program")
     if not isinstance(program, str) or workspace.commands is None:
         return
@@ -23,8 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     found = workspace.commands.get(program)
     if found == runs:
         return
-    yield at_toolset(
-        RULE,
+    yield RULE.at(
         toolset,
         ("targets", "cli", "program"),
         (

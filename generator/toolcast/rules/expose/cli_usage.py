@@ -8,19 +8,18 @@ from ...facts.cli_commands import parse_usage
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import Suggestions
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds usage lines that the command line cannot follow."""
     if "cli" not in toolset.targets:
         return
     for tool in toolset.tools_in("cli"):
         if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
             for message, help_ in _problems(tool, tool.cli.usage):
-                yield at_tool(RULE, tool, ("cli", "usage"), message, help_)
+                yield RULE.at(tool, ("cli", "usage"), message, help_)
 
 
 def _problems(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Client, Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools and clients that say different things about each other."""
     for client in toolset.clients:
         restricted = set(client.restrict)
         for index, name in enumerate(client.allow or ()):
             if name in restricted:
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("clients", client.name, "allow", index),
                     f"`{client.name}` allows and restricts `{name}`",
@@ -27,8 +25,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for server in toolset.mcp_servers:
         for index, name in enumerate(server.allow or ()):
             if name in server.restrict:
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("mcp_servers", server.name, "allow", index),
                     f"`{server.name}` allows and restricts `{name}`",
@@ -39,16 +36,14 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for index, name in enumerate(client.allow or ()):
             tool = tools.get(name)
             if tool and tool.clients is not None and client.name not in tool.clients:
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("clients", client.name, "allow", index),
                     f"`{client.name}` allows `{name}`, whose own `clients` leave it out",
                     "both must agree; remove it here or add it there",
                 )
             elif tool and _lacks(toolset, client, tool):
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("clients", client.name, "allow", index),
                     f"`{client.name}` allows `{name}`, and lacks its permission"
@@ -64,16 +59,14 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     if tool.name in client_.restrict
                     else "does not allow it"
                 )
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("clients", index),
                     f"`{tool.name}` is meant for `{name}`, which {how}",
                     "both must agree; change `clients` here or in toolset.yaml",
                 )
             elif client_ is not None and _lacks(toolset, client_, tool):
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("clients", index),
                     f"`{tool.name}` is meant for `{name}`, which lacks its permission"

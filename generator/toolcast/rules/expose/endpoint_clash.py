@@ -8,13 +8,12 @@ from ...findings import Finding, Severity
 from ...model.endpoints import endpoints, variable
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds endpoints that share a path or a token, or lie over other paths."""
     if "mcp" not in toolset.targets:
         return
     http = toolset.targets["mcp"].get("http", {})
@@ -27,16 +26,14 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         path = plan.path.rstrip("/")
         other = paths.setdefault(path, name)
         if other != name:
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 place,
                 f"{other} and {name} are both served at `{plan.path}`",
                 "give one of them another `path`",
             )
         if path == "/health" or f"{path}/".startswith("/api/admin/"):
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 place,
                 f"{name} is served at `{plan.path}`, which the server itself answers",
@@ -44,8 +41,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             )
         owner = variables.setdefault(plan.token_variable, name)
         if owner != name:
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 place,
                 f"the token of {owner} and that of {name} are both"

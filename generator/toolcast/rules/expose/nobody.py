@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.mcp_servers import McpServer
 from ...model.model import Client, Toolset, Workspace
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that no client may have, and external servers."""
     for tool in toolset.tools:
         # `clients: []` is a decision, and an `always` tool has a rule of its own.
         is_decided = tool.clients == () or tool.always
@@ -25,8 +24,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             and not is_decided
             and not any(toolset.is_offered(tool, client) for client in toolset.clients)
         ):
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("clients",) if tool.clients is not None else ("name",),
                 f"no client may have `{tool.name}`",
@@ -39,8 +37,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for server in toolset.mcp_servers:
         clients = toolset.clients
         if clients and not any(_may_have(client, server) for client in clients):
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 ("mcp_servers", server.name),
                 f"no client may have a tool of `{server.name}`",

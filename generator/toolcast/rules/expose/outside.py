@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...facts.outside import outside_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -17,7 +17,6 @@ _HELP = "nothing is wrong: see that you know each of them"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Lists in one note what a toolset reaches beyond its own process."""
     outside = outside_of(toolset)
     parts = [
         _listed("starts", "program", outside.programs),
@@ -32,7 +31,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             if key in toolset.fields
         )
         message = f"the toolset {said}"
-        yield at_toolset(RULE, toolset, path, message, _HELP, at_key=True)
+        yield RULE.at(toolset, path, message, _HELP, at_key=True)
 
 
 _PLACES = ("mcp_servers", "router")

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds permissions that no client has, where there are clients."""
     for name in toolset.permissions if toolset.clients else ():
         if not toolset.is_held(name):
             needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
             kept = f", so nobody may have {', '.join(needing)}" if needing else ""
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 ("permissions", name),
                 f"no client has the permission `{name}`{kept}",

@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names for tools of external servers that are not taken from them."""
     for server in toolset.mcp_servers:
         for own in server.tools:
             if not server.takes(own):
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("mcp_servers", server.name, "tools", own),
                     f"`{own}` gets a name, and is not taken from `{server.name}`",

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of the MCP server that offer what it does not serve."""
     message = "the tool is listed as one for tasks, and the server has none"
     help_ = "leave `taskSupport` out; plain calls work either way"
     yield from task_support("optional", RULE, toolset, message, help_)

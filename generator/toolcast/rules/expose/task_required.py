@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of the MCP server that may be called as a task only."""
     message = "clients may call this tool as a task only, and the server has no tasks"
     help_ = "leave `taskSupport` out: long calls have `timeout`"
     yield from task_support("required", RULE, toolset, message, help_)

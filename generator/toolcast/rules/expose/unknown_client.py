@@ -7,20 +7,18 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools and external servers for clients that the toolset does not have."""
     names = [client.name for client in toolset.clients]
     for tool in toolset.tools:
         suggestions = Suggestions(names)
         for index, name in enumerate(tool.clients or ()):
             if name not in names:
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("clients", index),
                     f"the toolset has no client `{name}`",
@@ -30,8 +28,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         suggestions = Suggestions(names)
         for index, name in enumerate(server.clients or ()):
             if name not in names:
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("mcp_servers", server.name, "clients", index),
                     f"the toolset has no client `{name}`",

@@ -8,17 +8,16 @@ from ...findings import Finding, Severity
 from ...model.model import Exclusion, Toolset, Workspace
 from ...targets.table import enabled
 from ...wording import did_you_mean
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds exclusions that exclude nothing, or what another target cannot do without."""
     for index, exclusion in enumerate(toolset.exclusions):
         for key, message, help_ in _problems(toolset, exclusion, workspace):
             path = ("exclusions", index, key)
-            yield at_toolset(RULE, toolset, path, message, help_)
+            yield RULE.at(toolset, path, message, help_)
 
 
 def _problems(

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names in clients' lists that no tool has."""
     names = {tool.name: None for tool in toolset.tools}
     suggestions = Suggestions(names)
     former = {name: tool.name for tool in toolset.tools for name in tool.renamed_from}
@@ -27,8 +26,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 if name in names or is_external:
                     continue
                 now = f"it is called `{former[name]}` now" if name in former else ""
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("clients", client.name, key, index),
                     f"there is no tool `{name}`",

@@ -1,12 +1,15 @@
-"""What the rules of the family `handler` share: places in code, and the way to them."""
+"""What the rules of the family `handler` share: functions, places in code, and the way there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ...handler_code.call_graph import Step
+from ...handler_code.handler import function_code, handler_module
+from ...model.model import HandlerReference, Toolset, Workspace
+from ...wording import did_you_mean
 
-__all__ = ["place", "way_to"]
+__all__ = ["missing_function", "place", "way_to"]
 
 
 def place(file: str, line: int) -> str:
@@ -20,3 +23,25 @@ def way_to(way: Sequence[Step]) -> str:
         return ""
     calls = [f"`{step.name}` ({place(step.file, step.line)})" for step in way[:-1]]
     return f", by way of {' -> '.join([*calls, f'`{way[-1].name}`'])}"
+
+
+def missing_function(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> tuple[str, str] | None:
+    """What is not there of a function below `handlers`, with a help; None when it is."""
+    module = handler_module(workspace, reference.module)
+    if module is None:
+        path = reference.module.replace(".", "/") + ".py"
+        folders = [source for source in workspace.sources if source != "."]
+        where = f" below {', '.join(folders)}" if folders else ""
+        return (
+            f"there is no module `{reference.module}`",
+            f"it is looked for as `{path}`{where}; toolcast.yaml's `sources` says where",
+        )
+    if module.problem:
+        return f"{module.file} cannot be read: {module.problem}", ""
+    code = function_code(workspace, toolset, reference)
+    if code is None or code.is_found:
+        return None
+    help_ = did_you_mean(reference.function, list(module.functions))
+    return f"{module.file} has no function `{reference.function}`", help_

@@ -9,13 +9,12 @@ from ...encoders.json_text import compact
 from ...findings import Finding, Severity
 from ...handler_code.handler import handler_code
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds defaults of handlers that are not the schema's."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         if code is None or code.signature is None or code.takes_mapping(tool):
@@ -31,8 +30,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 # Not a literal, or one that JSON has not: only the handler knows it.
                 continue
             if default is not None and shown != compact(schema["default"]):
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("parameters", "properties", name, "default"),
                     f"the handler's own default of `{name}` is {shown[:60]} ({code.place})",

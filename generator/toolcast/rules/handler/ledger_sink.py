@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import function_code, handler_module, is_below
+from ...handler_code.handler import is_below
 from ...model.model import HandlerReference, Toolset, Workspace
-from ...wording import did_you_mean
-from ..rule import Rule, at_toolset
+from ..rule import Rule
+from . import missing_function
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds a ledger's function that is not of the handlers' package, or not there."""
     if "sink" not in toolset.ledger:
         return
     problem = _problem(toolset, workspace)
     if problem is not None:
-        yield at_toolset(RULE, toolset, ("ledger", "sink"), *problem)
+        yield RULE.at(toolset, ("ledger", "sink"), *problem)
     elif "path" in toolset.ledger:
-        yield at_toolset(
-            RULE,
+        yield RULE.at(
             toolset,
             ("ledger", "path"),
             "records go to `sink`, and nothing is written to `path`",
@@ -43,18 +41,7 @@ def _problem(toolset: Toolset, workspace: Workspace) -> tuple[str, str] | None:
             f"`{reference.module}` is not below `{toolset.handlers}`",
             "the toolset's `handlers` is the only package that specs may name",
         )
-    module = handler_module(workspace, reference.module)
-    if module is None:
-        return f"there is no module `{reference.module}`", ""
-    if module.problem:
-        return f"{module.file} cannot be read: {module.problem}", ""
-    code = function_code(workspace, toolset, reference)
-    if code is not None and not code.is_found:
-        return (
-            f"{module.file} has no function `{reference.function}`",
-            did_you_mean(reference.function, list(module.functions)),
-        )
-    return None
+    return missing_function(workspace, toolset, reference)
 
 
 RULE = Rule(

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...targets.table import enabled
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that nothing does the work of."""
     if "registry" not in {*toolset.targets}.union(
         *(
             target.needs
@@ -23,8 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         return
     for tool in toolset.tools_in("registry"):
         if tool.handler is None:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("name",),
                 f"`{tool.name}` has no handler: it can be shown and not called",

@@ -7,24 +7,23 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...handler_code.handler import HandlerCode, function_code, handler_code
 from ...model.model import HandlerReference, Toolset, Workspace
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds functions of specs that the package of handlers does not define."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         if tool.handler is not None and code is not None and code.foreign:
             message = _message(toolset, tool.handler, code)
-            yield at_tool(RULE, tool, ("handler",), message, _HELP)
+            yield RULE.at(tool, ("handler",), message, _HELP)
     if "sink" in toolset.ledger:
         sink = HandlerReference.parse(toolset.ledger["sink"])
         code = function_code(workspace, toolset, sink)
         if code is not None and code.foreign:
             message = _message(toolset, sink, code)
-            yield at_toolset(RULE, toolset, ("ledger", "sink"), message, _HELP)
+            yield RULE.at(toolset, ("ledger", "sink"), message, _HELP)
 
 
 _HELP = (

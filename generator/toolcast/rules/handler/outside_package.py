@@ -8,13 +8,12 @@ from ...findings import Finding, Severity
 from ...handler_code.handler import handler_module, is_below
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers that are not below the toolset's package."""
     meant: str | None = None
     for tool in toolset.tools:
         if tool.handler is None:
@@ -31,7 +30,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             help_ += f"; {meant}" if meant else ""
         else:
             continue
-        yield at_tool(RULE, tool, ("handler",), message, help_)
+        yield RULE.at(tool, ("handler",), message, help_)
 
 
 def _meant(toolset: Toolset, workspace: Workspace, package: str) -> str:

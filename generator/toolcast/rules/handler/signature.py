@@ -9,20 +9,19 @@ from ...findings import Finding, Severity
 from ...handler_code.handler import HandlerCode, handler_code
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers that cannot take what a valid call sends."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         if code is None or code.signature is None or code.takes_mapping(tool):
             continue
         for message, help_ in _problems(tool, code):
             where = f" ({code.place})"
-            yield at_tool(RULE, tool, ("handler",), message + where, help_)
+            yield RULE.at(tool, ("handler",), message + where, help_)
 
 
 def _problems(tool: ToolSpec, code: HandlerCode) -> Iterator[tuple[str, str]]:

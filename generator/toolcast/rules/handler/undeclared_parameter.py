@@ -8,13 +8,12 @@ from ...findings import Finding, Severity
 from ...handler_code.handler import handler_code
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters that only the handler has, and callers' that no handler gets."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         if code is None or code.signature is None or code.takes_mapping(tool):
@@ -22,8 +21,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         declared = tool.schemas["parameters"].declared
         # One without a default is found by `handler/signature`.
         for name in declared.lacks(code.signature.optional):
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("handler",),
                 f"the handler has a parameter `{name}` that the schema does not declare"
@@ -33,8 +31,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 " have it in another way",
             )
         if tool.parameters.get("additionalProperties", False) is not False:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("parameters", "additionalProperties"),
                 "the schema lets in parameters that it does not name, and a handler that"

@@ -7,20 +7,18 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...handler_code.call_graph import reached_from
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds handlers of which a part could not be followed."""
     for tool in toolset.tools:
         if not tool.data:
             continue
         reach = reached_from(workspace, toolset, tool)
         for reason in reach.unread[:3] if reach else ():
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("handler",),
                 f"what the handler does cannot be followed to the end: {reason}",

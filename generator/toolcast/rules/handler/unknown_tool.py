@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from itertools import chain
+from typing import NamedTuple
 
 from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...handler_code.handler import defining_module
-from ...handler_code.said_texts import said_in
+from ...handler_code.module_scope import values_of
+from ...handler_code.python_module import (
+    PythonModule,
+    arguments_of,
+    last_name,
+    statements_of,
+)
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from . import place
 
 __all__ = ["RULE"]
 
+_ANSWERS = frozenset(["ToolError", "ToolResponse"])
+
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names that no tool has, or has no more, in what handlers tell models."""
     names = tool_names(toolset, workspace)
     read: set[str] = set()
     for tool in toolset.tools:
@@ -25,21 +34,60 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if module is None or module.file in read:
             continue
         read.add(module.file)
-        # Few modules say any such word, and only those are walked through.
-        source = module.text.replace("\\n", "  ").replace("\\", " ")
-        if not any(chain(names.gone_in(source), names.unknown_in(source))):
-            continue
-        for said in sorted(said_in(module)):
+        for said in sorted(_said_in(module)):
             found = chain(names.gone_in(said.text), names.unknown_in(said.text))
             for name, help_ in dict(found).items():
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("handler",),
                     f"{place(module.file, said.line)} tells models of `{name}`, and there is"
                     " no such tool",
                     help_,
                 )
+
+
+class _SaidText(NamedTuple):
+    """A string literal, or a part of a formatted one."""
+
+    line: int
+    text: str
+
+
+def _said_in(module: PythonModule) -> Iterator[_SaidText]:
+    """The literals of several words in what functions return and in tool errors, each once.
+
+    Those of the module's constants that stand there by their names are among them. What a
+    function says in its docstring, logs or raises as any other error reaches no model.
+    """
+    if module.tree is None:
+        return
+    body = list(statements_of(module.tree.body))
+    answers = {*_ANSWERS} | {
+        one.name
+        for one in body
+        if isinstance(one, ast.ClassDef)
+        and any(last_name(base) == "ToolError" for base in one.bases)
+    }
+    constants = values_of(body)
+    waiting: list[ast.AST] = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Return) and node.value is not None:
+            waiting.append(node.value)
+        elif isinstance(node, ast.Call) and last_name(node.func) in answers:
+            waiting += arguments_of(node)
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and " " in node.value:
+                yield _SaidText(node.lineno, node.value)
+        elif isinstance(node, ast.Name):
+            waiting += [constants[node.id]] if node.id in constants else []
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 RULE = Rule(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...encoders.names import class_name, module_name
+from toolcast_runtime.tools.module_names import module_name
+
+from ...encoders.names import class_name
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools, sections and clients whose files or types would be the same."""
     modules: dict[str, ToolSpec] = {}
     types: dict[str, ToolSpec] = {}
     for tool in toolset.tools:
@@ -39,8 +40,7 @@ def _section_tools(toolset: Toolset) -> Iterator[Finding]:
     loose = next((t for t in toolset.tools_in("prompts") if t.section is None), None)
     for section in toolset.sections:
         if loose is not None and section.name and module_name(section.name) == "tools":
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 ("sections", section.name),
                 f"`{loose.name}` has no section, and the block of such tools is `tools`, too",
@@ -52,7 +52,7 @@ def _section_tools(toolset: Toolset) -> Iterator[Finding]:
 def _tools(tool: ToolSpec, other: ToolSpec, what: str) -> Finding:
     where = other.source.file
     message = f"`{tool.name}` and `{other.name}` of {where} give the same {what}"
-    return at_tool(RULE, tool, ("name",), message, "rename one of the two")
+    return RULE.at(tool, ("name",), message, "rename one of the two")
 
 
 def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Finding]:
@@ -62,8 +62,7 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Findin
         other = first.setdefault(derived, name)
         if other != name:
             line = toolset.source.span((key, other), at_key=True).line
-            yield at_toolset(
-                RULE,
+            yield RULE.at(
                 toolset,
                 (key, name),
                 f"`{name}` and `{other}` on line {line} give the same file `{derived}`",

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.spec_texts import prose_of_tool, prose_of_toolset
+from ...facts.spec_texts import prose_of
 from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds former and reserved names that are alive as names or in prose."""
     live: set[str] = set()
     owners: dict[str, str] = {}
     for tool in toolset.tools:
@@ -25,16 +24,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         yield from _clashes(toolset, tool, live, owners)
     names = tool_names(toolset, workspace)
-    for tool in toolset.tools:
-        for path, text in prose_of_tool(tool):
-            for name, help_ in names.gone_in(text):
-                message = f"the text still says `{name}`"
-                yield at_tool(RULE, tool, path, message, help_)
-    for path, text in prose_of_toolset(toolset):
+    for owner, path, text in prose_of(toolset):
         for name, help_ in names.gone_in(text):
-            yield at_toolset(
-                RULE, toolset, path, f"the text still says `{name}`", help_
-            )
+            yield RULE.at(owner, path, f"the text still says `{name}`", help_)
 
 
 def _clashes(
@@ -43,17 +35,17 @@ def _clashes(
     if tool.name in toolset.reserved_names:
         reason = toolset.reserved_names[tool.name]
         message = f"the name `{tool.name}` is reserved: {reason}"
-        yield at_tool(RULE, tool, ("name",), message, "choose another name")
+        yield RULE.at(tool, ("name",), message, "choose another name")
     for index, name in enumerate(tool.renamed_from):
         path: Path = ("renamed_from", index)
         if name in live:
             message = f"the former name `{name}` is the name of a tool"
             help_ = "a call by that name would have two meanings; remove one"
-            yield at_tool(RULE, tool, path, message, help_)
+            yield RULE.at(tool, path, message, help_)
         elif owners[name] != tool.name:
             message = f"`{owners[name]}` has the former name `{name}` as well"
             help_ = "a call by that name would have two meanings; remove one"
-            yield at_tool(RULE, tool, path, message, help_)
+            yield RULE.at(tool, path, message, help_)
 
 
 RULE = Rule(

@@ -5,19 +5,18 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterator
 
-from ...encoders.names import module_name
+from toolcast_runtime.tools.module_names import module_name
+
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names of generated packages that no import statement can say."""
     if module_name(toolset.name) != toolset.name:
-        yield at_toolset(
-            RULE,
+        yield RULE.at(
             toolset,
             ("name",),
             f"no package can be called `{toolset.name}`",

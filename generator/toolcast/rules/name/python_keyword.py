@@ -8,13 +8,12 @@ from ...encoders.names import is_keyword_argument
 from ...findings import Finding, Severity
 from ...handler_code.handler import handler_code
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters that no Python function can have."""
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
         signature = code.signature if code else None
@@ -22,8 +21,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             continue
         for name in tool.properties:
             if not is_keyword_argument(name):
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("parameters", "properties", name),
                     f"no Python function can have a parameter `{name}`",

@@ -4,44 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolcast_runtime.tools.look_alikes import look_alike_key
+
 from ...findings import Finding, Severity
 from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of external servers whose names are taken, as far as they are declared."""
-    owners = {tool.name: "the toolset's own tool" for tool in toolset.tools}
+    owners: dict[str, tuple[str, str]] = {}
+    for tool in toolset.tools:
+        owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
     for tool in toolset.tools:
         for former in tool.renamed_from:
-            owners.setdefault(former, f"a former name of `{tool.name}`")
+            owners.setdefault(
+                look_alike_key(former), (former, f"a former name of `{tool.name}`")
+            )
     prefixes: dict[str, str] = {}
     for server in toolset.mcp_servers:
         for path, own in _named(server):
             name = server.name_here(own)
             if not server.takes(own):
                 continue
-            if name in owners:
-                yield at_toolset(
-                    RULE,
+            mine = (name, f"a tool of `{server.name}`")
+            other = owners.setdefault(look_alike_key(name), mine)
+            taken, owner = other
+            # Names of one server may look alike.
+            if other is not mine and (taken == name or owner != mine[1]):
+                is_taken = "is" if taken == name else f"looks like `{taken}`,"
+                yield RULE.at(
                     toolset,
                     ("mcp_servers", server.name, *path),
-                    f"`{name}` of `{server.name}` is {owners[name]} already, which wins",
+                    f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins",
                     "give the server a `prefix`, its tool another name in `tools`, or leave"
                     " it out",
                 )
-            owners.setdefault(name, f"a tool of `{server.name}`")
-        other = prefixes.setdefault(server.prefix, server.name)
-        if server.prefix and other != server.name:
-            yield at_toolset(
-                RULE,
+        first = prefixes.setdefault(server.prefix, server.name)
+        if server.prefix and first != server.name:
+            yield RULE.at(
                 toolset,
                 ("mcp_servers", server.name, "prefix"),
-                f"`{server.name}` and `{other}` have the same prefix `{server.prefix}`",
+                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`",
                 "give each its own: of two tools with one name, only the first is offered",
             )
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools whose names an earlier toolset has, too."""
     first: dict[str, str] = {}
     for other in workspace.toolsets:
         if other.name == toolset.name:
@@ -21,8 +20,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             first.setdefault(tool.name, other.name)
     for tool in toolset.tools:
         if tool.name in first:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("name",),
                 f"the toolset `{first[tool.name]}` has a tool `{tool.name}`, too",

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...facts.similar_names import similar_pairs
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools whose names are nearly those of other tools of the workspace."""
     others = [
         tool
         for other in workspace.toolsets
@@ -27,8 +26,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for first, second in similar_pairs(sorted(known)):
         # Reported once: at the later name, in the toolset that has it.
         if second in own:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 known[second],
                 ("name",),
                 f"the name `{second}` is nearly `{first}`",

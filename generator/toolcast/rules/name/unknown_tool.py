@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.spec_texts import prose_of_tool, prose_of_toolset
+from ...facts.spec_texts import prose_of
 from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds words in prose that look like the name of a tool, and are none."""
     names = tool_names(toolset, workspace)
-    for tool in toolset.tools:
-        for path, text in prose_of_tool(tool):
-            for word, help_ in names.unknown_in(text):
-                message = f"the text says `{word}`, and there is no such tool"
-                yield at_tool(RULE, tool, path, message, help_)
-    for path, text in prose_of_toolset(toolset):
+    for owner, path, text in prose_of(toolset):
         for word, help_ in names.unknown_in(text):
             message = f"the text says `{word}`, and there is no such tool"
-            yield at_toolset(RULE, toolset, path, message, help_)
+            yield RULE.at(owner, path, message, help_)
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -15,13 +15,11 @@ _MOST = 1024
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds descriptions that providers refuse."""
     for tool in toolset.tools:
         length = len(tool.model_description)
         if length > _MOST:
             field = "description" if tool.description is not None else "summary"
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 (field,),
                 f"the description has {length:,} characters; OpenAI takes {_MOST:,}",

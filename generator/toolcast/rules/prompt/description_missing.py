@@ -6,27 +6,24 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools that models are told nothing about."""
     for tool in toolset.tools:
         is_given = "description" in tool.fields
         if is_given and not (tool.description or "").strip():
             said = "null" if tool.description is None else "empty"
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("description",),
                 f"the description is {said}",
                 "say what the tool does; without the field the summary is used",
             )
         elif "description" in tool.mcp_omit:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("mcp", "omit"),
                 "the MCP list leaves the description out",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...detectors.injection_patterns import MARKUP
-from ...facts.model_texts import all_texts
+from ...facts.model_texts import ModelText, all_texts
 from ...findings import Finding, Severity
-from ...model.model import Toolset, Workspace
+from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
-from . import CAVEAT, phrases_in, phrases_in_toolset, suspects
+from . import CAVEAT, phrases_in, phrases_in_toolset
 
 __all__ = ["RULE"]
 
@@ -17,12 +17,13 @@ _HELP = "say it in plain words"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds markup that a model could take for the frame of its prompt."""
-    for tool in suspects(toolset, workspace).by_phrase[MARKUP]:
-        # Icons are pictures for people and may well be data URIs.
-        texts = (text for text in all_texts(tool) if text.path[0] != "icons")
-        yield from phrases_in(RULE, tool, texts, MARKUP, _HELP)
+    yield from phrases_in(RULE, toolset, MARKUP, _HELP, _texts)
     yield from phrases_in_toolset(RULE, toolset, MARKUP, _HELP)
+
+
+def _texts(tool: ToolSpec) -> Iterator[ModelText]:
+    # Icons are pictures for people and may well be data URIs.
+    return (text for text in all_texts(tool) if text.path[0] != "icons")
 
 
 RULE = Rule(

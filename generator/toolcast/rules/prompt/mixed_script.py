@@ -10,25 +10,24 @@ from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.characters import describe
 from ..rule import Rule
-from . import at_text, shown, suspects
+from . import shown
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds words that look Latin and are not."""
-    for tool in suspects(toolset, workspace).by_script:
+    for tool in toolset.tools:
         for found in all_texts(tool):
             hit = confusable_word(found.text)
             if hit is not None:
                 word, character = hit
-                yield at_text(
-                    RULE,
+                yield RULE.at(
                     tool,
-                    found,
+                    found.path,
                     f"the word {shown(word)} has {describe(character)} among Latin"
                     " letters",
                     "write the word in one script",
+                    at_key=found.is_key,
                 )
 
 

@@ -8,9 +8,9 @@ from ...detectors.cross_tool import CrossToolInstructions
 from ...detectors.injection_patterns import OTHER_TOOLS
 from ...facts.model_texts import definition_texts
 from ...findings import Finding, Severity
-from ...model.model import Toolset, ToolSpec, Workspace
+from ...model.model import Toolset, Workspace
 from ..rule import Rule
-from . import CAVEAT, at_text, phrases_in, shown, suspects
+from . import CAVEAT, phrases_in, shown
 
 __all__ = ["RULE"]
 
@@ -18,21 +18,16 @@ _HELP = "speak of this tool alone; `when_to_use` is the place to compare tools"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds definitions that address the model about tools other than their own."""
-    found = suspects(toolset, workspace)
-    for tool in found.by_phrase[OTHER_TOOLS]:
-        yield from phrases_in(RULE, tool, definition_texts(tool), OTHER_TOOLS, _HELP)
-    for tool in found.by_name:
-        yield from _ordered(tool, found.instructions)
-
-
-def _ordered(tool: ToolSpec, instructions: CrossToolInstructions) -> Iterator[Finding]:
-    for found in definition_texts(tool):
-        match = next(instructions.finditer(found.text, tool.name), None)
-        if match is not None:
-            name = next(group for group in match.groups() if group)
-            message = f"the text steers the use of `{name}`: {shown(match.group())}"
-            yield at_text(RULE, tool, found, message, _HELP)
+    yield from phrases_in(RULE, toolset, OTHER_TOOLS, _HELP, definition_texts)
+    names = {tool.name for other in workspace.toolsets for tool in other.tools}
+    instructions = CrossToolInstructions(names)
+    for tool in toolset.tools:
+        for found in definition_texts(tool):
+            match = next(instructions.finditer(found.text, tool.name), None)
+            if match is not None:
+                name = next(group for group in match.groups() if group)
+                message = f"the text steers the use of `{name}`: {shown(match.group())}"
+                yield RULE.at(tool, found.path, message, _HELP, at_key=found.is_key)
 
 
 RULE = Rule(

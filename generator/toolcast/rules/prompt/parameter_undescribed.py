@@ -6,20 +6,18 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters without a description."""
     for tool in toolset.tools:
         for name, schema in tool.properties.items():
             if not isinstance(schema, dict) or "$ref" in schema or "const" in schema:
                 continue
             if not str(schema.get("description") or "").strip():
-                yield at_tool(
-                    RULE,
+                yield RULE.at(
                     tool,
                     ("parameters", "properties", name),
                     f"the parameter `{name}` has no description",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 from toolcast_runtime.ledger.secret_names import name_in_words, secrecy
 
@@ -13,7 +12,7 @@ from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..rule import Rule
-from . import CAVEAT, at_text
+from . import CAVEAT
 
 __all__ = ["CONFIDENTIAL_PARAMETERS", "RULE"]
 
@@ -32,41 +31,24 @@ CONFIDENTIAL_PARAMETERS: dict[str, str] = {
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters that a model would fill with secrets."""
     for tool in toolset.tools:
-        if not any(map(_wanted, _parameters(tool.parameters))):
-            continue
         for found in texts_in(tool.parameters, ("parameters",)):
             if not (found.is_key and _is_parameter(found.path)):
                 continue
             wanted = _wanted(found.text)
             if wanted is not None:
-                yield at_text(
-                    RULE,
+                yield RULE.at(
                     tool,
-                    found,
+                    found.path,
                     f"the parameter `{found.text}` asks the model for {wanted}",
                     "let the handler take it from its own configuration, or suppress"
                     " this with the reason",
+                    at_key=True,
                 )
 
 
 def _is_parameter(path: Path) -> bool:
     return len(path) > 2 and path[-2] == "properties"
-
-
-def _parameters(value: Any) -> Iterator[str]:
-    """The names of all parameters of a schema and its parts."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            properties = part.get("properties")
-            if isinstance(properties, dict):
-                yield from properties
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
 
 
 @lru_cache(maxsize=4096)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...detectors.injection_patterns import SECRETS
-from ...facts.model_texts import all_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
-from . import CAVEAT, phrases_in, phrases_in_toolset, suspects
+from . import CAVEAT, phrases_in, phrases_in_toolset
 
 __all__ = ["RULE"]
 
@@ -17,9 +16,7 @@ _HELP = "let the handler take its secrets from its own configuration"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds texts that ask the model for secrets or name files of them."""
-    for tool in suspects(toolset, workspace).by_phrase[SECRETS]:
-        yield from phrases_in(RULE, tool, all_texts(tool), SECRETS, _HELP)
+    yield from phrases_in(RULE, toolset, SECRETS, _HELP)
     yield from phrases_in_toolset(RULE, toolset, SECRETS, _HELP)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -15,11 +15,9 @@ _MOST = 200
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds summaries that are more than a line."""
     for tool in toolset.tools:
         if len(tool.summary) > _MOST:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("summary",),
                 f"the summary has {len(tool.summary)} characters; {_MOST} are a line",

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from ...facts.model_texts import together
+from ...facts.model_texts import all_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -35,7 +35,6 @@ _BEGINNING = 4
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds summaries that say nothing, or nothing that the tool's other texts say."""
     for tool in toolset.tools:
         words = _words(tool.summary)
         if words <= _EMPTY:
@@ -44,8 +43,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             message = "the summary and the description have no word in common"
         else:
             continue
-        yield at_tool(
-            RULE,
+        yield RULE.at(
             tool,
             ("summary",),
             message,
@@ -65,9 +63,7 @@ def _is_unrelated(tool: ToolSpec, words: frozenset[str]) -> bool:
 
 
 def _other_texts(tool: ToolSpec) -> Iterator[str]:
-    texts = together(tool).split("\n")
-    own = tool.summary.split("\n")[0]
-    yield from (text for text in texts if text != own)
+    yield from (t.text for t in all_texts(tool) if t.text != tool.summary)
 
 
 def _words(text: str) -> frozenset[str]:

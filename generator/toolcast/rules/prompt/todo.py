@@ -5,27 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...facts.spec_texts import prose_of_tool, prose_of_toolset
+from ...facts.spec_texts import prose_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
-_MESSAGE = "the text is not written yet"
-_HELP = "write it, or leave the field out"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds texts that begin as those that `toolcast new` writes."""
-    for tool in toolset.tools:
-        for path, text in prose_of_tool(tool):
-            if _TODO.match(text):
-                yield at_tool(RULE, tool, path, _MESSAGE, _HELP)
-    for path, text in prose_of_toolset(toolset):
+    for owner, path, text in prose_of(toolset):
         if _TODO.match(text):
-            yield at_toolset(RULE, toolset, path, _MESSAGE, _HELP)
+            message = "the text is not written yet"
+            help_ = "write it, or leave the field out"
+            yield RULE.at(owner, path, message, help_)
 
 
 RULE = Rule(

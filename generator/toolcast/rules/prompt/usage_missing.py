@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -14,7 +14,6 @@ _DECISION = "`when_to_use: {text: null, reason: ...}`"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools of the prompt docs that say neither when nor how to use them."""
     if "prompts" not in toolset.targets:
         return
     for tool in toolset.tools_in("prompts"):
@@ -22,8 +21,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if any(text and text.strip() for text in texts) or tool.no_usage_reason:
             continue
         is_null = "when_to_use" in tool.fields and tool.when_to_use is None
-        yield at_tool(
-            RULE,
+        yield RULE.at(
             tool,
             ("when_to_use",) if is_null else (),
             (

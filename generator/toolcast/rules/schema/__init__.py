@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ...findings import Finding
+from ...json_schema.graph import JsonSchema
 from ...json_schema.patterns import Pattern, pattern
-from ...model.model import Toolset
-from ..rule import Rule, at_tool
+from ...model.model import Toolset, ToolSpec
+from ...reading.tree import Path
+from ..rule import Rule
 
-__all__ = ["patterns_that"]
+__all__ = ["patterns_that", "schemas_of", "subschemas_of"]
+
+
+def schemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, str, JsonSchema]]:
+    """The schemas of each tool, with the fields that hold them."""
+    for tool in toolset.tools:
+        for field, schema in tool.schemas.items():
+            yield tool, field, schema
+
+
+def subschemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, Path, dict[str, Any]]]:
+    """The subschemas of each tool's schemas, with their paths in its spec."""
+    for tool, field, schema in schemas_of(toolset):
+        for path, subschema in schema.subschemas.items():
+            yield tool, (field, *path), subschema
 
 
 def patterns_that(
@@ -26,13 +43,12 @@ def patterns_that(
         problem: says what is wrong with a pattern, after its text; empty when nothing is.
         help: what to do.
     """
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            if schema.has_too_many_patterns:
-                continue  # `schema/unusable-pattern` says so
-            for path, text, is_key in schema.patterns:
-                words = problem(text, pattern(text))
-                if words:
-                    message = f"`{text[:60]}` {words}"
-                    where = (field, *path)
-                    yield at_tool(rule, tool, where, message, help, at_key=is_key)
+    for tool, field, schema in schemas_of(toolset):
+        if schema.has_too_many_patterns:
+            continue  # `schema/unusable-pattern` says so
+        for path, text, is_key in schema.patterns:
+            words = problem(text, pattern(text))
+            if words:
+                message = f"`{text[:60]}` {words}"
+                where = (field, *path)
+                yield rule.at(tool, where, message, help, at_key=is_key)

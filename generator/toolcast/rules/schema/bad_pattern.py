@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds patterns that are no regular expressions."""
     yield from patterns_that(
         RULE,
         toolset,

@@ -6,24 +6,22 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import schemas_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds references that lead back to themselves without going into the data."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for reference in schema.loops:
-                yield at_tool(
-                    RULE,
-                    tool,
-                    (field, *reference.path),
-                    f"`{reference.text[:80]}` leads back to itself",
-                    "a schema may contain itself only below `properties` or `items`,"
-                    " where the data ends the recursion",
-                )
+    for tool, field, schema in schemas_of(toolset):
+        for reference in schema.loops:
+            yield RULE.at(
+                tool,
+                (field, *reference.path),
+                f"`{reference.text[:80]}` leads back to itself",
+                "a schema may contain itself only below `properties` or `items`,"
+                " where the data ends the recursion",
+            )
 
 
 RULE = Rule(

@@ -7,30 +7,28 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...json_schema.values import ValueChecker
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import schemas_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds defaults that are not valid where they stand."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            checker: ValueChecker | None = None
-            for path, subschema in schema.subschemas.items():
-                if "default" not in subschema:
-                    continue
-                checker = checker or ValueChecker(schema)
-                problem = checker.problem(subschema["default"], path)
-                if problem:
-                    yield at_tool(
-                        RULE,
-                        tool,
-                        (field, *path, "default"),
-                        f"the default is not valid: {problem}",
-                        "a caller that sends it is refused; change the default or the"
-                        " schema",
-                    )
+    for tool, field, schema in schemas_of(toolset):
+        checker: ValueChecker | None = None
+        for path, subschema in schema.subschemas.items():
+            if "default" not in subschema:
+                continue
+            checker = checker or ValueChecker(schema)
+            problem = checker.problem(subschema["default"], path)
+            if problem:
+                yield RULE.at(
+                    tool,
+                    (field, *path, "default"),
+                    f"the default is not valid: {problem}",
+                    "a caller that sends it is refused; change the default or the"
+                    " schema",
+                )
 
 
 RULE = Rule(

@@ -7,31 +7,28 @@ from collections.abc import Iterator
 from ...encoders.json_text import compact
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import subschemas_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds values that stand twice in an enum."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for path, subschema in schema.subschemas.items():
-                values = subschema.get("enum")
-                if not isinstance(values, list):
-                    continue
-                seen: set[str] = set()
-                for index, value in enumerate(values):
-                    text = compact(value)
-                    if text in seen:
-                        yield at_tool(
-                            RULE,
-                            tool,
-                            (field, *path, "enum", index),
-                            f"{text[:60]} stands twice in `enum`",
-                            "remove one of the two",
-                        )
-                    seen.add(text)
+    for tool, place, subschema in subschemas_of(toolset):
+        values = subschema.get("enum")
+        if not isinstance(values, list):
+            continue
+        seen: set[str] = set()
+        for index, value in enumerate(values):
+            text = compact(value)
+            if text in seen:
+                yield RULE.at(
+                    tool,
+                    (*place, "enum", index),
+                    f"{text[:60]} stands twice in `enum`",
+                    "remove one of the two",
+                )
+            seen.add(text)
 
 
 RULE = Rule(

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds patterns that Python cannot read."""
     words = "is a regular expression that Python cannot read"
     yield from patterns_that(
         RULE,

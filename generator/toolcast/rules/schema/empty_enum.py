@@ -6,24 +6,21 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import subschemas_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds enums without a value."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for path, subschema in schema.subschemas.items():
-                if subschema.get("enum") == []:
-                    yield at_tool(
-                        RULE,
-                        tool,
-                        (field, *path, "enum"),
-                        "`enum` is empty: no value is valid",
-                        "list the values, or remove `enum`",
-                    )
+    for tool, place, subschema in subschemas_of(toolset):
+        if subschema.get("enum") == []:
+            yield RULE.at(
+                tool,
+                (*place, "enum"),
+                "`enum` is empty: no value is valid",
+                "list the values, or remove `enum`",
+            )
 
 
 RULE = Rule(

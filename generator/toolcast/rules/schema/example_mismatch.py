@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolcast_runtime.calls.tool_validators import problems_with_action
+from toolcast_runtime.tools.tool import Action
+
 from ...findings import Finding, Severity
 from ...json_schema.values import ValueChecker
-from ...model.model import Action, Example, Toolset, ToolSpec, Workspace
-from ..rule import Rule, at_tool
+from ...model.model import Example, Toolset, ToolSpec, Workspace
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds examples whose arguments or results are refused."""
     for tool in toolset.tools:
         if not tool.examples:
             continue
@@ -28,36 +30,23 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 for problem in problems:
                     path = ("examples", index, "arguments")
                     message = f"the example is refused: {problem}"
-                    yield at_tool(RULE, tool, path, message, "mend the example")
+                    yield RULE.at(tool, path, message, "mend the example")
             if example.has_result and "returns" in checkers:
                 problem = checkers["returns"].problem(example.result)
                 if problem:
                     path = ("examples", index, "result")
                     message = f"the result is not what `returns` says: {problem}"
-                    yield at_tool(RULE, tool, path, message, "mend one of the two")
+                    yield RULE.at(tool, path, message, "mend one of the two")
 
 
 def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
     if tool.actions is None:
         return
-    chosen = example.arguments.get(tool.actions.parameter)
-    action = next((a for a in tool.actions.values if a.name == chosen), None)
-    if action is not None:
-        yield from _missing(tool.actions.parameter, action, example)
-
-
-def _missing(parameter: str, action: Action, example: Example) -> Iterator[str]:
-    given = example.arguments
-    for name in action.requires:
-        if name not in given:
-            yield f"it lacks `{name}`, which `{action.name}` requires"
-    if action.requires_any and not any(name in given for name in action.requires_any):
-        choices = ", ".join(f"`{name}`" for name in action.requires_any)
-        yield f"it lacks all of {choices}, of which `{action.name}` needs one"
-    if action.accepts is not None:
-        for name in given:
-            if name != parameter and name not in action.parameters:
-                yield f"it has `{name}`, which `{action.name}` does not take"
+    parameter = tool.actions.parameter
+    for one in tool.actions.values:
+        if example.arguments.get(parameter) == one.name:
+            action = Action(one.summary, one.requires, one.requires_any, one.accepts)
+            yield from problems_with_action(parameter, action, example.arguments)
 
 
 RULE = Rule(

@@ -8,28 +8,26 @@ from ...findings import Finding, Severity
 from ...json_schema.dialects import DIALECTS, dialect_of
 from ...json_schema.metaschema import problems_with_schema
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import schemas_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds schemas that break the schema of their own dialect."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for path, subschema in schema.subschemas.items():
-                declared = subschema.get("$schema")
-                if declared is not None and dialect_of(subschema) is None:
-                    yield at_tool(
-                        RULE,
-                        tool,
-                        (field, *path, "$schema"),
-                        f"the dialect `{str(declared)[:80]}` is not known",
-                        f"the dialects are {', '.join(DIALECTS.values())};"
-                        " without `$schema` it is 2020-12",
-                    )
-            for path, message, help_ in problems_with_schema(schema):
-                yield at_tool(RULE, tool, (field, *path), message, help_)
+    for tool, field, schema in schemas_of(toolset):
+        for path, subschema in schema.subschemas.items():
+            declared = subschema.get("$schema")
+            if declared is not None and dialect_of(subschema) is None:
+                yield RULE.at(
+                    tool,
+                    (field, *path, "$schema"),
+                    f"the dialect `{str(declared)[:80]}` is not known",
+                    f"the dialects are {', '.join(DIALECTS.values())};"
+                    " without `$schema` it is 2020-12",
+                )
+        for path, message, help_ in problems_with_schema(schema):
+            yield RULE.at(tool, (field, *path), message, help_)
 
 
 RULE = Rule(

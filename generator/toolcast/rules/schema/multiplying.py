@@ -8,23 +8,21 @@ from toolcast_runtime.validation.schema_visits import MOST_WAYS
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import schemas_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds schemas whose references multiply."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            if schema.multiplies:
-                yield at_tool(
-                    RULE,
-                    tool,
-                    (field,),
-                    f"more than {MOST_WAYS:,} ways lead to one place of a value",
-                    "let fewer alternatives name the same definition",
-                )
+    for tool, field, schema in schemas_of(toolset):
+        if schema.multiplies:
+            yield RULE.at(
+                tool,
+                (field,),
+                f"more than {MOST_WAYS:,} ways lead to one place of a value",
+                "let fewer alternatives name the same definition",
+            )
 
 
 _FAN = "".join(

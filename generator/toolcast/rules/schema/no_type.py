@@ -6,17 +6,15 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds parameters whose root has no type."""
     for tool in toolset.tools:
         if "type" not in tool.parameters:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("parameters",),
                 "`parameters` has no `type`",

@@ -6,35 +6,32 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import schemas_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds references out of the document, and `$id` that change what references mean."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for reference in schema.references:
-                if not reference.is_local:
-                    yield at_tool(
-                        RULE,
-                        tool,
-                        (field, *reference.path),
-                        f"`{reference.text[:80]}` leads out of this schema",
-                        "copy what it names into `$defs` and write `#/$defs/...`",
-                    )
-            keyword = "id" if schema.dialect == "draft-04" else "$id"
-            for path, subschema in schema.subschemas.items():
-                base = subschema.get(keyword)
-                if path and isinstance(base, str) and not base.startswith("#"):
-                    yield at_tool(
-                        RULE,
-                        tool,
-                        (field, *path, keyword),
-                        f"`{keyword}` gives a part of the schema an address of its own",
-                        f"remove `{keyword}`; references by `#/...` need none",
-                    )
+    for tool, field, schema in schemas_of(toolset):
+        for reference in schema.references:
+            if not reference.is_local:
+                yield RULE.at(
+                    tool,
+                    (field, *reference.path),
+                    f"`{reference.text[:80]}` leads out of this schema",
+                    "copy what it names into `$defs` and write `#/$defs/...`",
+                )
+        keyword = "id" if schema.dialect == "draft-04" else "$id"
+        for path, subschema in schema.subschemas.items():
+            base = subschema.get(keyword)
+            if path and isinstance(base, str) and not base.startswith("#"):
+                yield RULE.at(
+                    tool,
+                    (field, *path, keyword),
+                    f"`{keyword}` gives a part of the schema an address of its own",
+                    f"remove `{keyword}`; references by `#/...` need none",
+                )
 
 
 RULE = Rule(

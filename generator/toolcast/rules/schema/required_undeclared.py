@@ -6,17 +6,15 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 from .required_unknown import unknown_names
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names of `required` that the schema lets in without saying what they are."""
     for tool, path, name, _ in unknown_names(toolset, permitted=True):
-        yield at_tool(
-            RULE,
+        yield RULE.at(
             tool,
             path,
             f"`required` names `{name}`, which no property describes",

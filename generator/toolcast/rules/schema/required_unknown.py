@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from ...findings import Finding, Severity
 from ...json_schema.graph import JsonSchema
@@ -12,7 +11,8 @@ from ...json_schema.patterns import pattern
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ...wording import Suggestions
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import schemas_of
 
 __all__ = ["RULE", "unknown_names"]
 
@@ -21,10 +21,8 @@ UnknownName = tuple[ToolSpec, Path, str, Suggestions]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds names of `required` that no property has and nothing else lets in."""
     for tool, path, name, suggestions in unknown_names(toolset, permitted=False):
-        yield at_tool(
-            RULE,
+        yield RULE.at(
             tool,
             path,
             f"`required` names `{name}`, which is not a property",
@@ -40,31 +38,22 @@ def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]
         permitted: those that `additionalProperties` or `patternProperties` lets in, or
             those that nothing lets in.
     """
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for path, subschema in schema.subschemas.items():
-                # An object without properties of its own may be half of another schema.
-                listed = subschema.get("required")
-                own = isinstance(subschema.get("properties"), dict) or not path
-                if not own or not isinstance(listed, list):
+    for tool, field, schema in schemas_of(toolset):
+        for path, subschema in schema.subschemas.items():
+            # An object without properties of its own may be half of another schema.
+            listed = subschema.get("required")
+            own = isinstance(subschema.get("properties"), dict) or not path
+            if not own or not isinstance(listed, list):
+                continue
+            known, is_open, patterns = _known(schema, path, field)
+            suggestions = Suggestions(known)
+            for index, name in enumerate(listed):
+                if not isinstance(name, str) or name in known:
                     continue
-                if _are_all_in(listed, subschema.get("properties")):
-                    continue
-                known, is_open, patterns = _known(schema, path, field)
-                suggestions = Suggestions(known)
-                for index, name in enumerate(listed):
-                    if not isinstance(name, str) or name in known:
-                        continue
-                    lets_in = is_open or any(_matches(text, name) for text in patterns)
-                    if lets_in == permitted:
-                        place = (field, *path, "required", index)
-                        yield tool, place, name, suggestions
-
-
-def _are_all_in(names: list[Any], properties: Any) -> bool:
-    return isinstance(properties, dict) and all(
-        not isinstance(name, str) or name in properties for name in names
-    )
+                lets_in = is_open or any(_matches(text, name) for text in patterns)
+                if lets_in == permitted:
+                    place = (field, *path, "required", index)
+                    yield tool, place, name, suggestions
 
 
 def _known(

@@ -13,7 +13,6 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds patterns that repeat a repetition in the same place."""
     words = "repeats a repetition: matching can take time without end"
     yield from patterns_that(
         RULE,

@@ -8,7 +8,8 @@ from functools import lru_cache
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import subschemas_of
 
 __all__ = ["RULE"]
 
@@ -35,18 +36,13 @@ _MEANT = {
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds formats that are nearly one of JSON Schema's."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for path, subschema in schema.subschemas.items():
-                name = subschema.get("format")
-                meant = _near(name) if isinstance(name, str) else ""
-                if meant:
-                    message = (
-                        f"`{name}` is no format of JSON Schema, so nothing knows it"
-                    )
-                    place = (field, *path, "format")
-                    yield at_tool(RULE, tool, place, message, meant)
+    for tool, place, subschema in subschemas_of(toolset):
+        name = subschema.get("format")
+        meant = _near(name) if isinstance(name, str) else ""
+        if meant:
+            message = f"`{name}` is no format of JSON Schema, so nothing knows it"
+            place = (*place, "format")
+            yield RULE.at(tool, place, message, meant)
 
 
 @lru_cache(maxsize=4096)

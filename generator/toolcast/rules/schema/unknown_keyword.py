@@ -8,7 +8,8 @@ from functools import lru_cache
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import subschemas_of
 
 __all__ = ["RULE"]
 
@@ -40,23 +41,19 @@ OTHERS = frozenset(
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds words that are nearly a keyword."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            for path, subschema in schema.subschemas.items():
-                for word in subschema:
-                    if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
-                        continue
-                    meant = _near(word)
-                    if meant:
-                        yield at_tool(
-                            RULE,
-                            tool,
-                            (field, *path, word),
-                            f"`{word}` is no keyword of JSON Schema, so nothing checks it",
-                            meant,
-                            at_key=True,
-                        )
+    for tool, place, subschema in subschemas_of(toolset):
+        for word in subschema:
+            if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
+                continue
+            meant = _near(word)
+            if meant:
+                yield RULE.at(
+                    tool,
+                    (*place, word),
+                    f"`{word}` is no keyword of JSON Schema, so nothing checks it",
+                    meant,
+                    at_key=True,
+                )
 
 
 @lru_cache(maxsize=4096)

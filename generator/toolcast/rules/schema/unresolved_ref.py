@@ -7,32 +7,30 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
-from ..rule import Rule, at_tool
+from ..rule import Rule
+from . import schemas_of
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds local references that name nothing."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            suggestions: Suggestions | None = None
-            for reference in schema.references:
-                if not reference.is_local or reference.target is not None:
-                    continue
-                if suggestions is None:
-                    suggestions = Suggestions(
-                        "#/" + "/".join(map(str, path))
-                        for path in schema.subschemas
-                        if path[-2:-1] in (("$defs",), ("definitions",))
-                    )
-                yield at_tool(
-                    RULE,
-                    tool,
-                    (field, *reference.path),
-                    f"`{reference.text[:80]}` names nothing in this schema",
-                    suggestions.near(reference.text),
+    for tool, field, schema in schemas_of(toolset):
+        suggestions: Suggestions | None = None
+        for reference in schema.references:
+            if not reference.is_local or reference.target is not None:
+                continue
+            if suggestions is None:
+                suggestions = Suggestions(
+                    "#/" + "/".join(map(str, path))
+                    for path in schema.subschemas
+                    if path[-2:-1] in (("$defs",), ("definitions",))
                 )
+            yield RULE.at(
+                tool,
+                (field, *reference.path),
+                f"`{reference.text[:80]}` names nothing in this schema",
+                suggestions.near(reference.text),
+            )
 
 
 RULE = Rule(

@@ -9,8 +9,8 @@ from ...findings import Finding, Severity
 from ...json_schema.graph import JsonSchema
 from ...json_schema.patterns import Pattern, can_be_applied
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
-from . import patterns_that
+from ..rule import Rule
+from . import patterns_that, schemas_of
 
 __all__ = ["RULE"]
 
@@ -18,15 +18,11 @@ _OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds patterns that the validator of calls refuses, or reads in a way of its own."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            if _are_too_large_together(schema):
-                message = "the patterns are too large together to check calls by"
-                help_ = (
-                    "write fewer, with smaller counts, and use `maxLength` for lengths"
-                )
-                yield at_tool(RULE, tool, (field,), message, help_)
+    for tool, field, schema in schemas_of(toolset):
+        if _are_too_large_together(schema):
+            message = "the patterns are too large together to check calls by"
+            help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"
+            yield RULE.at(tool, (field,), message, help_)
     help_ = (
         "write it in the syntax of ECMA-262 (`$` for `\\Z`, `<` for `\\<`), with smaller"
         " counts and fewer brackets"

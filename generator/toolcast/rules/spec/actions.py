@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import Suggestions, did_you_mean, quoted_list
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds actions that the schema does not have, and the other way round."""
     for tool in toolset.tools:
         if tool.actions is not None:
             yield from _parameter(tool, tool.actions.parameter)
@@ -25,13 +24,12 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
         path = ("actions", "parameter")
         message = f"`{parameter}` is not a parameter"
         meant = did_you_mean(parameter, tool.properties)
-        yield at_tool(RULE, tool, path, message, meant)
+        yield RULE.at(tool, path, message, meant)
         return
     schema = tool.properties[parameter]
     values = schema.get("enum") if isinstance(schema, dict) else None
     if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
-        yield at_tool(
-            RULE,
+        yield RULE.at(
             tool,
             ("actions", "parameter"),
             f"`{parameter}` has no `enum` of texts to choose an action from",
@@ -50,11 +48,10 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Finding]:
             place = ("actions", "values", name)
             message = f"`{name}` is not in the `enum` of `{parameter}`"
             meant = suggestions.near(name) or f"it has {quoted_list(values[:20])}"
-            yield at_tool(RULE, tool, place, message, meant, at_key=True)
+            yield RULE.at(tool, place, message, meant, at_key=True)
     for index, value in enumerate(values):
         if value not in described:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("parameters", "properties", parameter, "enum", index),
                 f"`actions` says nothing about `{value}`",
@@ -76,7 +73,7 @@ def _needs(tool: ToolSpec) -> Iterator[Finding]:
                     path = ("actions", "values", action.name, key, index)
                     message = f"`{name}` is not a parameter"
                     meant = suggestions.near(name)
-                    yield at_tool(RULE, tool, path, message, meant)
+                    yield RULE.at(tool, path, message, meant)
 
 
 def _listed(names: list[str]) -> str:

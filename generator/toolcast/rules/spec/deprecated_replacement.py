@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds replacements that are on their way out themselves."""
     leaving = {tool.name: tool.deprecated for tool in toolset.tools if tool.deprecated}
     for tool in toolset.tools:
         name = (tool.deprecated or {}).get("replacement")
@@ -23,7 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         named = further is not None and further not in (name, tool.name)
         help_ = f"name `{further}`" if named else "name a tool that stays"
         path = ("deprecated", "replacement")
-        yield at_tool(RULE, tool, path, message, help_)
+        yield RULE.at(tool, path, message, help_)
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ...wording import did_you_mean, kind_of
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -30,7 +30,6 @@ _VALUES = {
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds keys that are nearly one of MCP's, and values that its own cannot have."""
     for tool in toolset.tools:
         yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
         yield from _object(tool, ("execution",), tool.execution, _EXECUTION)
@@ -47,15 +46,15 @@ def _object(
             meant = did_you_mean(key, known)
             if meant:
                 message = f"`{key}` is no key of MCP's `{path[0]}`, so nobody reads it"
-                yield at_tool(RULE, tool, here, message, meant, at_key=True)
+                yield RULE.at(tool, here, message, meant, at_key=True)
         elif type(inner) is not known[key]:
             message = f"`{key}` is {_WORDS[known[key]]}, not {kind_of(inner)}"
-            yield at_tool(RULE, tool, here, message)
+            yield RULE.at(tool, here, message)
         elif isinstance(inner, str) and inner not in _VALUES.get(key, (inner,)):
             choices = ", ".join(f"`{choice}`" for choice in _VALUES[key])
             message = f"`{inner}` is no value of `{key}`"
             help_ = did_you_mean(inner, _VALUES[key]) or f"one of {choices}"
-            yield at_tool(RULE, tool, here, message, help_)
+            yield RULE.at(tool, here, message, help_)
 
 
 RULE = Rule(

@@ -19,7 +19,6 @@ _LARGEST = 8 * 1024 * 1024
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds schema files that editors use and that are not the ones of this project."""
     before: dict[str, str] = {}
     for one in workspace.toolsets:
         if one.name == toolset.name:

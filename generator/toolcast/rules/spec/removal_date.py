@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds dates of a removal that are none, or that lie before the deprecation."""
     for tool in toolset.tools:
         deprecated = tool.deprecated or {}
         removal = deprecated.get("removal")
@@ -23,12 +22,12 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         day = _date(removal)
         if day is None:
             message = f"the removal `{removal}` is no date"
-            yield at_tool(RULE, tool, path, message, 'write it as "2030-01-31"')
+            yield RULE.at(tool, path, message, 'write it as "2030-01-31"')
             continue
         since = _date(deprecated["since"])
         if since is not None and day < since:
             message = f"the removal is before the deprecation of {since}"
-            yield at_tool(RULE, tool, path, message, "name a later day")
+            yield RULE.at(tool, path, message, "name a later day")
 
 
 def _date(text: str) -> datetime.date | None:

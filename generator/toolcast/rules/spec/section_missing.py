@@ -6,19 +6,17 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools without a section in a toolset that has sections."""
     if not toolset.sections or "prompts" not in toolset.targets:
         return
     for tool in toolset.tools_in("prompts"):
         if tool.section is None:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("name",),
                 f"`{tool.name}` has no section, while the toolset has some",

@@ -9,7 +9,7 @@ from ...facts.server_secrets import is_secret_text, secret_places
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -17,7 +17,6 @@ _HELP = "put it into an environment variable and write `${NAME}` here"
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds secrets that stand in the toolset instead of in the environment."""
     for server in toolset.mcp_servers:
         for inner in secret_places(server):
             path = ("mcp_servers", server.name, *inner)
@@ -32,7 +31,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 def _found(toolset: Toolset, path: Path, message: str) -> Finding:
     """Says where it is, and shows neither the value nor its line."""
     at_key = isinstance(path[-1], str)
-    found = at_toolset(RULE, toolset, path, message, _HELP, at_key=at_key)
+    found = RULE.at(toolset, path, message, _HELP, at_key=at_key)
     return replace(found, source_line="")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.mcp_servers import McpServer, reference_problem
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -21,23 +21,22 @@ _BELONGS = {"args": "command", "env": "command", "cwd": "command", "headers": "u
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds external servers that cannot be connected as they are described."""
     for server in toolset.mcp_servers:
         path = ("mcp_servers", server.name)
         for key, message, help in _problems(server):
             place = (*path, key) if key else path
-            yield at_toolset(RULE, toolset, place, message, help, at_key=True)
+            yield RULE.at(toolset, place, message, help, at_key=True)
         for inner, text in server.texts:
             problem = reference_problem(text)
             if problem is not None:
                 where = f"`{server.name}` names a variable in a way that is not read"
-                yield at_toolset(RULE, toolset, (*path, *inner), where, problem)
+                yield RULE.at(toolset, (*path, *inner), where, problem)
     if toolset.router is not None:
         for key in ("base_url", "model"):
             problem = reference_problem(getattr(toolset.router, key))
             if problem is not None:
                 where = "the router names a variable in a way that is not read"
-                yield at_toolset(RULE, toolset, ("router", key), where, problem)
+                yield RULE.at(toolset, ("router", key), where, problem)
 
 
 def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:

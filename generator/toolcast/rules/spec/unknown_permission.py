@@ -7,17 +7,15 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds permissions that the toolset does not have."""
     for tool in toolset.tools:
         if tool.permission is not None and tool.permission not in toolset.permissions:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("permission",),
                 f"the toolset has no permission `{tool.permission}`",
@@ -26,8 +24,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for client in toolset.clients:
         for index, name in enumerate(client.permissions):
             if name not in toolset.permissions:
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("clients", client.name, "permissions", index),
                     f"`{client.name}` has the permission `{name}`, and there is none",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -36,7 +36,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         else:
             message = f"there is no tool `{name}`, the replacement"
             help_ = did_you_mean(name, sorted(known - {tool.name}))
-        yield at_tool(RULE, tool, ("deprecated", "replacement"), message, help_)
+        yield RULE.at(tool, ("deprecated", "replacement"), message, help_)
 
 
 RULE = Rule(

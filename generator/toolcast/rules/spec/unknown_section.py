@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
-from ..rule import Rule, at_tool
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds tools in a section that the toolset does not have."""
     names = [section.name for section in toolset.sections]
     for tool in toolset.tools:
         if tool.section is not None and tool.section not in names:
-            yield at_tool(
-                RULE,
+            yield RULE.at(
                 tool,
                 ("section",),
                 f"the toolset has no section `{tool.section}`",

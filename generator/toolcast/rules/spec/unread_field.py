@@ -8,7 +8,7 @@ from ...extensions import fields_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...targets.table import enabled, targets
-from ..rule import Rule, at_tool, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -23,7 +23,6 @@ _ALWAYS_READ = frozenset(
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds fields that change no output of the toolset."""
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     by_rules = fields_of(workspace.extensions).read_by_rules
     read = _ALWAYS_READ.union(by_rules, *(target.reads for target in chosen))
@@ -31,7 +30,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for field in tool.fields:
             if field not in read:
                 message = f"none of the toolset's targets reads `{field}`"
-                yield at_tool(RULE, tool, (field,), message, at_key=True)
+                yield RULE.at(tool, (field,), message, at_key=True)
     known = targets(workspace.extensions).values()
     with_reader = {
         *toolset.extensions,
@@ -41,7 +40,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for field in toolset.fields:
         if field in with_reader and field not in read:
             message = f"none of the toolset's targets reads `{field}`"
-            yield at_toolset(RULE, toolset, (field,), message, at_key=True)
+            yield RULE.at(toolset, (field,), message, at_key=True)
 
 
 RULE = Rule(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...facts.outside import sent_variables
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
@@ -16,7 +16,6 @@ _MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds environment variables that go to another host and are not made for it."""
     for path, owner, name in sent_variables(toolset):
         owners = [_capitals(owner), _capitals(toolset.name)]
         if _MADE_TO_BE_SENT.search(name) or any(
@@ -28,7 +27,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             f"name a variable for it: `{owners[0]}_...`, or one with `TOKEN` or `API_KEY`"
             " in its name"
         )
-        yield at_toolset(RULE, toolset, path, message, help_)
+        yield RULE.at(toolset, path, message, help_)
 
 
 def _capitals(name: str) -> str:

@@ -8,19 +8,18 @@ from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...targets.table import target_names
 from ...wording import did_you_mean, quoted_list
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds targets that do not exist."""
     known = target_names(workspace.extensions)
     own = toolset.targets if "targets" in toolset.fields else ()
     for name in own:
         if name not in known:
             path = ("targets", name)
-            yield at_toolset(RULE, toolset, path, *_worded(name, known), at_key=True)
+            yield RULE.at(toolset, path, *_worded(name, known), at_key=True)
     for index, name in enumerate(workspace.targets):
         if name not in known:
             yield workspace.source.finding(

@@ -8,13 +8,12 @@ from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...targets.table import target_named
 from ...wording import did_you_mean, quoted_list
-from ..rule import Rule, at_toolset
+from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    """Finds options that their target does not have."""
     for name, options in toolset.targets.items():
         target = target_named(name, workspace.extensions)
         if target is None or not isinstance(options, dict):
@@ -22,8 +21,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         known = list(target.options)
         for option in options:
             if option not in known:
-                yield at_toolset(
-                    RULE,
+                yield RULE.at(
                     toolset,
                     ("targets", name, option),
                     f"the target `{name}` has no option `{option}`",

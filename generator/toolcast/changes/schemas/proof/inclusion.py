@@ -58,7 +58,7 @@ class Inclusion:
 
     def is_proved(self, sent: Conjunction, taken: Conjunction) -> bool:
         """Whether each value of all the sender's schemas is one of all the receiver's."""
-        if self.sender.dialect != self.receiver.dialect:
+        if self.sender.draft != self.receiver.draft:
             return False
         self._steps = 0
         try:
@@ -100,7 +100,7 @@ class Inclusion:
         if self._splits >= _MOST_SPLITS:
             return False
         cases = list(self._cases(sent, limits))
-        if len(cases) < 2:
+        if not cases:
             return False
         self._splits += 1
         try:

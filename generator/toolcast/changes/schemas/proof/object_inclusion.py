@@ -165,7 +165,8 @@ def _takes_properties(proof: Proof, names: _Names, part: Mapping[str, Any]) -> b
             proof.holds(names.of_pattern(other), schema) for other in names.patterns
         ):
             return False
-        if not names.is_closed and not proof.holds(names.of_others(), schema):
+        is_free = not names.is_closed and pattern not in names.patterns
+        if is_free and not proof.holds(names.of_others(), schema):
             return False
     others = part.get("additionalProperties", True)
     if others is True:

@@ -21,7 +21,7 @@ _TYING = frozenset(
         " maxProperties unevaluatedProperties"
     ).split()
 )
-_NEW_NAMES = ("other", "x")
+_NEW_NAMES = ("other", "x", "Aa 1-")
 
 
 class Maker(Protocol):
@@ -47,7 +47,6 @@ def object_candidates(
     maker: Maker,
     limits: ValueLimits,
     hints: list[dict[str, Any]],
-    taken: Any,
     depth: int,
 ) -> Iterator[dict[str, Any]]:
     """The smallest object, the largest, and each with one value or name changed."""

@@ -82,10 +82,10 @@ class Candidates:
         """Values of the whole schemas, made while they are asked for."""
         sent, taken = self.sender.root, self.receiver.root
         self._known[id(sent), id(taken)] = []
-        hints = self.receiver.everything(taken)
+        hints = self._hints(sent, taken)
         groups: list[Iterator[Any]] = []
         for view in self.views(sent):
-            groups += self._groups(ValueLimits(view), hints, taken, 0)
+            groups += self._groups(ValueLimits(view), hints, 0)
         seen: set[str] = set()
         while groups:
             for group in list(groups):
@@ -103,13 +103,13 @@ class Candidates:
     def _made(self, sent: Any, taken: Any, depth: int) -> list[Any]:
         is_same = self.are_same(sent, taken)
         most = _SAME if is_same else _MOST_VALUES
-        hints = [] if is_same else self.receiver.everything(taken)
+        hints = [] if is_same else self._hints(sent, taken)
         probable: list[list[Any]] = []
         others: list[list[Any]] = []
         seen: set[str] = set()
         for view in self.views(sent):
             limits = ValueLimits(view)
-            for group in self._groups(limits, hints, taken, depth):
+            for group in self._groups(limits, hints, depth):
                 good: list[Any] = []
                 bad: list[Any] = []
                 for value in group:
@@ -123,6 +123,18 @@ class Candidates:
                 others.append(bad)
         found = _in_turn(probable)
         return found[:most] if is_same else (found + _in_turn(others))[: 2 * most]
+
+    def _hints(self, sent: Any, taken: Any) -> list[dict[str, Any]]:
+        """All that may have a say besides: the receiver's, and what either refuses."""
+        found = self.receiver.everything(taken)
+        for side, parts in (
+            (self.receiver, list(found)),
+            (self.sender, self.sender.everything(sent)),
+        ):
+            for part in parts:
+                if "not" in part:
+                    found += side.everything(part["not"])
+        return found
 
     def views(self, schema: Any) -> Iterator[Conjunction]:
         """What a schema asks for, with each of its alternatives in turn."""
@@ -170,7 +182,7 @@ class Candidates:
                 yield (*parts, *inner)
 
     def _groups(
-        self, limits: ValueLimits, hints: list[dict[str, Any]], taken: Any, depth: int
+        self, limits: ValueLimits, hints: list[dict[str, Any]], depth: int
     ) -> Iterator[Iterator[Any]]:
         """Values by where they come from, so that no kind leaves no room for others."""
         told = [*limits.parts, *hints]
@@ -186,7 +198,7 @@ class Candidates:
             elif kind == "array" and depth < _DEEPEST:
                 yield self._arrays(limits, hints, depth)
             elif kind == "object" and depth < _DEEPEST:
-                yield object_candidates(self, limits, hints, taken, depth)
+                yield object_candidates(self, limits, hints, depth)
             else:
                 yield iter(_PLAIN.get(kind, [[] if kind == "array" else {}]))
 

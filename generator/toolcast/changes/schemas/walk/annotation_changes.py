@@ -10,7 +10,7 @@ from toolcast_runtime.validation.references import REFERENCES
 from ...change import ABSENT
 from ..json_equality import same
 from ..rule_rows import ROWS
-from ..schema_words import shown
+from ..schema_words import name_words, shown
 from .paired_nodes import Difference, Pair
 from .plain_changes import difference
 
@@ -22,9 +22,9 @@ _TOLD = {
     "default": ("default", "default"),
     "examples": ("examples", "examples"),
     "format": ("format", "format"),
-    "contentEncoding": ("content-encoding", "encoding of its content"),
-    "contentMediaType": ("content-media-type", "type of its content"),
-    "contentSchema": ("content-schema", "schema of its content"),
+    "contentEncoding": ("content-encoding", "content encoding"),
+    "contentMediaType": ("content-media-type", "content type"),
+    "contentSchema": ("content-schema", "content schema"),
     "$comment": ("comment", "comment"),
 }
 _FLAGS = {
@@ -48,7 +48,7 @@ def annotation_changes(pair: Pair) -> Iterator[Difference]:
         elif word in _FLAGS:
             yield from _flag(pair, word)
         elif word not in _KNOWN:
-            name = f"`{word}`, which is no keyword,"
+            name = f"{name_words(word)}, which is no keyword,"
             yield from _told(pair, word, "unknown-keyword", name, old, new)
 
 

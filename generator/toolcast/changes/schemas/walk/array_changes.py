@@ -7,7 +7,9 @@ from typing import Any
 
 from ...change import ABSENT
 from ..json_equality import same
-from ..schema_side import SchemaSide
+from ..schema_side import Conjunction, SchemaSide
+from ..schema_words import subject_words, type_words
+from ..value_limits import ValueLimits
 from .paired_nodes import Difference, Node, Pair, Place, Step, edit_of
 from .plain_changes import difference
 
@@ -49,7 +51,7 @@ def array_changes(pair: Pair) -> Iterator[Difference | Step]:
         is_new = index >= len(before.first)
         row = f"prefix-item-{'added' if is_new else 'removed'}"
         says = "has a schema of its own now" if is_new else "is like all others now"
-        text = f"item {index} of {pair.subject} {says}"
+        text = f"{subject_words(f'{pair.place}[{index}]', pair.whole)} {says}"
         values = (ABSENT, new.schema) if is_new else (old.schema, ABSENT)
         path = (new if is_new else old).path
         yield Difference(row, path, *values, text, edits, pair)
@@ -64,6 +66,13 @@ def array_changes(pair: Pair) -> Iterator[Difference | Step]:
             says = "takes no further items"
         elif old.schema is False:
             says = "takes further items, too"
+        item = subject_words(f"{pair.place}[]", pair.whole)
+        kinds = type_words(ValueLimits(_side(pair, is_tighter, old, new)).types)
+        if kinds not in ("anything", "nothing"):
+            tense = "is {} now" if is_tighter else "may be something else than {}"
+            text = f"{item} {tense.format(kinds)}"
+        else:
+            text = f"{pair.subject} {says}"
         has = (
             after if "items" in after.word and _says(pair.after, after.word) else before
         )
@@ -73,11 +82,18 @@ def array_changes(pair: Pair) -> Iterator[Difference | Step]:
             node.at(has.word),
             pair.before.get(before.word),
             pair.after.get(after.word),
-            f"{pair.subject} {says}",
+            text,
             edits,
             pair,
         )
     yield from _contains(pair)
+
+
+def _side(pair: Pair, is_tighter: bool, old: Place, new: Place) -> Conjunction:
+    """What is asked of items on the side that asks for more."""
+    if is_tighter:
+        return pair.after_side.conjunction(new.schema)
+    return pair.before_side.conjunction(old.schema)
 
 
 def _says(node: Node, word: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from ...change import ABSENT
 from ..json_equality import same
 from ..schema_side import ANNOTATIONS, SchemaSide
-from ..schema_words import type_words
+from ..schema_words import name_words, type_words
 from ..value_limits import ALL_TYPES, ValueLimits
 from .paired_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
 from .plain_changes import difference
@@ -64,7 +64,8 @@ def wrapped(pair: Pair) -> Iterator[Difference | Step]:
     for index, branch in enumerate(branches):
         if index != best:
             row = f"{_NAMES[keyword]}-branch-{'added' if is_new else 'removed'}"
-            yield _branch(pair, row, branch, node_side, (edit,), is_new)
+            others = ValueLimits(other_side.conjunction(single)).types
+            yield _branch(pair, row, branch, node_side, (edit,), is_new, others)
 
 
 def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
@@ -97,14 +98,16 @@ def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
             edit = Edit(paths[0], alone, paths[1], [*news, branch])
             place = Place(branch, (*paths[0], index))
             row = f"{name}-{'removed' if keyword == 'allOf' else 'branch-removed'}"
-            yield _branch(pair, row, place, pair.before_side, (edit,), False)
+            others = _types(pair.after_side, news)
+            yield _branch(pair, row, place, pair.before_side, (edit,), False, others)
     for index, branch in enumerate(news):
         if index not in pairs.values():
             undone = news[:index] + news[index + 1 :] or ABSENT
             edit = Edit(paths[0], [*olds, branch], paths[1], undone)
             place = Place(branch, (*paths[1], index))
             row = f"{name}-{'added' if keyword == 'allOf' else 'branch-added'}"
-            yield _branch(pair, row, place, pair.after_side, (edit,), True)
+            others = _types(pair.before_side, olds)
+            yield _branch(pair, row, place, pair.after_side, (edit,), True, others)
 
 
 def _branch(
@@ -114,19 +117,33 @@ def _branch(
     side: SchemaSide,
     edits: tuple[Edit, ...],
     is_new: bool,
+    others: frozenset[str],
 ) -> Difference:
     types = ValueLimits(side.conjunction(branch.schema)).types
     what = "" if types == ALL_TYPES else f" ({type_words(types)})"
     title = branch.schema.get("title") if isinstance(branch.schema, dict) else None
     if isinstance(title, str):
-        what = f" (`{title}`)"
+        what = f" ({name_words(title)})"
     if row.startswith("all-of"):
         says = "must match one more schema" if is_new else "must match one schema less"
     else:
         says = "has one more alternative" if is_new else "has one alternative less"
+        if what and types.isdisjoint(others):
+            says = f"may be {type_words(types)}, too"
+            if not is_new:
+                says = f"cannot be {type_words(types)} any more"
+            what = ""
     values = (ABSENT, branch.schema) if is_new else (branch.schema, ABSENT)
     text = f"{pair.subject} {says}{what}"
     return Difference(row, branch.path, *values, text, edits, pair)
+
+
+def _types(side: SchemaSide, branches: list[Any]) -> frozenset[str]:
+    """The types that any of the branches takes."""
+    found: frozenset[str] = frozenset()
+    for branch in branches[:_MOST_PAIRED]:
+        found |= ValueLimits(side.conjunction(branch)).types
+    return found
 
 
 def _matched(pair: Pair, olds: list[Any], news: list[Any]) -> dict[int, int]:
@@ -197,7 +214,7 @@ def _not(pair: Pair) -> Iterator[Difference | Step]:
         return
     if old is not ABSENT and new is not ABSENT:
         before, after = pair.before.inner("not"), pair.after.inner("not")
-        yield Step(before, after, pair.place, -pair.direction)
+        yield Step(before, after, f"{pair.place}!", -pair.direction)
         return
     is_new = old is ABSENT
     row = "not-set" if is_new else "not-removed"

@@ -8,7 +8,7 @@ from typing import Any
 from ....reading.tree import Path
 from ...change import ABSENT
 from ..json_equality import key_of, same
-from ..schema_words import shown
+from ..schema_words import name_words, shown
 from .paired_nodes import Difference, Edit, Pair, Step, edit_of
 from .plain_changes import difference
 
@@ -55,7 +55,7 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
     for name, schema in gone.items():
         is_needed = name in needed_before
         row = "required-property-removed" if is_needed else "property-removed"
-        text = f"`{pair.named(name)}` is removed"
+        text = f"{name_words(pair.named(name))} is removed"
         path = (*pair.before.at("properties"), name)
         edits = (_edit(pair, name, ABSENT, schema), *_needed(pair, name, False))
         yield Difference(row, path, schema, ABSENT, text, edits, pair)
@@ -65,7 +65,7 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
         says = "is new, and required" if is_needed else "is new"
         path = (*pair.after.at("properties"), name)
         edits = (_edit(pair, name, schema, ABSENT), *_needed(pair, name, True))
-        text = f"`{pair.named(name)}` {says}"
+        text = f"{name_words(pair.named(name))} {says}"
         yield Difference(row, path, ABSENT, schema, text, edits, pair)
 
 
@@ -124,7 +124,7 @@ def _rename(pair: Pair, old: str, new: str) -> Difference:
         place = pair.before.at("required"), pair.after.at("required")
         edits += (Edit(place[0], alone, place[1], undone),)
     path = (*pair.after.at("properties"), new)
-    text = f"`{pair.named(old)}` is called `{pair.named(new)}` now"
+    text = f"{name_words(pair.named(old))} is called {name_words(pair.named(new))} now"
     return Difference("property-renamed", path, old, new, text, edits, pair)
 
 
@@ -145,7 +145,7 @@ def _required(pair: Pair) -> Iterator[Difference]:
         path: Path = node.at("required")
         path = (*path, (new if is_new else old).index(name))
         values = (ABSENT, name) if is_new else (name, ABSENT)
-        text = f"`{pair.named(name)}` {says}"
+        text = f"{name_words(pair.named(name))} {says}"
         yield Difference(row, path, *values, text, edits, pair)
 
 
@@ -191,9 +191,9 @@ def _additional(pair: Pair) -> Iterator[Difference | Step]:
         elif old is False:
             row, says = "opened", "takes other names, too"
         elif isinstance(new, Mapping) and new:
-            row, says = "set", "asks something of what stands under other names"
+            row, says = "set", "asks something of values under other names"
         else:
-            row, says = "removed", "asks nothing of what stands under other names"
+            row, says = "removed", "asks nothing of values under other names"
         text = f"{subject} {says}"
         yield difference(pair, f"additional-properties-{row}", keyword, text)
 
@@ -209,7 +209,7 @@ def _names(pair: Pair) -> Iterator[Difference | Step]:
     if same(old, new):
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        place = pair.named("(names)")
+        place = f"{pair.place}()"
         before, after = pair.before.inner(keyword), pair.after.inner(keyword)
         yield Step(before, after, place, pair.direction)
         return
@@ -267,8 +267,8 @@ def _dependent(
             ("dependent-required-removed", less, "no more"),
         ):
             if names:
-                asked = ", ".join(f"`{pair.named(one)}`" for one in names)
-                text = f"`{pair.named(name)}` asks for {asked} {says}"
+                asked = ", ".join(f"{name_words(pair.named(one))}" for one in names)
+                text = f"{name_words(pair.named(name))} asks for {asked} {says}"
                 yield _dependence(pair, row, name, old_word, new_word, text, edits)
     if isinstance(old, list) and isinstance(new, list):
         return
@@ -277,7 +277,7 @@ def _dependent(
         ("dependent-schema-added", new, "now"),
     ):
         if not isinstance(schema, list) and _plain(schema) is not True:
-            text = f"`{pair.named(name)}` asks for more by a schema of its own {says}"
+            text = f"{name_words(pair.named(name))} asks for more by a schema of its own {says}"
             yield _dependence(pair, row, name, old_word, new_word, text, edits)
 
 

@@ -148,9 +148,9 @@ class Difference(NamedTuple):
     pair: Pair
 
     @property
-    def is_gone(self) -> bool:
-        """Whether it stands on the old side alone."""
-        return self.after is ABSENT and self.before is not ABSENT
+    def key(self) -> tuple[Any, ...]:
+        """What is the same for the same change of the same place."""
+        return self.row, self.path, repr(self.before), repr(self.after)
 
 
 def edit_of(pair: Pair, *keywords: str) -> tuple[Edit, ...]:
@@ -169,14 +169,20 @@ def node_at(side: SchemaSide, place: Place) -> Node:
         return Node({}, place.path, {}, is_false, place.schema)
     values: dict[str, Any] = {}
     paths: dict[str, Path] = {}
-    schema, path = place.schema, place.path
-    for own, own_path, inner in _chain(side, schema, path):
+    path = place.path
+    for own, own_path, inner in _chain(side, place.schema, path):
         for word, value in own.items():
             if word not in values:
                 values[word] = value
                 paths[word] = (*own_path, word)
         path = own_path if inner is None else inner
-    return Node(values, path, paths, False, place.schema)
+    is_false = False
+    if any(word in values for word in REFERENCES):
+        target = side.target(values)
+        if isinstance(target, bool):
+            is_false = not target
+            values = {w: v for w, v in values.items() if w not in REFERENCES}
+    return Node(values, path, paths, is_false, place.schema)
 
 
 def _chain(

@@ -225,7 +225,7 @@ def _counts(pair: Pair) -> Iterator[Difference]:
             row, text = f"{name}-set", f"has {limit_words(keyword, new)} now"
         elif new is ABSENT:
             was = limit_words(keyword, old)
-            row, text = f"{name}-removed", f"is free of its limit of {was}"
+            row, text = f"{name}-removed", f"is not limited to {was} any more"
         else:
             row = f"{name}-{'raised' if new > old else 'lowered'}"
             now, was = limit_words(keyword, new), old

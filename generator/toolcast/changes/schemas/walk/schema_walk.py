@@ -8,6 +8,7 @@ from typing import Any
 from toolcast_runtime.validation.references import REFERENCES
 
 from ..json_equality import same
+from ..proof.inclusion import Inclusion
 from ..schema_side import ANNOTATIONS, SchemaSide, has_references
 from .annotation_changes import annotation_changes
 from .array_changes import array_changes
@@ -19,6 +20,7 @@ from .plain_changes import difference, plain_changes
 __all__ = ["TooMuchToCompare", "differences"]
 
 _MOST_PAIRS = 4_000
+_COMBINING = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
 class TooMuchToCompare(Exception):
@@ -38,6 +40,7 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
     """
     found: list[Difference] = []
     seen: set[tuple[Any, ...]] = set()
+    told: set[tuple[Any, ...]] = set()
     kept: list[Pair] = []  # so that no identity comes twice
     waiting = [Step(Place(before.root, ()), Place(after.root, ()), "", 1)]
     shares = not before.has_references and not after.has_references
@@ -66,7 +69,9 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
         for one in _of_pair(pair):
             if isinstance(one, Step):
                 inner.append(one)
-            else:
+            elif one.key not in told:
+                # What two places refer to is told once.
+                told.add(one.key)
                 found.append(one)
         waiting += reversed(inner)
     return found
@@ -82,6 +87,10 @@ def _of_pair(pair: Pair) -> Iterator[Difference | Step]:
     yield from _references(pair)
     if not pair.before.path and not pair.after.path:
         yield from _dialect(pair)
+    if _is_written_anew(pair):
+        # What the branches tell may be another text.
+        yield from (one for one in branch_changes(pair) if isinstance(one, Step))
+        return
     one, other = is_alternatives(pair.before), is_alternatives(pair.after)
     if bool(one) != bool(other) and _says(pair.before) and _says(pair.after):
         yield from wrapped(pair)
@@ -92,6 +101,21 @@ def _of_pair(pair: Pair) -> Iterator[Difference | Step]:
     yield from object_changes(pair)
     yield from array_changes(pair)
     yield from branch_changes(pair)
+
+
+def _is_written_anew(pair: Pair) -> bool:
+    """Whether alternatives and the like say the same in another way."""
+    nodes = pair.before, pair.after
+    words = [_COMBINING & node.values.keys() for node in nodes]
+    if not words[0] and not words[1]:
+        return False
+    sides = pair.before_side, pair.after_side
+    parts = [
+        side.conjunction(node.original) for side, node in zip(sides, nodes, strict=True)
+    ]
+    forward = Inclusion(*sides, only_declared=False)
+    backward = Inclusion(*sides[::-1], only_declared=False)
+    return forward.is_proved(*parts) and backward.is_proved(*parts[::-1])
 
 
 def _says(node: Node) -> bool:

@@ -1,44 +1,18 @@
-"""The prefilter is never more than a condition: what a pattern finds, it lets through."""
+"""Orders about tools: looked for by the names that occur, and found as by all names."""
 
 from __future__ import annotations
 
 import re
 import sys
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import tried
 from toolcast.detectors.cross_tool import CrossToolInstructions, _pattern
-from toolcast.detectors.injection_patterns import (
-    MARKUP,
-    OTHER_TOOLS,
-    SECRECY,
-    SECRETS,
-    Phrase,
-)
-from toolcast.detectors.phrase import Prefilter, folded
+from toolcast.detectors.phrase import folded
 
-ALL = [*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS]
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]
-
-
-@pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.example[:30])
-def test_every_phrase_has_a_condition(phrase: Phrase) -> None:
-    assert phrase.needs or phrase.signs or phrase.run
-    assert phrase.may_be_in(Prefilter(phrase.example))
-    assert not phrase.may_be_in(Prefilter("Gives names of fish."))
-
-
-@tried(60)
-@given(st.data())
-@pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.example[:30])
-def test_what_a_pattern_finds_fulfils_its_condition(
-    phrase: Phrase, data: st.DataObject
-) -> None:
-    text = data.draw(st.from_regex(phrase.compiled))
-    assert phrase.may_be_in(Prefilter(text))
 
 
 def test_letters_that_patterns_take_for_ascii() -> None:

@@ -1,0 +1,164 @@
+"""What an edit of one text does to the models that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ...facts.client_limits import Limited, crossed
+from ...model.model import Toolset, Workspace
+from ...reading.tree import Path
+from ..change import ABSENT, Change, ChangeRule, SpecFiles
+from . import text_rules
+from .named_tools import named_in, unknown_in
+from .text_words import content_words, first_sentence, marks_and_words
+
+__all__ = ["Owner", "TextSides", "text_changes"]
+
+_SHRUNK = 0.6
+"""A text that keeps less than this part of its length has shrunk."""
+_KEPT = 0.5
+"""A first sentence of whose words less than this part are left has lost its purpose."""
+
+
+class Owner(NamedTuple):
+    """Whose texts are compared.
+
+    Attributes:
+        files: the file on both sides.
+        toolsets: the toolset as it was, and as it is.
+        workspaces: those of the two.
+        names: what the tool was called, and is called; empty for a toolset's texts.
+    """
+
+    files: SpecFiles
+    toolsets: tuple[Toolset, Toolset]
+    workspaces: tuple[Workspace, Workspace]
+    names: tuple[str, str] = ("", "")
+
+
+class TextSides(NamedTuple):
+    """One text on both sides.
+
+    Attributes:
+        path: where it stands.
+        subject: what messages call it: `the description`.
+        before: what models read, None where they read nothing.
+        after: the same for now.
+        limited: the limits that clients have for such texts.
+        raw: the values of the field; they differ from the texts where it has a default.
+    """
+
+    path: Path
+    subject: str
+    before: str | None
+    after: str | None
+    limited: Limited | None = None
+    raw: tuple[Any, Any] | None = None
+
+
+def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
+    """How a text was edited, then which tools it names now, then which limits it crossed."""
+    old, new = text.before or "", text.after or ""
+    if old == new:
+        return
+    rule, message = _kind(text.subject, old, new)
+    before, after = text.raw or (
+        old if text.before else ABSENT,
+        new if text.after else ABSENT,
+    )
+
+    changed = owner.files.changed
+    yield changed(rule, text.path, message, before=before, after=after)
+    for rule, message, named_before, named_after in _naming(text, owner):
+        yield changed(rule, text.path, message, before=named_before, after=named_after)
+    if text.limited is not None:
+        for rule, message, limit in _limits(text, text.limited):
+            sizes = [{"characters": len(side), **limit} for side in (old, new)]
+            yield changed(rule, text.path, message, before=sizes[0], after=sizes[1])
+
+
+def _kind(subject: str, old: str, new: str) -> tuple[ChangeRule, str]:
+    if not old:
+        return text_rules.ADDED, f"{subject} is new"
+    if not new:
+        return text_rules.REMOVED, f"{subject} is gone"
+    if marks_and_words(old) == marks_and_words(new):
+        message = f"{subject} differs in white space, case or punctuation alone"
+        return text_rules.RESTYLED, message
+    lost, kept = _lost(old, new)
+    stated, _ = _lost(new, old)
+    if lost:
+        rest = f"of what its first sentence said, {kept} are left" if kept else ""
+        rest = rest or "nothing of what its first sentence said is left"
+        if stated:
+            return text_rules.PURPOSE_REPLACED, f"{subject} says something else: {rest}"
+        return text_rules.PURPOSE_LOST, f"{subject} has lost its purpose: {rest}"
+    if stated:
+        message = f"the first sentence of {subject} says what was not said before"
+        return text_rules.PURPOSE_STATED, message
+    part = round(100 * (len(new) - len(old)) / len(old))
+    if len(new) < _SHRUNK * len(old):
+        return text_rules.SHRUNK, f"{subject} is {-part} % shorter"
+    if len(old) < _SHRUNK * len(new):
+        return text_rules.GREW, f"{subject} is {part} % longer"
+    return text_rules.REWORDED, f"{subject} has other words"
+
+
+def _lost(before: str, after: str) -> tuple[bool, str]:
+    """Whether most words of the first sentence are gone, and how many are left."""
+    said = content_words(first_sentence(before))
+    if not said:
+        return False, ""
+    left = len(said & content_words(after))
+    words = f"{left} of {len(said)} words" if left else ""
+    return left < _KEPT * len(said), words
+
+
+_Naming = tuple[ChangeRule, str, Any, Any]
+
+
+def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
+    """Which tools a text names now and did not before, and the other way round."""
+    sides = list(
+        zip((text.before or "", text.after or ""), owner.toolsets, strict=True)
+    )
+    present = {old: t.name for t in owner.toolsets[1].tools for old in t.renamed_from}
+    before, after = (
+        {present.get(name, name) for name in named_in(said, toolset, own)}
+        for (said, toolset), own in zip(sides, owner.names, strict=True)
+    )
+    old, new = (
+        unknown_in(said, toolset, workspace)
+        for (said, toolset), workspace in zip(sides, owner.workspaces, strict=True)
+    )
+    subject = text.subject
+    for name in sorted(after - before - old):
+        message = f"{subject} names the tool `{name}`"
+        yield text_rules.NAMES_TOOL, message, ABSENT, name
+    for name in sorted(before - after - new):
+        message = f"{subject} no longer names the tool `{name}`"
+        yield text_rules.NAMES_TOOL_NO_MORE, message, name, ABSENT
+    for name in sorted(new - old):
+        message = f"{subject} names `{name}`, and there is no such tool"
+        yield text_rules.NAMES_UNKNOWN, message, ABSENT, name
+    for name in sorted(old - new):
+        message = f"{subject} no longer names `{name}`, which is no tool"
+        yield text_rules.NAMES_UNKNOWN_NO_MORE, message, name, ABSENT
+
+
+def _limits(
+    text: TextSides, limited: Limited
+) -> Iterator[tuple[ChangeRule, str, dict[str, Any]]]:
+    before, after = len(text.before or ""), len(text.after or "")
+    is_over = after > before
+    for limit in crossed(limited, before, after):
+        size = f"{text.subject} has {after:,} characters"
+        if limit.is_refused:
+            rule = text_rules.TOO_LONG if is_over else text_rules.NOT_TOO_LONG
+            takes = f"{limit.client} takes {limit.most:,}"
+        else:
+            rule = text_rules.CUT_OFF if is_over else text_rules.NOT_CUT_OFF
+            takes = f"{limit.client} shows {limit.most:,}"
+        values = {"client": limit.client, "limit": limit.most}
+        yield rule, f"{size}; {takes} ({limit.source})", values

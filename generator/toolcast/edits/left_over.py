@@ -1,0 +1,99 @@
+"""What still says a name after an edit: in specs, in handlers, in files that are scanned."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from ..facts.name_mentions import mention_pattern
+from ..handler_code.handler import defining_module
+from ..model.model import Toolset, Workspace
+from ..reading.tree import Path, Source
+from .project_edit import Left, Owned
+from .references import referring_toolsets
+
+__all__ = ["left_in_handlers", "left_in_specs"]
+
+_LONGEST = 80
+
+
+def left_in_specs(
+    workspace: Workspace, owned: Owned, edited: Workspace
+) -> Iterator[Left]:
+    """The lines of specs that say the name still, comments and data among them.
+
+    What declares it gone is left out, `renamed_from` and `reserved_names`, and so are the
+    names of functions.
+
+    Args:
+        workspace: before the edit.
+        edited: after it.
+    """
+    name = owned.tool.name
+    folders = {toolset.folder for toolset in referring_toolsets(workspace, owned)}
+    for toolset in edited.toolsets:
+        if toolset.folder in folders:
+            for source in (toolset.source, *(tool.source for tool in toolset.tools)):
+                yield from _lines(source, name)
+
+
+def _lines(source: Source, name: str) -> Iterator[Left]:
+    pattern = mention_pattern([name])
+    if pattern is None or name.encode() not in source.data:
+        return
+    text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
+    passed = [source.offsets(path) for path in _declarations(source.tree, name)]
+    first = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        for match in pattern.finditer(line):
+            start = match.start(match.lastindex or 0)
+            if not any(a <= first + start < b for a, b in passed):
+                said = line.strip()
+                shown = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+                yield Left(source.file, number, start + 1, shown)
+                break
+        first += len(line) + 1
+
+
+def _declarations(tree: object, name: str) -> Iterator[Path]:
+    values: Mapping[str, object] = tree if isinstance(tree, dict) else {}
+    if "handler" in values:
+        yield ("handler",)
+    for key in ("renamed_from", "reserved_names"):
+        listed = values.get(key)
+        for index, item in enumerate(listed if isinstance(listed, list) else ()):
+            if item == name or (isinstance(item, dict) and item.get("name") == name):
+                yield (key, index)
+
+
+def left_in_handlers(
+    workspace: Workspace, toolset: Toolset, name: str
+) -> Iterator[Left]:
+    """String literals of the modules that define handlers in which the name stands."""
+    pattern = mention_pattern([name])
+    read: set[str] = set()
+    for tool in toolset.tools:
+        module = defining_module(workspace, toolset, tool)
+        if module is None or module.tree is None or module.file in read:
+            continue
+        read.add(module.file)
+        exported = {id(node) for node in _exported(module.tree)}
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            if id(node) in exported:
+                continue
+            is_name = node.value == name
+            if is_name or (pattern is not None and pattern.search(node.value)):
+                shown = " ".join(node.value.split())[:_LONGEST]
+                yield Left(module.file, node.lineno, node.col_offset + 1, f'"{shown}"')
+
+
+def _exported(tree: ast.Module) -> Iterator[ast.AST]:
+    """What stands in `__all__`: names of functions."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(one, ast.Name) and one.id == "__all__"
+            for one in statement.targets
+        ):
+            yield from ast.walk(statement.value)

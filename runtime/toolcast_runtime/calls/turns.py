@@ -1,0 +1,64 @@
+"""Turns for work that keeps an event loop busy, so that others are answered between two."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from ..validation.json_bounds import measure
+
+__all__ = ["TURNS", "Turns", "turn"]
+
+_PAUSE_SECONDS = 0.002
+_LARGE_VALUES = 250
+_LARGE_CHARACTERS = 10_000
+
+_Result = TypeVar("_Result")
+
+
+class Turns:
+    """Turns of one event loop.
+
+    Pieces of work that are short by themselves are together as long as there are callers. Here
+    each waits for its turn, and before each the loop is free for a moment.
+    """
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    async def wait(self) -> None:
+        """Returns when the caller may go on, up to the next thing that it awaits."""
+        async with self._lock:
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def in_thread(self, work: Callable[[], _Result]) -> _Result:
+        """What a function gives that runs in a thread, while nothing else has its turn."""
+        async with self._lock:
+            return await asyncio.to_thread(work)
+
+
+TURNS: ContextVar[Turns | None] = ContextVar("turns", default=None)
+"""Where others wait to be answered, the turns of their event loop."""
+
+
+async def turn(*values: Any) -> None:
+    """Waits for a turn to work on large values; goes on at once with small ones."""
+    turns = TURNS.get()
+    if turns is not None and any(map(_is_large, values)):
+        await turns.wait()
+
+
+def _is_large(value: Any) -> bool:
+    if type(value) is str:
+        return len(value) > _LARGE_CHARACTERS
+    try:
+        size = measure(value)
+    except Exception:  # a handler may give any object
+        return True
+    return (
+        size.problem is not None
+        or size.values > _LARGE_VALUES
+        or size.characters > _LARGE_CHARACTERS
+    )

@@ -1,0 +1,111 @@
+"""What large requests and answers cost is spread, so that others are answered meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from generated.kirishima.mcp_server import SERVER
+from tests.http.serving import rpc
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.settings import Listening
+
+CALLS = 20
+# A health check takes about so many turns of the loop from its connection to its answer.
+TURNS_OF_A_CHECK = 5
+# The promise is 100 ms. What other programs take is not counted, but what the callers do is.
+MOST_SECONDS = 0.4
+
+LARGE = {
+    "a text": "x" * 3_000_000,
+    "names": {f"Name{number}": "value" for number in range(9_000)},
+    "long names": {f"{'Ab' * 150}{number}": "v" for number in range(9_000)},
+    "a name of a value": {"name": "Ab" * 1_500_000, "value": "v"},
+}
+
+
+@contextlib.asynccontextmanager
+async def opened() -> AsyncIterator[httpx.AsyncClient]:
+    server = replace(SERVER, external=False)
+    assert server.http is not None
+    app = http_app(server, Listening.on(server.http, "127.0.0.1", {}))
+    async with app.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        base = "http://localhost"
+        async with httpx.AsyncClient(transport=transport, base_url=base) as client:
+            yield client
+
+
+@contextlib.asynccontextmanager
+async def longest_wait() -> AsyncIterator[list[float]]:
+    """The processor time that a check would have waited for others, longest last."""
+    waits = [0.0]
+
+    async def watch() -> None:
+        while True:
+            start = time.thread_time()
+            for _ in range(TURNS_OF_A_CHECK):
+                await asyncio.sleep(0)
+            waits.append(time.thread_time() - start)
+            await asyncio.sleep(0.001)
+
+    watching = asyncio.create_task(watch())
+    yield waits
+    watching.cancel()
+    waits.sort()
+
+
+async def sent(
+    client: httpx.AsyncClient, tool: str, arguments: Any, *, modern: bool
+) -> str:
+    given = {"name": tool, "arguments": arguments}
+    body, headers = rpc("tools/call", given, modern=modern)
+    headers["Accept"] = "application/json, text/event-stream"
+    headers["Content-Type"] = "application/json"
+    return (await client.post("/mcp/", content=body, headers=headers)).text
+
+
+async def at_once(
+    tool: str, arguments: Any, *, modern: bool
+) -> tuple[list[str], float]:
+    """The answers to calls that come at once, and the longest wait beside them."""
+    async with opened() as client:
+        await sent(client, tool, {}, modern=modern)
+        async with longest_wait() as waits:
+            calls = (sent(client, tool, arguments, modern=modern) for _ in range(CALLS))
+            answers = await asyncio.gather(*calls)
+    return answers, waits[-1]
+
+
+@pytest.mark.parametrize(("modern", "what"), [*zip(cycle([False, True]), LARGE)])
+async def test_large_arguments(what: str, modern: bool) -> None:
+    given = {"action": "create", "memory": LARGE[what]}
+    answers, wait = await at_once("memory", given, modern=modern)
+    assert all("are not valid" in answer for answer in answers)
+    assert wait < MOST_SECONDS
+
+
+@pytest.mark.parametrize("modern", [False, True])
+async def test_large_answers(
+    modern: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guide = tmp_path / "guide.toml"
+    tone = "x" * 3_000_000
+    guide.write_text(
+        "version = '1'\ninstructions = 'x'\n[styles.default]\nformatting = 'prose'\n"
+        f"on_failure = 'say so'\ntone = '{tone}'\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("KIRISHIMA_STYLE_GUIDE", str(guide))
+    answers, wait = await at_once("get_personality", {}, modern=modern)
+    assert all(tone in answer for answer in answers)
+    assert wait < MOST_SECONDS

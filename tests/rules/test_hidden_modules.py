@@ -1,0 +1,24 @@
+"""The modules that no package of a project may hide."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+from tests.house import ROOT
+from toolcast.rules.name.hidden_module import NEEDED
+
+
+def test_they_are_all_that_the_runtime_and_generated_code_import() -> None:
+    imported = set[str]()
+    for folder in ("runtime/toolcast_runtime", "generated"):
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.Import):
+                    imported |= {alias.name.partition(".")[0] for alias in node.names}
+                elif (
+                    isinstance(node, ast.ImportFrom) and node.module and not node.level
+                ):
+                    imported.add(node.module.partition(".")[0])
+    own = {"generated", "examples", "toolcast_letta", "letta_client"}
+    assert imported - sys.stdlib_module_names - own <= NEEDED

@@ -1,0 +1,115 @@
+"""Secrets within a text, such as a URL or a command, never reach the ledger."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from toolcast_runtime.ledger.secret_arguments import REDACTED, Redaction
+
+HEADERS = [{"name": "Authorization", "value": "Bearer s3cret"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"user": "bo", "password": "s3cret"}',
+        json.dumps({"body": json.dumps({"password": "s3cret"})}),
+        json.dumps({"body": json.dumps({"a": json.dumps({"password": 'a"s3cret'})})}),
+        json.dumps(HEADERS),
+        json.dumps([["Authorization", "s3cret"]]),
+        '{"password": "s3cret", "password": null}',
+        '{"password": "s3cret", broken',
+        '{"cmd": "run --password s3cret"}',
+        "{'password': 'a s3cret'}",
+        "https://a.example/path?x=1&api_key=s3cret#top",
+        "https://a.example/cb#access_token=s3cret",
+        "postgres://bo:s3cret@db.example/x",
+        "redis://:s3cret@db.example",
+        "https://s3cret@github.com/a/b.git",
+        "tool --password s3cret --verbose",
+        "tool --password=s3cret",
+        "tool -password 'a s3cret'",
+        "curl -u bo:s3cret https://a.example",
+        "curl --user 'bo:s3cret' https://a.example",
+        'curl -H "Authorization: Bearer s3cret" https://a.example',
+        "curl -H 'X-Api-Key: s3cret' https://a.example",
+        "GET / HTTP/1.1\r\nCookie: a=b; id=s3cret\r\n",
+        "Authorization: Digest username=bo, response=s3cret",
+        "authenticate with Bearer abc.s3cret",
+        "Server=db;User Id=bo;Password=s3cret;Port=1",
+        "DB_PASS=s3cret ./run",
+        "UPDATE users SET password = 'it is s3cret'",
+        "login(user='bo', password=\"a s3cret\")",
+        "credentials: {user: bo, word: s3cret}",
+        "password:\n  s3cret",
+        "password := s3cret",
+        "password: |\n  a s3cret",
+        'headers = {"Authorization": f"Bearer s3cret"}',
+        "https://a.example/?sig=s3cret&X-Amz-Signature=s3cret",
+        "<user>bo</user><password>a s3cret</password>",
+        "-----BEGIN RSA PRIVATE KEY-----\ns3cret\n-----END RSA PRIVATE KEY-----",
+    ],
+)
+def test_a_secret_in_a_text_is_hidden(text: str) -> None:
+    for value in ({"text": text}, {"list": [text]}):
+        shown = json.dumps(Redaction({}).of(value))
+        assert "s3cret" not in shown
+        assert REDACTED in shown
+
+
+def test_a_member_that_is_marked_is_hidden_in_json_text_too() -> None:
+    schema = {"properties": {"x": {"type": "string", "writeOnly": True}}}
+    assert Redaction(schema).of({"body": '{"x": "s3cret", "y": 1}'}) == {
+        "body": json.dumps({"x": REDACTED, "y": 1})
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Note: buy milk; due: today",
+        "key=value&page=2&next_page_token=abc",
+        "max_tokens=500, token_count: 12, tokens: 500",
+        "https://a.example:8080/x?q=a@b",
+        "ssh://git@github.com/a/b.git",
+        "mail bo@a.example at 10:30",
+        "The password must have eight letters.",
+        "Reset the password, then sign in again.",
+        "sort --key 2 --reverse",
+        '{"a": 1.0,  "b": [ ]}',
+        "if tokens > 3: stop",
+        "Basic training, bearer of news",
+        "<td>a</td>",
+    ],
+)
+def test_honest_texts_are_kept(text: str) -> None:
+    assert Redaction({}).of({"text": text}) == {"text": text}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a=" * 200_000,
+        "password=" * 40_000,
+        "-" * 400_000,
+        "a" * 400_000,
+        '"' * 400_000,
+        "\\" * 400_000,
+        "://" * 130_000,
+        "://a:" * 80_000,
+        "<a>" * 130_000,
+        "-----BEGIN PRIVATE KEY-----" * 15_000,
+        "Bearer " * 50_000,
+        "".join(f"k{n}=" for n in range(100_000)),
+        "[" * 400_000,
+        '{"a":' * 80_000,
+    ],
+    ids=lambda text: text[:28],
+)
+def test_a_long_text_takes_bounded_time(text: str) -> None:
+    started = time.process_time()
+    Redaction({}).of({"text": text})
+    assert time.process_time() - started < 2
