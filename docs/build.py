@@ -68,6 +68,7 @@ FAMILIES = {
     "compat": "What other people's programs take and refuse.",
     "data": "Which pools and tables handlers query.",
     "output": "Whether the generated files are what the specs give.",
+    "accept": "Whether toolcast.accept.yaml accepts what is there.",
 }
 _RULES_INTRO = """\
 # Rules

@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .facts.names.former_in_outputs import former_in_outputs
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .model.loading import load_workspace
 from .model.model import Workspace
@@ -81,4 +82,15 @@ def generate(
         place = Place(WORKSPACE_FILE)
         problem = Finding(f"target/{rule}", Severity.ERROR, place, str(failure))
         return Generated(workspace, {}, in_order([*findings, problem]))
-    return Generated(workspace, files, findings)
+    findings += [
+        Finding(
+            "output/former-name",
+            Severity.WARNING,
+            Place(said.file, said.line, said.column, said.column + len(said.name)),
+            f"the output still says `{said.name}`",
+            help_,
+            said.text,
+        )
+        for said, help_ in former_in_outputs(workspace, files)
+    ]
+    return Generated(workspace, files, in_order(findings))

@@ -248,7 +248,7 @@ _TOOL = (
     ),
     value("letta.reason", "the reason why the tool is not attached", REASON),
 )
-_AGENT = "the agent `{}`"
+_AGENT = "the agent {}"
 _TOOLSET = (
     value("letta.backend", "the kind of Letta", BACKEND, default="v1"),
     flag(

@@ -37,6 +37,13 @@ def test_a_deprecation_is_written_below_the_handler(notes: Project) -> None:
         )
     )
     # What is not given anew stays.
+    run(notes, "deprecate", "ping", "--show")
+    assert (
+        '  reason: "It is slow: wait."\n  show: true\n'
+        in (notes.root / path).read_text()
+    )
+    run(notes, "deprecate", "ping", "--no-show")
+    assert "  show: false\n" in (notes.root / path).read_text()
     run(notes, "deprecate", "ping", "--removal", "2999-02-02")
     assert (
         '  removal: "2999-02-02"\n  replacement: f' in (notes.root / path).read_text()
@@ -135,6 +142,24 @@ def test_one_that_was_not_announced_asks_for_now(
     assert "  - name: store_note\n    reason: It was unsafe.\n" in toolset.replace(
         '"', ""
     )
+
+
+def test_a_draft_needs_no_announcement(kept: Project) -> None:
+    old = 'deprecated: {since: "2020-01-01", replacement: find_note}\n'
+    kept.edit("specs/toy/store_note.yaml", old, "stability: draft\n")
+    subprocess.run(["git", "add", "."], cwd=kept.root, check=True)
+    run(kept, "remove", "store_note")
+
+
+def test_files_that_are_scanned_are_listed(kept: Project) -> None:
+    with (kept.root / "toolcast.yaml").open("a") as stream:
+        stream.write("scan: [AGENTS.md, handlers]\n")
+    kept.write("AGENTS.md", "Then store_note.\n")
+    said = run(kept, "remove", "store_note", "--now")
+    assert "  AGENTS.md:1:6: Then store_note.\n" in said
+    said = run(kept, "rename", "find_note", "search")
+    # A line that is found in two ways stands there once.
+    assert said.count("handlers/toy.py:7:") == 1
 
 
 def test_what_refers_to_it_is_listed_and_nothing_goes(kept: Project) -> None:

@@ -64,7 +64,7 @@ def changes_of(rows: Iterable[FieldRow], files: SpecFiles) -> Iterator[Change]:
         for path, keys, before, after in _both(row.field.split("."), *trees):
             if is_same(before, after):
                 continue
-            subject = row.subject.format(*keys)
+            subject = row.subject.format(*map(said, keys))
             for found in row.differences(subject, before, after):
                 yield files.changed(
                     found.rule,

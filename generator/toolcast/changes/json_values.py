@@ -27,11 +27,13 @@ def is_same(before: Any, after: Any) -> bool:
 def said(value: Any) -> str:
     """A value as a message says it: one short line in backticks.
 
-    What is longer is cut. Backticks inside of the value become apostrophes, so that the
+    What is longer is cut, what cannot be seen is an escape of JSON. Backticks inside of the value become apostrophes, so that the
     ones around it stay a pair.
     """
-    plain = isinstance(value, str) and value.isprintable() and value.strip() == value
-    text = str(value) if plain and value else key_of(value)
+    is_plain = isinstance(value, str) and value.isprintable() and value.strip() == value
+    text = str(value) if is_plain and value else key_of(value)
+    if not text.isprintable():
+        text = json.dumps(value, sort_keys=True, default=str)
     if len(text) > _WIDTH:
         text = f"{text[: _WIDTH - 1]}…"
     return f"`{text.replace('`', chr(39))}`"

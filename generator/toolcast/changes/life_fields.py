@@ -62,6 +62,18 @@ REPLACEMENT = alone(
     "Another tool is the one to use instead, or none is named.",
     Grades(prompt=_R),
 )
+SHOWN, HIDDEN = pair(
+    (
+        "life/deprecation-shown",
+        "The description tells models that the tool is on its way out.",
+        Grades(prompt=_R),
+    ),
+    (
+        "life/deprecation-hidden",
+        "The description no longer tells models that the tool is on its way out.",
+        Grades(prompt=_R),
+    ),
+)
 RESERVED, UNRESERVED = pair(
     ("life/name-reserved", "A name may not be taken by any tool.", Grades()),
     (
@@ -170,6 +182,17 @@ def _deprecated_otherwise(
         path = ("deprecated", key)
         message = f"the `{key}` of the deprecation is {words}"
         yield found(rule, both, path, message, before=before, after=after)
+    if bool(old.get("show")) != bool(new.get("show")):
+        rule = SHOWN if new.get("show") else HIDDEN
+        words = "says" if new.get("show") else "does not say"
+        yield found(
+            rule,
+            both,
+            ("deprecated", "show"),
+            f"the description {words} that the tool is deprecated",
+            before=old.get("show", ABSENT),
+            after=new.get("show", ABSENT),
+        )
 
 
 def _suppressions(
@@ -287,6 +310,8 @@ FAMILY = Family(
         EARLIER,
         LATER,
         REPLACEMENT,
+        SHOWN,
+        HIDDEN,
         RESERVED,
         UNRESERVED,
         RETIRED,
@@ -306,6 +331,7 @@ FAMILY = Family(
             "deprecated.since",
             "deprecated.removal",
             "deprecated.replacement",
+            "deprecated.show",
             "suppress",
             *(f"suppress.*.{key}" for key in ("rule", "reason", "until")),
             "examples",

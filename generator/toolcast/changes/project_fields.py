@@ -42,6 +42,18 @@ EXTENSION_ADDED, EXTENSION_REMOVED = pair(
         Grades(code=_R, attachment=_R),
     ),
 )
+SCANNED, NOT_SCANNED = pair(
+    (
+        "project/scanned",
+        "More of the project's own files are searched for names that no tool has any more.",
+        Grades(),
+    ),
+    (
+        "project/not-scanned",
+        "Names that no tool has any more may stand in more of the project's own files.",
+        Grades(prompt=_R),
+    ),
+)
 TARGETS = alone(
     "project/targets",
     "Toolsets that name no targets have others; what each of them gains and loses is told"
@@ -59,6 +71,8 @@ _ROWS = (
     value("sources", "the folders of handlers' packages", SOURCES, default=["."]),
     value("templates", "the folder of templates", TEMPLATES),
     items("extensions", "the extensions", EXTENSION_ADDED, EXTENSION_REMOVED),
+    items("scan", "the folders that are scanned", SCANNED, NOT_SCANNED),
+    items("not_scanned", "what is not scanned", NOT_SCANNED, SCANNED),
 )
 
 

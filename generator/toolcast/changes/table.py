@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
-from . import life_fields, project_fields, tool_life
+from . import extension_fields, life_fields, project_fields, stability, tool_life
 from .access import client_settings, client_tools, target_options
 from .change import ChangeRule, Family
 from .listing import listed_keys, tool_annotations
@@ -34,7 +34,9 @@ BUILT_IN = (
     servers.FAMILY,
     reach.FAMILY,
     life_fields.FAMILY,
+    stability.FAMILY,
     project_fields.FAMILY,
+    extension_fields.FAMILY,
 )
 """In the order in which they look."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -9,6 +11,7 @@ from .change import ABSENT, Both, Change, ChangeRule, Family, Grade, Grades, pla
 
 __all__ = ["FAMILY", "Matched", "match"]
 
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ALL = Grades(Grade.BREAKING, Grade.BREAKING, Grade.BREAKING, Grade.BREAKING)
 
 ADDED = ChangeRule(
@@ -22,6 +25,20 @@ REMOVED = ChangeRule(
     "A tool is gone: calls of it fail, and so does code that names it.",
     _ALL,
     opposite="tool/added",
+)
+REMOVED_AS_ANNOUNCED = ChangeRule(
+    "tool/removed-as-announced",
+    "A tool is gone on the day that its deprecation named, or later: who has not changed over"
+    " by then fails.",
+    Grades(Grade.RISKY, Grade.SAFE, Grade.RISKY, Grade.RISKY),
+    opposite="tool/added-past-removal",
+)
+ADDED_PAST_REMOVAL = ChangeRule(
+    "tool/added-past-removal",
+    "A tool is new, and its deprecation names a day of its removal that has come: who begins"
+    " to use it loses it soon.",
+    Grades(call=Grade.RISKY),
+    opposite="tool/removed-as-announced",
 )
 RENAMED = ChangeRule(
     "tool/renamed",
@@ -64,6 +81,8 @@ FAMILY = Family(
     rules=(
         ADDED,
         REMOVED,
+        REMOVED_AS_ANNOUNCED,
+        ADDED_PAST_REMOVAL,
         RENAMED,
         RENAMED_SILENTLY,
         MOVED,
@@ -98,8 +117,15 @@ class _Owned(NamedTuple):
     tool: ToolSpec
 
 
-def match(before: Workspace, after: Workspace) -> Matched:
-    """Finds for each toolset and each tool what it was before."""
+def match(
+    before: Workspace, after: Workspace, today: datetime.date | None = None
+) -> Matched:
+    """Finds for each toolset and each tool what it was before.
+
+    Args:
+        today: the day that decides whether a removal was announced; default: the clock's.
+    """
+    day = today or datetime.date.today()
     toolsets, changes = _toolsets(before, after)
     gone: list[_Owned] = []
     new: list[_Owned] = []
@@ -130,8 +156,8 @@ def match(before: Workspace, after: Workspace) -> Matched:
                 changes.append(_other_name(rule, old, current))
     whole = {id(new_one) for _, new_one in toolsets}
     kept = {id(old) for old, _ in toolsets}
-    changes += [_gone(one) for one in gone if id(one.toolset) in kept]
-    changes += [_came(one) for one in new if id(one.toolset) in whole]
+    changes += [_gone(one, day) for one in gone if id(one.toolset) in kept]
+    changes += [_came(one, day) for one in new if id(one.toolset) in whole]
     tools = [
         Both(old.tool, current.tool, old.toolset, current.toolset, before, after)
         for old, current in pairs
@@ -228,36 +254,43 @@ def _other_name(rule: ChangeRule, old: _Owned, new: _Owned) -> Change:
     )
 
 
-def _gone(one: _Owned) -> Change:
+def _gone(one: _Owned, day: datetime.date) -> Change:
+    rule = REMOVED_AS_ANNOUNCED if _was_announced(one.tool, day) else REMOVED
     text = f"`{one.tool.name}` is removed"
     place = place_of(one.tool.source, ("name",))
     name = one.tool.name
     return Change(
-        REMOVED,
+        rule,
         one.toolset.name,
         name,
         ("name",),
         name,
         ABSENT,
         text,
-        REMOVED.grades,
+        rule.grades,
         place,
         is_gone=True,
     )
 
 
-def _came(one: _Owned) -> Change:
+def _was_announced(tool: ToolSpec, day: datetime.date) -> bool:
+    removal = (tool.deprecated or {}).get("removal", "")
+    return bool(_DATE.fullmatch(removal)) and removal <= day.isoformat()
+
+
+def _came(one: _Owned, day: datetime.date) -> Change:
+    rule = ADDED_PAST_REMOVAL if _was_announced(one.tool, day) else ADDED
     text = f"`{one.tool.name}` is new"
     place = place_of(one.tool.source, ("name",))
     name = one.tool.name
     return Change(
-        ADDED,
+        rule,
         one.toolset.name,
         name,
         ("name",),
         ABSENT,
         name,
         text,
-        ADDED.grades,
+        rule.grades,
         place,
     )

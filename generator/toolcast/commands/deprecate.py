@@ -25,6 +25,11 @@ __all__ = ["command"]
 @click.option(
     "--since", metavar="DATE", help="Since when, a day or a version. Default: today."
 )
+@click.option(
+    "--show/--no-show",
+    default=None,
+    help="Whether the tool's description says so to models, too.",
+)
 @dry_run_option
 @project_option
 def command(
@@ -34,6 +39,7 @@ def command(
     replacement: str | None,
     reason: str | None,
     since: str | None,
+    show: bool | None,
     dry_run: bool,
     project: str | None,
 ) -> None:
@@ -45,7 +51,7 @@ def command(
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
         from ..edits.deprecate import Announcement, deprecate
 
-        told = Announcement(since, removal, replacement, reason)
+        told = Announcement(since, removal, replacement, reason, show)
         return deprecate(workspace, owned, told)
 
     run_edit(project, tool, toolset, make, dry_run=dry_run)

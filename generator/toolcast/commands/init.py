@@ -12,7 +12,7 @@ from .. import __version__
 from ..encoders.code import Code
 from ..encoders.shell import word
 from ..git.repository import repository_of
-from ..reports import printable
+from ..reports.escaping import printable
 from .exit_codes import fail
 
 __all__ = ["command", "installed_from"]

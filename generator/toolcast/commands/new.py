@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from ..findings import Severity
-from ..reports import printable
+from ..reports.escaping import printable
 from .exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
 from .options import project_option
 

@@ -41,7 +41,7 @@ def command(
 
     Clients' lists and exclusions lose it. Its name and its former ones go to
     `reserved_names`, so that no other tool answers calls that were meant for it. What
-    else refers to it is named, and nothing is removed.
+    else refers to it is named, and nothing is removed. A draft needs no announced day.
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ..reports import printable
+from ..reports.escaping import printable
 from .exit_codes import FINDINGS, USAGE, counted, fail, print_findings, project_root
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ def _tell_left(left: tuple[Left, ...]) -> None:
     if not left:
         return
     click.echo("\nLeft for you to decide:")
+    # A line is found in several ways, and is one decision.
+    left = tuple({(one.file, one.line): one for one in reversed(left)}.values())[::-1]
     for one in left[:_MOST_LEFT]:
         where = f"{one.file}:{one.line}:{one.column}" if one.line else one.file
         click.echo(printable(f"  {where}: {one.text}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..model.model import Workspace
 from .after_edit import specs_after
@@ -12,7 +12,7 @@ from .project_edit import Editing, Owned, ProjectEdit, Refusal
 __all__ = ["Announcement", "deprecate"]
 
 _MAY_FOLLOW = ("since", "renamed_from", "timeout", "handler", "name")
-_KEYS = ("since", "removal", "replacement", "reason")
+_KEYS = ("since", "removal", "replacement", "reason", "show")
 
 
 class Announcement(NamedTuple):
@@ -22,6 +22,7 @@ class Announcement(NamedTuple):
     removal: str | None = None
     replacement: str | None = None
     reason: str | None = None
+    show: bool | None = None
 
 
 def deprecate(workspace: Workspace, owned: Owned, told: Announcement) -> ProjectEdit:
@@ -44,8 +45,10 @@ def deprecate(workspace: Workspace, owned: Owned, told: Announcement) -> Project
         raise Refusal(f"`{tool.name}` cannot replace itself", is_usage=True)
     editing = Editing()
     text = editing.text(tool.source)
-    given = {key: value for key, value in told._asdict().items() if value is not None}
-    there = dict(tool.deprecated or {})
+    given: dict[str, Any] = {
+        key: value for key, value in told._asdict().items() if value is not None
+    }
+    there: dict[str, Any] = dict(tool.deprecated or {})
     if not there:
         given.setdefault("since", today)
         ordered = {key: given[key] for key in _KEYS if key in given}
@@ -61,7 +64,7 @@ def deprecate(workspace: Workspace, owned: Owned, told: Announcement) -> Project
         last = next(reversed(there))
         for key, value in given.items():
             if key in there:
-                text.set_text(("deprecated", key), value)
+                text.set_value(("deprecated", key), value)
         for key in reversed(
             [key for key in _KEYS if key in given and key not in there]
         ):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from ..facts.name_mentions import mention_pattern
+from ..facts.names.name_mentions import mention_pattern
+from ..facts.names.scanned_files import scanned
 from ..handler_code.handler import defining_module
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
 from .project_edit import Left, Owned
 from .references import referring_toolsets
 
-__all__ = ["left_in_handlers", "left_in_specs"]
+__all__ = ["left_in_files", "left_in_handlers", "left_in_specs"]
 
 _LONGEST = 80
 
@@ -48,8 +49,7 @@ def _lines(source: Source, name: str) -> Iterator[Left]:
         for match in pattern.finditer(line):
             start = match.start(match.lastindex or 0)
             if not any(a <= first + start < b for a, b in passed):
-                said = line.strip()
-                shown = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+                shown = _shown(line.strip())
                 yield Left(source.file, number, start + 1, shown)
                 break
         first += len(line) + 1
@@ -87,6 +87,21 @@ def left_in_handlers(
             if is_name or (pattern is not None and pattern.search(node.value)):
                 shown = " ".join(node.value.split())[:_LONGEST]
                 yield Left(module.file, node.lineno, node.col_offset + 1, f'"{shown}"')
+
+
+def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:
+    """The places of files below `scan` that say the name.
+
+    Args:
+        edited: the workspace after the edit, in which no tool has the name.
+    """
+    for said in scanned(edited).said:
+        if said.name == name:
+            yield Left(said.file, said.line, said.column, _shown(said.text.strip()))
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _exported(tree: ast.Module) -> Iterator[ast.AST]:

@@ -44,14 +44,14 @@ def move(
     text = editing.text(tool.source)
     if section is not None:
         if "section" in tool.fields:
-            text.set_text(("section",), section)
+            text.set_value(("section",), section)
         else:
             text.insert_key(("name",), "section", section)
     elif "section" in tool.fields and not target.sections:
         text.remove_key(("section",))
     if handler is not None:
         if "handler" in tool.fields:
-            text.set_text(("handler",), handler)
+            text.set_value(("handler",), handler)
         else:
             text.insert_key(("name",), "handler", handler)
     editing.move(tool.source.file, f"{target.folder}/{tool.name}.yaml")

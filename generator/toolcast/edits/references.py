@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..extensions import fields_of
-from ..facts.name_mentions import mention_pattern, mentions_in
+from ..facts.names.name_mentions import mention_pattern, mentions_in
+from ..facts.names.tool_names import other_meanings
 from ..facts.spec_texts import prose_of
-from ..facts.tool_names import other_meanings
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned

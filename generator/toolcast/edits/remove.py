@@ -9,7 +9,7 @@ from ..handler_code.handler import handler_code
 from ..model.model import Toolset, ToolSpec, Workspace
 from .after_edit import specs_after
 from .client_lists import names_in_override
-from .left_over import left_in_handlers
+from .left_over import left_in_files, left_in_handlers
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
 from .references import TOOLSET_LISTS, mentions_of, places_of, referring_toolsets
 
@@ -30,7 +30,7 @@ def remove(
     """Removes a tool's spec, and reserves its name and its former ones.
 
     Args:
-        now: although no day was announced, or it has not come.
+        now: although no day was announced, or it has not come; a draft needs none.
         anyway: although texts of other specs say its name; they are listed.
         reason: why the names are reserved; default: that the tool was removed, and when.
 
@@ -39,7 +39,7 @@ def remove(
         CannotEdit: `toolset.yaml` has a layout that is not edited.
     """
     toolset, tool = owned
-    if not now:
+    if not now and toolset.stability_of(tool) != "draft":
         _refuse_unannounced(tool)
     _refuse_replacement(workspace, owned)
     mentions = [*mentions_of(workspace, owned, but_own=True)]
@@ -63,6 +63,7 @@ def remove(
         *mentions,
         *names_in_override(workspace, owned),
         *left_in_handlers(edited, here, tool.name),
+        *left_in_files(edited, tool.name),
         *_handler(workspace, owned),
     ]
     done = f"`{tool.name}` is removed, and its name reserved"

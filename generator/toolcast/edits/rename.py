@@ -12,7 +12,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from .after_edit import specs_after
 from .client_lists import rename_in_override
 from .handler_name import rename_handler
-from .left_over import left_in_handlers, left_in_specs
+from .left_over import left_in_files, left_in_handlers, left_in_specs
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import rename_mentions, rename_references
 
@@ -55,6 +55,7 @@ def rename(
         *editing.left,
         *left_in_specs(workspace, owned, edited),
         *left_in_handlers(workspace, toolset, tool.name),
+        *left_in_files(edited, tool.name),
     ]
     done = f"`{tool.name}` is called `{new}`"
     steps = ["toolcast generate"]

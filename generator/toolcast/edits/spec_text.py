@@ -82,15 +82,15 @@ class SpecText:
         self._replace(start, end, new)
         self._set(path, name)
 
-    def set_text(self, path: Path, text: str) -> None:
-        """Gives a scalar's place another text on one line."""
+    def set_value(self, path: Path, value: str | bool) -> None:
+        """Gives a scalar's place another text on one line, or a truth value."""
         start, end = self._offsets(path)
         raw = self.text[start:end]
-        new = str(scalar(text))
-        if raw[:1] == "'" and text.isprintable() and "'" not in text:
-            new = f"'{text}'"
+        new = _flow(value)
+        if raw[:1] == "'" and isinstance(value, str) and value.isprintable():
+            new = new if "'" in value else f"'{value}'"
         self._replace(start, end, new + ("\n" if raw[-1:] == "\n" else ""))
-        self._set(path, text)
+        self._set(path, value)
 
     def rewrite(self, path: Path, change: Callable[[str], str]) -> None:
         """Changes words of a text, whose quotes and lines stay as they are.
@@ -156,7 +156,8 @@ class SpecText:
         """Adds a key to the mapping that has the path `after`, behind its value.
 
         Args:
-            value: a text, a list of texts, a mapping of texts, or a list of such mappings.
+            value: a text or truth value, a list of texts, a mapping of such, or a list of
+                mappings of texts.
         """
         mapping = self._at(after[:-1])
         start, _ = self._offsets(after, at_key=True)
@@ -341,6 +342,8 @@ def _flow(value: Any) -> str:
         return "{" + ", ".join(f"{k}: {_flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
         return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return str(scalar(value))
 
 
@@ -353,7 +356,7 @@ def _block_item(item: str | Entry, margin: str) -> str:
 
 def _block_key(key: str, value: Any, margin: str) -> str:
     if isinstance(value, Mapping):
-        rows = [f"{margin}  {k}: {scalar(text)}\n" for k, text in value.items()]
+        rows = [f"{margin}  {k}: {_flow(inner)}\n" for k, inner in value.items()]
         return f"{margin}{key}:\n" + "".join(rows)
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
         items = "".join(_block_item(item, f"{margin}  ") for item in value)

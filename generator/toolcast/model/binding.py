@@ -30,12 +30,12 @@ __all__ = [
 _VERBATIM = (
     "name summary parameters title description guidance section"
     " order returns annotations meta execution always persistent service"
-    " permission timeout data skill deprecated since"
+    " permission timeout data skill deprecated stability since"
 ).split()
 
 
 _TOOLSET_VERBATIM = (
-    "version instructions handlers permissions clients_override ledger"
+    "version stability instructions handlers permissions clients_override ledger"
 ).split()
 
 

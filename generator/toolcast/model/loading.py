@@ -98,6 +98,8 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
         value.get("templates"),
         tuple(value.get("extensions", ())),
         commands=console_commands(files),
+        scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
+        not_scanned=tuple(value.get("not_scanned", ())),
         source=document.source,
     )
     findings += _outside(document, workspace, files)
@@ -124,6 +126,7 @@ def _outside(
         (("toolsets", i), f) for i, f in enumerate(workspace.toolset_folders)
     ]
     entries += [(("sources", i), f) for i, f in enumerate(workspace.sources)]
+    entries += [(("scan", i), f) for i, f in enumerate(workspace.scan)]
     if workspace.templates is not None:
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:

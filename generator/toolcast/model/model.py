@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from toolcast_runtime.tools.deprecation import deprecation_line
+
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
@@ -151,6 +153,7 @@ class ToolSpec:
     skill: JsonObject | None = None
     renamed_from: tuple[str, ...] = ()
     deprecated: JsonObject | None = None
+    stability: str | None = None
     since: str | None = None
     examples: tuple[Example, ...] = ()
     extensions: JsonObject = field(default_factory=dict)
@@ -186,7 +189,15 @@ class ToolSpec:
     @property
     def model_description(self) -> str:
         """What models read as the description: the spec's own, else the summary."""
-        return self.summary if self.description is None else self.description
+        own = self.summary if self.description is None else self.description
+        return f"{own}\n\n{self.shown_deprecation}" if self.shown_deprecation else own
+
+    @property
+    def shown_deprecation(self) -> str:
+        """What the description says of the tool's deprecation; "" where it says nothing."""
+        if self.deprecated is None or not self.deprecated.get("show"):
+            return ""
+        return deprecation_line(self.deprecated)
 
 
 class Section(NamedTuple):
@@ -240,6 +251,7 @@ class Toolset:
     tools: tuple[ToolSpec, ...] = ()
     fields: tuple[str, ...] = ()
     version: str = "0.0.0"
+    stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
     timeout: float = 60.0
@@ -264,6 +276,10 @@ class Toolset:
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""
         return next((client for client in self.clients if client.name == name), None)
+
+    def stability_of(self, tool: ToolSpec) -> str:
+        """`draft`, `beta` or `stable`: the tool's own word, else the toolset's."""
+        return tool.stability or self.stability
 
     def is_held(self, permission: str) -> bool:
         """Whether a client has a permission."""
@@ -298,6 +314,8 @@ class Workspace:
         templates: the project's own templates, relative to the root; None without.
         extensions: the names of the listed extensions, all of which are installed.
         commands: what the console commands of pyproject.toml run; None without the file.
+        scan: folders and files in which names are looked for that no tool has any more.
+        not_scanned: those within them that may say such names.
     """
 
     root: str
@@ -308,6 +326,8 @@ class Workspace:
     templates: str | None = None
     extensions: tuple[str, ...] = ()
     commands: Mapping[str, str] | None = None
+    scan: tuple[str, ...] = ()
+    not_scanned: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 

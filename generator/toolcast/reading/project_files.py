@@ -70,7 +70,7 @@ class DiskFiles:
     def entries(self, folder: str) -> Sequence[Entry]:
         """See `ProjectFiles`."""
         with os.scandir(os.path.join(self._root, folder)) as found:
-            entries = [Entry(e.name, e.is_dir(), e.is_symlink()) for e in found]
+            entries = [Entry(e.name, _is_folder(e), e.is_symlink()) for e in found]
         return sorted(entries)
 
     def is_there(self, path: str) -> bool:
@@ -82,6 +82,14 @@ class DiskFiles:
         root = os.path.realpath(self._root)
         place = os.path.realpath(os.path.join(self._root, path))
         return os.path.commonpath([root, place]) != root
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is one, or a link to one; a link that leads in a circle is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 class EditedFiles:

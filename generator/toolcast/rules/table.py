@@ -26,6 +26,7 @@ _FAMILIES = (
     "handler",
     "data",
     "output",
+    "accept",
 )
 
 

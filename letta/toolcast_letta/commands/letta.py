@@ -288,7 +288,7 @@ def blocks(out: Path | None, write: Path | None, **given: Any) -> None:
 @click.option("--toolset", metavar="NAME", help="Needed where there are several.")
 def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
     """Print how a tool is brought to the agents; without a tool, which ones they get."""
-    from toolcast.reports import printable
+    from toolcast.reports.escaping import printable
     from toolcast.wording import did_you_mean
 
     from .runbook import tool_list, tool_page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...model.mcp_servers import McpServer
@@ -168,10 +168,11 @@ def _client(
             )
     if not changes and _lists(old) != _lists(new):
         message = f"the lists of {said(name)} are others, its tools are the same"
-        before_, after_ = (list(map(list, _sorted(one))) for one in (old, new))
-        if before_ != after_:
+        called = {case.old.name: case.new.name for case in cases}
+        lists = [list(_sorted(one, called)) for one in (old, new)]
+        if lists[0] != lists[1]:
             changes.append(
-                files.changed(SAME, path, message, before=before_, after=after_)
+                files.changed(SAME, path, message, before=lists[0], after=lists[1])
             )
     yield from changes
 
@@ -332,10 +333,10 @@ def _lists(client: Client) -> tuple[object, ...]:
     return client.allow, client.restrict, client.permissions
 
 
-def _sorted(client: Client) -> Iterator[list[str]]:
-    """What a client's lists say, without what changes nothing: the order, and twice the same."""
+def _sorted(client: Client, called: Mapping[str, str]) -> Iterator[list[str]]:
+    """What a client's lists say, without what changes nothing: order, repeats, new names."""
     for names in (client.allow or ("*",), client.restrict, client.permissions):
-        yield sorted(set(names))
+        yield sorted({called.get(name, name) for name in names})
 
 
 def _allow(client: Client) -> object:

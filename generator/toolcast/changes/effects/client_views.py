@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ...facts.client_limits import Limited, crossed
 from ...facts.tool_tokens import list_tokens, prompt_tokens
-from ...model.model import Client, Toolset, ToolSpec
+from ...model.model import Toolset, ToolSpec, Workspace
+from ...targets.exposure import Exposure, exposures
 from ..json_values import said
 from .effect import Effect, EffectKind
+from .mentions import Former, Named, Seen, mention_effects
 
 __all__ = ["Costs", "client_effects"]
 
 _PLACES = {
     "mcp": "MCP's list",
+    "registry": "the registry",
     "langchain": "LangChain's tools",
     "prompts": "the prompt docs",
     "cli": "the commands",
 }
-
-Former = Mapping[int, ToolSpec]
-"""The tool that was before, by the identity of the one that is."""
+_UNSEEN = frozenset(["snapshots"])
+"""Targets that show nobody a tool."""
 
 
 class Costs:
@@ -38,20 +40,32 @@ class Costs:
         return self._known[key]
 
 
-_Seen = Sequence[tuple[ToolSpec, frozenset[str]]]
-"""A client's tools, each with the targets that show it."""
-
-
 def client_effects(
-    before: Toolset, after: Toolset, former: Former, costs: Costs
+    toolsets: tuple[Toolset, Toolset],
+    workspaces: tuple[Workspace, Workspace],
+    former: Former,
+    costs: Costs,
 ) -> Iterator[Effect]:
-    """What each client that both sides have sees differently."""
-    for client, old in _shared(before, after):
-        name = client.name if client is not None else ""
-        was, is_ = _places(before, old), _places(after, client)
-        yield from _seen(after.name, name, was, is_, former)
+    """What each client that both sides have sees differently.
+
+    Args:
+        toolsets: the toolset before and after; with the workspaces of the two.
+    """
+    before, after = toolsets
+    places = [
+        _places(exposures(workspace, toolset))
+        for workspace, toolset in zip(workspaces, toolsets, strict=True)
+    ]
+    named = Named(before, after, former)
+    for client in _shared(before, after):
+        was, is_ = (
+            _of_client(toolset, client, shown)
+            for toolset, shown in zip(toolsets, places, strict=True)
+        )
+        yield from _seen(after.name, client, was, is_, former)
+        yield from mention_effects(after.name, client, was, is_, named)
         counts = [sum("mcp" in places for _, places in side) for side in (was, is_)]
-        yield from _limits(after.name, name, *counts)
+        yield from _limits(after.name, client, *counts)
         for target in ("mcp", "prompts"):
             if _are_same(was, is_, target):
                 continue
@@ -59,10 +73,10 @@ def client_effects(
                 sum(costs.of(tool, target) for tool, places in side if target in places)
                 for side in (was, is_)
             ]
-            yield from _tokens(after.name, name, target, *sums)
+            yield from _tokens(after.name, client, target, *sums)
 
 
-def _are_same(before: _Seen, after: _Seen, target: str) -> bool:
+def _are_same(before: Seen, after: Seen, target: str) -> bool:
     shown = [
         {id(tool) for tool, places in side if target in places}
         for side in (before, after)
@@ -70,39 +84,44 @@ def _are_same(before: _Seen, after: _Seen, target: str) -> bool:
     return shown[0] == shown[1]
 
 
-def _shared(
-    before: Toolset, after: Toolset
-) -> Iterator[tuple[Client | None, Client | None]]:
-    """The clients of both sides, now and before; None is the one caller without clients."""
+def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
+    """The clients of both sides; "" is the one caller of a toolset without clients."""
     if not before.clients and not after.clients:
-        yield None, None
+        yield ""
     for client in after.clients:
-        old = before.client(client.name)
-        if old is not None:
-            yield client, old
+        if before.client(client.name) is not None:
+            yield client.name
 
 
-def _places(toolset: Toolset, client: Client | None) -> _Seen:
-    excluded = {
-        target: toolset.excluded(target)
-        for target in _PLACES
-        if target in toolset.targets
+_Shown = Mapping[str, tuple[Exposure, frozenset[str]]]
+"""Each tool by its name: whom it is kept from, and the places that show it."""
+
+
+def _places(exposed: Mapping[str, Exposure]) -> _Shown:
+    return {
+        name: (
+            exposure,
+            frozenset(
+                target
+                for target, reason in exposure.targets.items()
+                if not reason and target not in _UNSEEN
+            ),
+        )
+        for name, exposure in exposed.items()
     }
-    seen = []
-    for tool in toolset.tools:
-        if client is not None and not toolset.is_offered(tool, client):
-            continue
-        places = {
-            target for target, names in excluded.items() if tool.name not in names
-        }
-        if tool.cli is None or tool.cli.keyword is None:
-            places.discard("cli")
-        seen.append((tool, frozenset(places)))
-    return seen
+
+
+def _of_client(toolset: Toolset, client: str, shown: _Shown) -> Seen:
+    """The tools that a client may have, with their places."""
+    return [
+        (tool, shown[tool.name][1])
+        for tool in toolset.tools
+        if not client or not shown[tool.name][0].clients[client]
+    ]
 
 
 def _seen(
-    toolset: str, client: str, before: _Seen, after: _Seen, former: Former
+    toolset: str, client: str, before: Seen, after: Seen, former: Former
 ) -> Iterator[Effect]:
     was = {id(tool): places for tool, places in before}
     nowhere: frozenset[str] = frozenset()
@@ -124,7 +143,7 @@ def _place(
 ) -> Effect:
     who = said(client) if client else "the caller"
     words = [
-        f"{verb} in {' and '.join(_PLACES[place] for place in _PLACES if place in places)}"
+        f"{verb} in {_listed(places)}"
         for verb, places in (
             ("sees it", after - before),
             ("no longer sees it", before - after),
@@ -141,6 +160,13 @@ def _place(
         sorted(after),
         is_worse=bool(before - after),
     )
+
+
+def _listed(places: frozenset[str]) -> str:
+    """The places in words, those of the built-in targets first."""
+    named = [_PLACES[place] for place in _PLACES if place in places]
+    named += [f"the target {said(place)}" for place in sorted(places - _PLACES.keys())]
+    return f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
 
 
 def _limits(toolset: str, client: str, before: int, after: int) -> Iterator[Effect]:

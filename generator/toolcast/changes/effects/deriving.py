@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model.model import ToolSpec
+from ...model.model import Workspace
 from ..tool_life import Matched
 from .client_views import Costs, client_effects
 from .effect import Effect
@@ -13,20 +13,27 @@ from .refusals import refusal_effects
 __all__ = ["effects_of"]
 
 
-def effects_of(matched: Matched) -> Iterator[Effect]:
+def effects_of(
+    matched: Matched, before: Workspace, after: Workspace
+) -> Iterator[Effect]:
     """What every reader of the toolsets that both sides have sees differently.
 
     Of a toolset that comes or goes the change itself says all there is to say.
+
+    Raises:
+        ExtensionFailure: a listed extension cannot be used.
     """
-    former: dict[int, ToolSpec] = {
-        id(both.after): both.before for both in matched.tools
-    }
     costs = Costs()
-    for before, after in matched.toolsets:
-        there = {id(tool) for tool in before.tools}
-        here = {now: old for now, old in former.items() if id(old) in there}
-        yield from client_effects(before, after, here, costs)
-        for tool in after.tools:
+    for toolsets in matched.toolsets:
+        there = {id(tool) for tool in toolsets[0].tools}
+        former = {
+            id(both.after): both.before
+            for both in matched.tools
+            if both.toolset_after is toolsets[1] and id(both.before) in there
+        }
+        yield from client_effects(toolsets, (before, after), former, costs)
+        is_renamed = toolsets[0].name != toolsets[1].name
+        for tool in toolsets[1].tools:
             old = former.get(id(tool))
-            if old is not tool or before.name != after.name:
-                yield from refusal_effects((before, after), old, tool)
+            if old is not tool or is_renamed:
+                yield from refusal_effects(toolsets, old, tool)

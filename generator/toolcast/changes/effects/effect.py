@@ -17,6 +17,9 @@ class EffectKind(StrEnum):
     SEEN = "seen"
     """A client sees a tool that it did not, or sees it in more places, or the reverse.
     `before` and `after` are the places, by their targets."""
+    MENTION = "mention"
+    """A client reads of another tool in a tool's texts and does not have it, and this was not
+    so before. `after` is the other tool."""
     REFUSED = "refused"
     """Clients with MCP's strict types begin or cease to refuse the list for a tool. `reader`
     is the revision; the values are the places that they refuse."""

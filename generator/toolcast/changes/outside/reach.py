@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from ...facts.outside import outside_of, sent_variables
+from ...model.endpoints import endpoints, variable
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..change import Change, Family, Grade, Grades, SpecFiles, files_of
@@ -143,14 +144,16 @@ def compare_toolsets(
     # That a server has another program is told as a change of that server.
     named = {s.name for s in before.mcp_servers if s.command is not None}
     shared = {s.name for s in after.mcp_servers if s.command is not None} & named
-    sides = zip(_reached(before, shared), _reached(after, shared), strict=True)
-    for (kind, came, gone, done), (old, new) in zip(_KINDS, sides, strict=True):
-        for name, path in new.items():
-            if name not in old:
+    unsaid = [_by_default(side) for side in (before, after)]
+    reached = [_reached(side, shared) for side in (before, after)]
+    there = [_reached(side, ()) for side in (before, after)]
+    for index, (kind, came, gone, done) in enumerate(_KINDS):
+        for name, path in reached[1][index].items():
+            if name not in there[0][index] and name not in unsaid[0]:
                 message = f"the {kind} {said(name)} is {done}, and was not"
                 yield files.changed(came, path, message, after=name)
-        for name, path in old.items():
-            if name not in new:
+        for name, path in reached[0][index].items():
+            if name not in there[1][index] and name not in unsaid[1]:
                 message = f"the {kind} {said(name)} is no longer {done}"
                 yield files.changed(gone, path, message, before=name)
     yield from _sent(before, after, files)
@@ -170,6 +173,12 @@ def _reached(
             for name in names:
                 known.setdefault(name, path)
     return found[0], found[1], found[2]
+
+
+def _by_default(toolset: Toolset) -> set[str]:
+    """The variables of tokens that are read where the toolset names none."""
+    names = {plan.token_variable for plan in endpoints(toolset)}
+    return names | {variable(toolset, "ADMIN", "TOKEN")}
 
 
 def _parts(toolset: Toolset) -> Iterator[tuple[Path, Toolset]]:

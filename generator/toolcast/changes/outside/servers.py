@@ -52,6 +52,11 @@ PROGRAM = alone(
     "Another program, or the same with other arguments, is started for a server.",
     Grades(call=_R, attachment=_B),
 )
+TRANSPORT = alone(
+    "server/transport",
+    "A server is a program instead of an address, or an address instead of a program.",
+    Grades(call=_R, attachment=_B),
+)
 ADDRESS = alone(
     "server/address",
     "A server is reached at another address.",
@@ -155,7 +160,7 @@ ORDER = alone(
     Grades(call=_R),
 )
 
-_OF = "the server `{}`"
+_OF = "the server {}"
 _ROWS = (
     value("mcp_servers.*.cwd", f"the folder of {_OF}", FOLDER),
     flag(
@@ -213,13 +218,7 @@ def compare_toolsets(
 
 def _server(files: SpecFiles, old: McpServer, new: McpServer) -> Iterator[Change]:
     path = ("mcp_servers", new.name)
-    yield from _program(files, path, old, new)
-    if old.url != new.url and new.url is not None:
-        before, after = (_shown(one, ("url",), one.url) for one in (old, new))
-        was = "" if before is ABSENT else f" instead of {said(before)}"
-        message = f"the server {said(new.name)} is reached at {said(after)}{was}"
-        where = (*path, "url")
-        yield files.changed(ADDRESS, where, message, before=before, after=after)
+    yield from _reached_by(files, path, old, new)
     for field, kind in (("env", "variable"), ("headers", "header")):
         yield from _settings(files, (*path, field), kind, old, new)
     yield from _names(files, path, old, new)
@@ -236,28 +235,27 @@ def _server(files: SpecFiles, old: McpServer, new: McpServer) -> Iterator[Change
             yield files.changed(rule, where, message, before=before, after=after)
 
 
-def _program(
+def _reached_by(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    lines = [(one.command, one.args) for one in (old, new)]
-    if lines[0] == lines[1] or new.command is None:
+    """The changes of a server's program or address."""
+    lines = [(one.command, one.args, one.url) for one in (old, new)]
+    if lines[0] == lines[1]:
         return
-    before, after = (_command(one) for one in (old, new))
-    was = "" if before is ABSENT else f" instead of {said(before)}"
-    field = "args" if old.command == new.command else "command"
-    yield files.changed(
-        PROGRAM,
-        (*path, field),
-        f"the server {said(new.name)} is the program {said(after)}{was}",
-        before=before,
-        after=after,
-    )
+    before, after = (_line(one) for one in (old, new))
+    rule, field = TRANSPORT, "url" if new.command is None else "command"
+    if old.command is not None and new.command is not None:
+        rule, field = PROGRAM, "args" if old.command == new.command else "command"
+    elif old.url is not None and new.url is not None:
+        rule = ADDRESS
+    message = f"the server {said(new.name)} is {said(after)} instead of {said(before)}"
+    yield files.changed(rule, (*path, field), message, before=before, after=after)
 
 
-def _command(server: McpServer) -> Any:
-    """The command line without what looks like a secret; ABSENT without a program."""
+def _line(server: McpServer) -> str:
+    """The command line or address, without what looks like a secret."""
     if server.command is None:
-        return ABSENT
+        return str(_shown(server, ("url",), server.url or ""))
     words = [_shown(server, ("command",), server.command)]
     words += [_shown(server, ("args", i), word) for i, word in enumerate(server.args)]
     return " ".join(words)
@@ -368,6 +366,7 @@ FAMILY = Family(
         ADDED,
         REMOVED,
         PROGRAM,
+        TRANSPORT,
         ADDRESS,
         SENT_ADDED,
         SENT_REMOVED,

@@ -104,10 +104,10 @@ _TOOL = (
 )
 _TOOLSET = (
     entries("pools", "the pools", POOL_ADDED, POOL_REMOVED),
-    items("pools.*.tables", "the tables of the pool `{}`", TABLE_ADDED, TABLE_REMOVED),
+    items("pools.*.tables", "the tables of the pool {}", TABLE_ADDED, TABLE_REMOVED),
     items(
         "pools.*.accessors",
-        "the connections of the pool `{}`",
+        "the connections of the pool {}",
         ACCESSOR_ADDED,
         ACCESSOR_REMOVED,
     ),

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
-from ...facts.tool_names import tool_names
+from ...facts.names.name_mentions import mention_pattern, mentions_in
+from ...facts.names.tool_names import tool_names
 from ...model.model import Toolset, Workspace
 
-__all__ = ["NamedTools", "named_in", "unknown_in"]
+__all__ = ["NamedTools", "named_in", "names_of", "unknown_in"]
 
-_TOKEN = re.compile(r"(`?)([A-Za-z0-9_][A-Za-z0-9_.-]*)(`?)")
-_IS_NAME = re.compile(r"[_-]|[a-z][A-Z]")
-"""What is written like this is a name wherever it stands; one plain word needs backticks."""
+_TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
 
 NamedTools = frozenset[str]
 """Names of tools, as they are now."""
 
 
-def named_in(text: str, toolset: Toolset, own: str) -> NamedTools:
-    """The other tools that a text of a toolset names, former names as present ones.
+def named_in(text: str, names: Mapping[str, str], own: str) -> NamedTools:
+    """The other tools that a text names.
 
     Args:
+        names: what texts may call tools, each with the name that stands for it.
         own: the name of the tool whose text it is; empty for a text of the toolset.
     """
-    names = _names(toolset)
-    found = set()
-    for match in _TOKEN.finditer(text):
-        word = match[2].rstrip(".-")
-        if word in names and (_IS_NAME.search(word) or (match[1] and match[3])):
-            found.add(names[word])
-    return frozenset(found - {own})
+    # Of many names few stand in a text: those that may are looked for as all rules do.
+    tokens = {each.strip(".") for each in _TOKEN.findall(text)}
+    tokens |= {part for token in tokens if "." in token for part in token.split(".")}
+    pattern = mention_pattern(tokens & names.keys())
+    mentions = (m for m in mentions_in(text, pattern) if not m.is_code)
+    return frozenset(names[mention.name] for mention in mentions) - {own}
 
 
 def unknown_in(text: str, toolset: Toolset, workspace: Workspace) -> frozenset[str]:
@@ -43,8 +43,8 @@ def unknown_in(text: str, toolset: Toolset, workspace: Workspace) -> frozenset[s
 
 
 @lru_cache(maxsize=8)
-def _names(toolset: Toolset) -> dict[str, str]:
-    """The names that texts may give a tool, and what it is called."""
+def names_of(toolset: Toolset) -> Mapping[str, str]:
+    """What texts of a toolset may call tools, each with its present name."""
     names = {
         name: name for server in toolset.mcp_servers for name in server.declared_names
     }

@@ -26,9 +26,9 @@ _TOOL = (
 _TOOLSET = (
     value("title", "the toolset's title", CHANGED),
     value("version", "the server's version", CHANGED, default="0.0.0"),
-    value("clients.*.title", "the title of the client `{}`", CHANGED),
-    value("pools.*.title", "the title of the pool `{}`", CHANGED),
-    value("mcp_servers.*.title", "the title of the server `{}`", CHANGED),
+    value("clients.*.title", "the title of the client {}", CHANGED),
+    value("pools.*.title", "the title of the pool {}", CHANGED),
+    value("mcp_servers.*.title", "the title of the server {}", CHANGED),
 )
 
 

@@ -9,14 +9,19 @@ from ...facts.client_limits import Limited, crossed
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..change import ABSENT, Change, ChangeRule, SpecFiles
+from ..json_values import said
 from . import text_rules
-from .named_tools import named_in, unknown_in
-from .text_words import content_words, first_sentence, marks_and_words
+from .named_tools import named_in, names_of, unknown_in
+from .text_words import content_words, first_sentence, marks_and_words, words_by_stem
 
 __all__ = ["Owner", "TextSides", "text_changes"]
 
 _SHRUNK = 0.6
 """A text that keeps less than this part of its length has shrunk."""
+_FEW = 40
+"""So many characters more or less are not counted as a part: short texts vary more."""
+_SHOWN = 4
+"""So many words that come in or go are named."""
 _KEPT = 0.5
 """A first sentence of whose words less than this part are left has lost its purpose."""
 
@@ -47,6 +52,7 @@ class TextSides(NamedTuple):
         after: the same for now.
         limited: the limits that clients have for such texts.
         raw: the values of the field; they differ from the texts where it has a default.
+        is_caption: a heading or label, which has no purpose to lose.
     """
 
     path: Path
@@ -55,6 +61,7 @@ class TextSides(NamedTuple):
     after: str | None
     limited: Limited | None = None
     raw: tuple[Any, Any] | None = None
+    is_caption: bool = False
 
 
 def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
@@ -62,7 +69,7 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     old, new = text.before or "", text.after or ""
     if old == new:
         return
-    rule, message = _kind(text.subject, old, new)
+    rule, message = _kind(text, old, new)
     before, after = text.raw or (
         old if text.before else ABSENT,
         new if text.after else ABSENT,
@@ -78,7 +85,8 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
             yield changed(rule, text.path, message, before=sizes[0], after=sizes[1])
 
 
-def _kind(subject: str, old: str, new: str) -> tuple[ChangeRule, str]:
+def _kind(text: TextSides, old: str, new: str) -> tuple[ChangeRule, str]:
+    subject = text.subject
     if not old:
         return text_rules.ADDED, f"{subject} is new"
     if not new:
@@ -86,6 +94,8 @@ def _kind(subject: str, old: str, new: str) -> tuple[ChangeRule, str]:
     if marks_and_words(old) == marks_and_words(new):
         message = f"{subject} differs in white space, case or punctuation alone"
         return text_rules.RESTYLED, message
+    if text.is_caption:
+        return text_rules.REWORDED, f"{subject} has other words{_words(old, new)}"
     lost, kept = _lost(old, new)
     stated, _ = _lost(new, old)
     if lost:
@@ -98,21 +108,41 @@ def _kind(subject: str, old: str, new: str) -> tuple[ChangeRule, str]:
         message = f"the first sentence of {subject} says what was not said before"
         return text_rules.PURPOSE_STATED, message
     part = round(100 * (len(new) - len(old)) / len(old))
-    if len(new) < _SHRUNK * len(old):
+    is_far = abs(len(new) - len(old)) > _FEW
+    if is_far and len(new) < _SHRUNK * len(old):
         return text_rules.SHRUNK, f"{subject} is {-part} % shorter"
-    if len(old) < _SHRUNK * len(new):
+    if is_far and len(old) < _SHRUNK * len(new):
         return text_rules.GREW, f"{subject} is {part} % longer"
-    return text_rules.REWORDED, f"{subject} has other words"
+    return text_rules.REWORDED, f"{subject} has other words{_words(old, new)}"
+
+
+def _words(before: str, after: str) -> str:
+    """Which words come in and go, the first few of them."""
+    old, new = words_by_stem(before), words_by_stem(after)
+    came = [word for stem, word in new.items() if stem not in old]
+    gone = [word for stem, word in old.items() if stem not in new]
+    parts = [
+        f"{verb} {_few(words)}"
+        for verb, words in (("with", came), ("without", gone))
+        if words
+    ]
+    return f", {' and '.join(parts)}" if parts else ""
+
+
+def _few(words: list[str]) -> str:
+    more = len(words) - _SHOWN
+    shown = ", ".join(map(said, words[:_SHOWN]))
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _lost(before: str, after: str) -> tuple[bool, str]:
     """Whether most words of the first sentence are gone, and how many are left."""
-    said = content_words(first_sentence(before))
-    if not said:
+    purpose = content_words(first_sentence(before))
+    if not purpose:
         return False, ""
-    left = len(said & content_words(after))
-    words = f"{left} of {len(said)} words" if left else ""
-    return left < _KEPT * len(said), words
+    left = len(purpose & content_words(after))
+    words = f"{left} of {len(purpose)} words" if left else ""
+    return left < _KEPT * len(purpose), words
 
 
 _Naming = tuple[ChangeRule, str, Any, Any]
@@ -125,25 +155,25 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
     )
     present = {old: t.name for t in owner.toolsets[1].tools for old in t.renamed_from}
     before, after = (
-        {present.get(name, name) for name in named_in(said, toolset, own)}
-        for (said, toolset), own in zip(sides, owner.names, strict=True)
+        {present.get(name, name) for name in named_in(words, names_of(toolset), own)}
+        for (words, toolset), own in zip(sides, owner.names, strict=True)
     )
     old, new = (
-        unknown_in(said, toolset, workspace)
-        for (said, toolset), workspace in zip(sides, owner.workspaces, strict=True)
+        unknown_in(words, toolset, workspace)
+        for (words, toolset), workspace in zip(sides, owner.workspaces, strict=True)
     )
     subject = text.subject
     for name in sorted(after - before - old):
-        message = f"{subject} names the tool `{name}`"
+        message = f"{subject} names the tool {said(name)}"
         yield text_rules.NAMES_TOOL, message, ABSENT, name
     for name in sorted(before - after - new):
-        message = f"{subject} no longer names the tool `{name}`"
+        message = f"{subject} no longer names the tool {said(name)}"
         yield text_rules.NAMES_TOOL_NO_MORE, message, name, ABSENT
     for name in sorted(new - old):
-        message = f"{subject} names `{name}`, and there is no such tool"
+        message = f"{subject} names {said(name)}, and there is no such tool"
         yield text_rules.NAMES_UNKNOWN, message, ABSENT, name
     for name in sorted(old - new):
-        message = f"{subject} no longer names `{name}`, which is no tool"
+        message = f"{subject} no longer names {said(name)}, which is no tool"
         yield text_rules.NAMES_UNKNOWN_NO_MORE, message, name, ABSENT
 
 

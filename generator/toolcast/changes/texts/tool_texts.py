@@ -52,6 +52,7 @@ def _texts(both: Both) -> Iterator[TextSides]:
                 "the comment in the CLI block",
                 before.summary if comments[0] is None else comments[0],
                 after.summary if comments[1] is None else comments[1],
+                is_caption=True,
             )
     if before.deprecated is not None and after.deprecated is not None:
         old, new = (

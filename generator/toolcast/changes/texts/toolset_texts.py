@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...facts.client_limits import Limited
 from ...model.model import Toolset, Workspace
+from ...reading.tree import Path
 from ..change import (
     ABSENT,
     Both,
@@ -120,20 +121,26 @@ def _texts(before: Toolset, after: Toolset) -> Iterator[TextSides]:
         Limited.INSTRUCTIONS,
     )
     headings = before.preamble_heading, after.preamble_heading
-    yield TextSides(("preamble", "heading"), "the preamble's heading", *headings)
+    yield _caption(("preamble", "heading"), "the preamble's heading", *headings)
     intros = before.preamble_intro, after.preamble_intro
     yield TextSides(("preamble", "intro"), "the preamble's intro", *intros)
     if "cli" in before.targets and "cli" in after.targets:
         old, new = before.targets["cli"], after.targets["cli"]
-        for option in ("heading", "intro"):
-            path = ("targets", "cli", option)
-            subject = f"the {option} of the CLI block"
-            yield TextSides(path, subject, old.get(option), new.get(option))
+        path: Path = ("targets", "cli", "heading")
+        headings = old.get("heading", ""), new.get("heading", "")
+        yield _caption(path, "the heading of the CLI block", *headings)
+        path = ("targets", "cli", "intro")
+        intros = old.get("intro", ""), new.get("intro", "")
+        yield TextSides(path, "the intro of the CLI block", *intros)
         was, is_ = ("\n".join(side.get("closing", ())) for side in (old, new))
         path = ("targets", "cli", "closing")
         subject = "the closing of the CLI block"
         raws = old.get("closing", ABSENT), new.get("closing", ABSENT)
         yield TextSides(path, subject, was, is_, None, raws)
+
+
+def _caption(path: Path, subject: str, before: str, after: str) -> TextSides:
+    return TextSides(path, subject, before, after, is_caption=True)
 
 
 def _sections(before: Toolset, after: Toolset) -> Iterator[TextSides]:
@@ -146,12 +153,12 @@ def _sections(before: Toolset, after: Toolset) -> Iterator[TextSides]:
         of = f"of the section {said(section.name)}"
         path = ("sections", section.name)
         headings = old.heading, section.heading
-        yield TextSides((*path, "heading"), f"the heading {of}", *headings)
+        yield _caption((*path, "heading"), f"the heading {of}", *headings)
         # Without a label the heading stands there, whose changes are its own.
         is_written = any(one.label != one.heading for one in (old, section))
         if is_written:
             labels = old.label, section.label
-            yield TextSides((*path, "label"), f"the label {of}", *labels)
+            yield _caption((*path, "label"), f"the label {of}", *labels)
         yield TextSides((*path, "intro"), f"the intro {of}", old.intro, section.intro)
         footers = old.footer, section.footer
         yield TextSides((*path, "footer"), f"the footer {of}", *footers)

@@ -56,6 +56,17 @@ RULES = (
         good="",
     ),
     Rule(
+        id="output/former-name",
+        severity=Severity.WARNING,
+        purpose="Checks that no output says a former or reserved name.",
+        why=(
+            "Specs are held to it, and a template of the project, a target of others or"
+            " the data of an example may still say one."
+        ),
+        bad="",
+        good="",
+    ),
+    Rule(
         id="target/template",
         severity=Severity.ERROR,
         purpose="Checks that every template can be rendered.",

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ..model.model import Toolset, Workspace
-from .model_texts import texts_in
+from ...model.model import Toolset, Workspace
+from ..model_texts import texts_in
 from .name_mentions import mention_pattern, mentions_in
 
 __all__ = ["ToolNames", "other_meanings", "tool_names"]
@@ -34,7 +34,11 @@ def tool_names(toolset: Toolset, workspace: Workspace) -> ToolNames:
 
 
 class ToolNames:
-    """The names that texts of a toolset may say, and those of its tools."""
+    """The names that texts of a toolset may say, and those of its tools.
+
+    Attributes:
+        gone: its former and reserved names, each with what to do where it stands.
+    """
 
     def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
         self._known = frozenset(_known(toolset, workspace))
@@ -45,27 +49,13 @@ class ToolNames:
             for key in ((parts[0], True), (parts[-1], False)):
                 self._by_end.setdefault(key, []).append((name, parts))
         self._helps: dict[str, str] = {}
-        self._reserved = toolset.reserved_names
-        self._owners: dict[str, str] = {}
-        for tool in toolset.tools:
-            for former in tool.renamed_from:
-                self._owners.setdefault(former, tool.name)
-        live = {tool.name for tool in toolset.tools}
-        self._gone_names = frozenset({*self._owners, *self._reserved} - live)
-        self._gone = mention_pattern(self._gone_names)
-
-    @property
-    def gone(self) -> frozenset[str]:
-        """The former and reserved names that are no tool's."""
-        return self._gone_names
+        self.gone = _gone(toolset)
+        self._gone = mention_pattern(self.gone)
 
     def gone_in(self, text: str) -> Iterator[tuple[str, str]]:
         """The former and reserved names that a text says, with a help."""
         for name in dict.fromkeys(m.name for m in mentions_in(text, self._gone)):
-            if name in self._owners:
-                yield name, f"write `{self._owners[name]}`, its name now"
-            else:
-                yield name, f"remove it; it is reserved: {self._reserved[name]}"
+            yield name, self.gone[name]
 
     def unknown_in(self, text: str) -> Iterator[tuple[str, str]]:
         """The words of a text that look like a tool's name and are none, with a help."""
@@ -100,6 +90,22 @@ class ToolNames:
             f"did you mean `{name}`? A tool that is gone belongs into `reserved_names`,"
             " the old name of one into its `renamed_from`"
         )
+
+
+def _gone(toolset: Toolset) -> dict[str, str]:
+    gone = {
+        name: f"remove it; it is reserved: {reason}"
+        for name, reason in toolset.reserved_names.items()
+    }
+    owners: dict[str, str] = {}
+    for tool in toolset.tools:
+        for former in tool.renamed_from:
+            owners.setdefault(former, tool.name)
+    for former, name in owners.items():
+        gone[former] = f"write `{name}`, its name now"
+    for tool in toolset.tools:
+        gone.pop(tool.name, None)
+    return gone
 
 
 def other_meanings(toolset: Toolset) -> Iterator[str]:

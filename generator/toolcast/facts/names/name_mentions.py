@@ -31,17 +31,24 @@ class Mention(NamedTuple):
     is_code: bool
 
 
-def mention_pattern(names: Iterable[str]) -> re.Pattern[str] | None:
+def mention_pattern(
+    names: Iterable[str], *, in_code: bool = False
+) -> re.Pattern[str] | None:
     """What finds the names in a text; None without names.
 
     A name that is a plain word counts in backticks, and behind `call`, `invoke`, `prefer`
     and `run`. The name is the one group that matched.
+
+    Args:
+        in_code: such a word counts as a literal of its own, too: `"memory"`.
     """
     ordered = sorted(names, key=len, reverse=True)
     words = "|".join(re.escape(n) for n in ordered if _WORD.fullmatch(n))
     others = "|".join(re.escape(n) for n in ordered if not _WORD.fullmatch(n))
     parts = [rf"{_BEFORE}({others}){_BEHIND}"] if others else []
     if words:
+        if in_code:
+            parts.append(rf"(?<=[\"'])({words})(?=[\"'])")
         parts += [rf"`({words})`", rf"{_ORDERS}({words}){_BEHIND}"]
     return re.compile("|".join(parts)) if parts else None
 

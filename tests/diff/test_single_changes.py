@@ -1,0 +1,43 @@
+"""Each single change has the rules and the grades that the table says, and goes back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diff.single_changes import SingleChange, single_changes, told
+from toolcast.changes.change import ABSENT
+from toolcast.changes.json_values import is_same
+from toolcast.changes.table import rules
+
+CASES = single_changes()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
+    changes = case.compared().changes
+
+    assert sorted(map(told, changes)) == list(case.changes)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_change_back_is_of_the_opposite_kinds(case: SingleChange) -> None:
+    known = rules(("letta",))
+    there = [known[change.rule.id].opposite for change in case.compared().changes]
+    back = [change.rule.id for change in case.compared_back().changes]
+
+    assert sorted(back) == sorted(there if case.back is None else case.back)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_change_says_where_it_is_and_what_was_there(case: SingleChange) -> None:
+    changes = case.compared().changes
+
+    assert len({change.fingerprint for change in changes}) == len(changes)
+    for change in changes:
+        assert change.message == change.message.strip()
+        assert change.message and change.message.count("`") % 2 == 0
+        assert change.path
+        assert not is_same(change.before, change.after)
+        assert change.is_gone == (change.after is ABSENT)
+        assert (change.grades == change.rule.grades) == (not change.reason)
+        assert change.place.file and change.place.line
