@@ -113,7 +113,10 @@ class Candidates:
                 good: list[Any] = []
                 bad: list[Any] = []
                 for value in group:
-                    if not self.spend(1) or len(good) + len(bad) >= most:
+                    is_enough = (
+                        len(good) >= most or len(good) + len(bad) >= _MOST_VALUES
+                    )
+                    if is_enough or not self.spend(1):
                         break
                     text = repr(value)
                     if text not in seen:
