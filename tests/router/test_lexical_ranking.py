@@ -109,6 +109,15 @@ def test_the_better_the_first_fits_the_fewer_are_shown_beside_it() -> None:
     assert set(precise.names) < set(vague.names)
 
 
+def test_a_word_that_most_tools_have_shows_none_beside_a_telling_one() -> None:
+    tools = [
+        RoutedTool(f"{n}s", f"List and keep {n}s.") for n in ("note", "file", "task")
+    ]
+    index = ranking([*tools, RoutedTool("bell", "Rings.")])
+    assert index.route("list my notes").names == ("notes",)
+    assert index.route("list").names == ("notes", "files", "tasks")
+
+
 def test_the_evidence_is_what_the_score_is_made_of() -> None:
     index = ranking((NOTE, LAMP, MAIL))
     evidence = index.evidence("please switch the lamps off, xyzzy")

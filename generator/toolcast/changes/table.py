@@ -5,7 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
-from . import extension_fields, life_fields, project_fields, stability, tool_life
+from . import (
+    cost_fields,
+    extension_fields,
+    life_fields,
+    project_fields,
+    selection,
+    stability,
+    tool_life,
+)
 from .access import client_settings, client_tools, target_options
 from .change import ChangeRule, Family
 from .listing import listed_keys, tool_annotations
@@ -36,7 +44,9 @@ BUILT_IN = (
     life_fields.FAMILY,
     stability.FAMILY,
     project_fields.FAMILY,
+    cost_fields.FAMILY,
     extension_fields.FAMILY,
+    selection.FAMILY,
 )
 """In the order in which they look."""
 

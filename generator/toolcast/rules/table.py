@@ -25,6 +25,7 @@ _FAMILIES = (
     "target",
     "handler",
     "data",
+    "cases",
     "output",
     "accept",
 )

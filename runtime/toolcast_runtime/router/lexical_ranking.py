@@ -39,6 +39,8 @@ _MOST_BEGINNINGS = 50
 _LEAST_OF_BEST = (0.25, 0.6)
 _MOST_OF_ALL = 0.5
 _FEW, _MANY = 3, 30
+# A tool is shown only for a word that no more than this part of the tools have.
+_TELLING = 2 / 3
 # Doubt is when the tools' texts know fewer of the message's words than this part, unless it
 # begins with a word of few tools' texts, as orders do.
 _LEAST_KNOWN = 0.3
@@ -135,7 +137,8 @@ class LexicalRanking:
         enough = min(least, _LEAST_OF_BEST[1]) * next(iter(ordered.values()))
         most = min(_MANY, max(_FEW, int(_MOST_OF_ALL * len(self._names))))
         best = islice(ordered.items(), most)
-        chosen = frozenset(name for name, score in best if score >= enough)
+        told = self._told_apart(evidence) or frozenset(ordered)
+        chosen = frozenset(n for n, score in best if score >= enough and n in told)
         return Route(tuple(n for n in self._names if n in chosen), ordered)
 
     def evidence(self, message: str) -> dict[str, dict[str, float]]:
@@ -147,6 +150,14 @@ class LexicalRanking:
             word: {self._names[row]: part for row, part in self._matches(word).items()}
             for word in message_words(message)
         }
+
+    def _told_apart(
+        self, evidence: Mapping[str, Mapping[int, float]]
+    ) -> frozenset[str]:
+        """The tools that have a word which tells them apart from most of the others."""
+        most = _TELLING * len(self._names)
+        telling = (rows for rows in evidence.values() if len(rows) <= most)
+        return frozenset(self._names[row] for rows in telling for row in rows)
 
     def _all(self, doubt: str, scores: Mapping[int, float] | None = None) -> Route:
         return Route(tuple(self._names), self._ordered(scores or {}), doubt)
