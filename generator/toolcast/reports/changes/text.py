@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from ...changes.change import ABSENT, AUDIENCES, Grade
 from ...changes.effects.effect import Effect
@@ -14,7 +13,7 @@ from ...changes.review.verdict import Judged, Verdict
 from ..escaping import printable
 from ..findings.formats import report_findings
 from ..json_values import differing, one_line
-from .formats import DiffAbout, counts, says_values
+from .formats import DiffAbout, by_owner, counts, says_values
 
 __all__ = ["paragraphs", "write"]
 
@@ -38,10 +37,7 @@ def write(verdict: Verdict, about: DiffAbout) -> str:
 
 def paragraphs(changes: Sequence[Judged], colour: bool) -> list[str]:
     """A paragraph for the changes of each tool."""
-    return [
-        "".join(_owner(owner, list(group), colour))
-        for owner, group in groupby(changes, key=lambda one: one.owner)
-    ]
+    return ["".join(_owner(owner, group, colour)) for owner, group in by_owner(changes)]
 
 
 def _owner(owner: str, changes: Sequence[Judged], colour: bool) -> Iterator[str]:
