@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model.model import Toolset, Workspace
+from ..model.model import Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
+from .left_over import left_imports
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
-from .references import mentions_of
+from .references import mentions_of, places_of
 from .remove import take_from_lists
 from .rename import free_name
 
@@ -40,6 +41,7 @@ def move(
         raise Refusal(f"`{tool.name}` is in the toolset `{to}` already", is_usage=True)
     for name in (tool.name, *tool.renamed_from):
         free_name(target, name)
+    _refuse_cases(toolset, tool)
     editing = Editing()
     text = editing.text(tool.source)
     if section is not None:
@@ -62,6 +64,7 @@ def move(
     here = next(one for one in edited.toolsets if one.folder == target.folder)
     moved = next(one for one in here.tools if one.name == tool.name)
     left = [m for m in mentions_of(workspace, owned) if m.file != tool.source.file]
+    left += left_imports(workspace, owned)
     steps = [
         _who_has(here, [c.name for c in here.clients if here.is_offered(moved, c)])
     ]
@@ -79,6 +82,18 @@ def _target(workspace: Workspace, name: str) -> Toolset:
     names = [toolset.name for toolset in workspace.toolsets]
     help_ = did_you_mean(name, names) or f"the toolsets are {quoted_list(names)}"
     raise Refusal(f"there is no toolset `{name}`", help_, is_usage=True)
+
+
+def _refuse_cases(toolset: Toolset, tool: ToolSpec) -> None:
+    source = toolset.source
+    cases = list(places_of(source.tree, ("cases", "*", "tool"), tool.name))
+    if cases:
+        lines = [source.span(path) for path in cases]
+        shown = "".join(f"\n  {source.file}:{one.line}:{one.column}" for one in lines)
+        raise Refusal(
+            f"cases of the toolset mean `{tool.name}`:{shown}",
+            "move them to `cases` of the tool's spec, which go with it",
+        )
 
 
 def _carry_exclusions(editing: Editing, owned: Owned, target: Toolset) -> None:

@@ -16,6 +16,7 @@ from .project_edit import Editing, Left, Owned
 
 __all__ = [
     "TOOLSET_LISTS",
+    "TOOL_LISTS",
     "mentions_of",
     "places_of",
     "referring_toolsets",
@@ -29,9 +30,13 @@ TOOLSET_LISTS: tuple[Pattern, ...] = (
     ("clients", "*", "allow", "*"),
     ("clients", "*", "restrict", "*"),
     ("exclusions", "*", "tool"),
+    ("cases", "*", "tool"),
+    ("cases", "*", "never", "*"),
 )
 """The paths of `toolset.yaml` that hold names of the toolset's own tools."""
-_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"),)
+TOOL_LISTS: tuple[Pattern, ...] = (("cases", "*", "never", "*"),)
+"""Those of a tool's spec."""
+_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"), *TOOL_LISTS)
 # Data, in which a key `reason` may be anything, and what counts as prose.
 _DATA = frozenset(
     "parameters returns examples meta mcp annotations skill deprecated".split()

@@ -7,11 +7,18 @@ import re
 
 from ..handler_code.handler import handler_code
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.tree import Path
 from .after_edit import specs_after
-from .client_lists import names_in_override
-from .left_over import left_in_files, left_in_handlers
+from .left_over import left_imports, left_in_files, left_in_handlers
+from .other_files import named_in_other_files
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
-from .references import TOOLSET_LISTS, mentions_of, places_of, referring_toolsets
+from .references import (
+    TOOL_LISTS,
+    TOOLSET_LISTS,
+    mentions_of,
+    places_of,
+    referring_toolsets,
+)
 
 __all__ = ["remove"]
 
@@ -61,8 +68,9 @@ def remove(
     here = next(one for one in edited.toolsets if one.folder == toolset.folder)
     left = [
         *mentions,
-        *names_in_override(workspace, owned),
+        *named_in_other_files(workspace, owned),
         *left_in_handlers(edited, here, tool.name),
+        *left_imports(workspace, owned),
         *left_in_files(edited, tool.name),
         *_handler(workspace, owned),
     ]
@@ -71,12 +79,18 @@ def remove(
 
 
 def take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
-    """Takes a tool from its toolset's lists of clients, and its exclusions."""
-    tree = toolset.source.tree
-    for pattern in TOOLSET_LISTS:
-        for path in places_of(tree, pattern, tool.name):
-            *above, index = path if isinstance(path[-1], int) else path[:-1]
-            editing.text(toolset.source).remove_item(tuple(above), int(index))
+    """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
+    files = [(toolset.source, TOOLSET_LISTS)]
+    files += [(one.source, TOOL_LISTS) for one in toolset.tools if one is not tool]
+    for source, patterns in files:
+        taken: set[Path] = set()
+        for pattern in patterns:
+            for path in places_of(source.tree, pattern, tool.name):
+                item = path if isinstance(path[-1], int) else path[:-1]
+                # What stands in an entry goes with the entry.
+                if not any(item[:length] in taken for length in range(len(item) + 1)):
+                    taken.add(item)
+                    editing.text(source).remove_item(item[:-1], int(item[-1]))
 
 
 def _refuse_unannounced(tool: ToolSpec) -> None:
