@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.corpus.specs_from_list import read_list, write_toolset
-from toolcast.encoders.names import module_name
+from toolcast_runtime.tools.module_names import module_name
 
 __all__ = ["Workspace", "made_up", "real", "real_tools", "repository", "set_aside"]
 

@@ -13,7 +13,7 @@ TOOL = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.none:none\n
 CASES = """\
 cases:
   - message: note that
-    near: [what did I note?]
+    near: ["what did I note?"]
     never: [lamp]
 """
 TOOLSET = """\

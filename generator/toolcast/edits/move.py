@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model.model import Toolset, Workspace
+from ..model.model import Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
@@ -40,6 +40,7 @@ def move(
         raise Refusal(f"`{tool.name}` is in the toolset `{to}` already", is_usage=True)
     for name in (tool.name, *tool.renamed_from):
         free_name(target, name)
+    _refuse_cases(toolset, tool)
     editing = Editing()
     text = editing.text(tool.source)
     if section is not None:
@@ -70,6 +71,18 @@ def move(
     return ProjectEdit(
         done, before, after, tuple(left), tuple(step for step in steps if step)
     )
+
+
+def _refuse_cases(toolset: Toolset, tool: ToolSpec) -> None:
+    """Cases of the toolset's own file would stay behind, and mean a tool that is gone."""
+    for index, case in enumerate(toolset.cases):
+        if case.tool == tool.name:
+            span = toolset.source.span(("cases", index))
+            where = f"{toolset.source.file}:{span.line}:{span.column}"
+            raise Refusal(
+                f"a case of the toolset means `{tool.name}`: {where}",
+                f"put its cases into {tool.source.file}, with which they move",
+            )
 
 
 def _target(workspace: Workspace, name: str) -> Toolset:

@@ -15,6 +15,7 @@ from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned
 
 __all__ = [
+    "NEVER",
     "TOOLSET_LISTS",
     "mentions_of",
     "places_of",
@@ -25,13 +26,20 @@ __all__ = [
 
 Pattern = tuple[str, ...]
 
+NEVER: Pattern = ("cases", "*", "never", "*")
+"""The paths of tools that a case must not lead to, in a toolset's file and in a tool's."""
 TOOLSET_LISTS: tuple[Pattern, ...] = (
     ("clients", "*", "allow", "*"),
     ("clients", "*", "restrict", "*"),
     ("exclusions", "*", "tool"),
+    NEVER,
+    ("cases", "*", "tool"),
 )
-"""The paths of `toolset.yaml` that hold names of the toolset's own tools."""
-_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"),)
+"""The paths of `toolset.yaml` that hold names of the toolset's own tools.
+
+What is inside of another path's item stands before it: the item may go.
+"""
+_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"), NEVER)
 # Data, in which a key `reason` may be anything, and what counts as prose.
 _DATA = frozenset(
     "parameters returns examples meta mcp annotations skill deprecated".split()
@@ -96,7 +104,9 @@ def rename_references(
             for path in places_of(toolset.source.tree, pattern, name):
                 editing.text(toolset.source).set_name(path, new)
         for tool in toolset.tools:
-            for pattern in _OF_TOOL:
+            # What a case must not lead to is a tool of the case's own toolset.
+            own = _OF_TOOL if toolset is owned.toolset else _OF_TOOL[:1]
+            for pattern in own:
                 for path in places_of(tool.source.tree, pattern, name):
                     editing.text(tool.source).set_name(path, new)
 
