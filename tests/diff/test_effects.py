@@ -150,6 +150,15 @@ def test_a_name_is_too_long_with_the_prefix_of_a_client() -> None:
     assert "has 66 characters with the prefix of" in found[0].message
 
 
+def test_a_new_tool_has_a_description_that_clients_cut_off() -> None:
+    found = effects({}, {"jot": {"description": "Jot. LONG:2100"}}, EffectKind.LENGTH)
+
+    assert [(e.reader, e.tool) for e in found] == [
+        ("Claude Code", "jot"),
+        ("OpenAI", "jot"),
+    ]
+
+
 def test_a_name_that_providers_refuse() -> None:
     before: Any = {"note": None, "keep": {}}
     after: Any = {

@@ -81,11 +81,14 @@ def test_a_secret_that_is_a_text_of_its_own_is_not_told() -> None:
         }
         headers = {"Authorization": f"Bearer {secret}"}
         web = {"url": f"https://me:{secret}@mail.example/", "headers": headers}
-        return {"toolset": {"mcp_servers": {"mail": server, "web": web}}}
+        router = {"base_url": f"https://me:{secret}@models.example/", "model": "m"}
+        return {
+            "toolset": {"mcp_servers": {"mail": server, "web": web}, "router": router}
+        }
 
     found = compared(side("first-secret-of-mine"), side("other-secret-of-mine"))
 
-    assert len(found.changes) == 4
+    assert len(found.changes) == 5
     assert "secret-of-mine" not in repr(found)
 
 

@@ -10,6 +10,7 @@ from .change import ABSENT, Change, ChangeRule, SpecFiles
 from .json_values import is_same, key_of, said
 
 __all__ = [
+    "HIDDEN",
     "FieldRow",
     "amount",
     "changes_of",
@@ -20,6 +21,10 @@ __all__ = [
     "rules_of_rows",
     "value",
 ]
+
+
+HIDDEN = "***"
+"""Stands for what looks like a secret."""
 
 
 class Difference(NamedTuple):
@@ -93,6 +98,7 @@ def value(
     came: ChangeRule | None = None,
     gone: ChangeRule | None = None,
     default: Any = ABSENT,
+    is_secret: Callable[[Any], bool] = lambda value: False,
 ) -> FieldRow:
     """A field whose value is one thing.
 
@@ -101,12 +107,17 @@ def value(
         came: a value stands there that had none, not even by default; default: `other`.
         gone: the other way round.
         default: what the field's absence means.
+        is_secret: whether a value may not be shown.
     """
 
     def differences(subject: str, before: Any, after: Any) -> Iterator[Difference]:
         old, new = (default if side is ABSENT else side for side in (before, after))
         if is_same(old, new):
             return
+        old, new, before, after = (
+            HIDDEN if isinstance(side, str) and is_secret(side) else side
+            for side in (old, new, before, after)
+        )
         if old is ABSENT:
             message = f"{subject} is {said(new)}; it was not set"
             yield Difference(came or other, message, before, after)

@@ -6,6 +6,7 @@ from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
 from . import (
+    cost_fields,
     extension_fields,
     life_fields,
     project_fields,
@@ -41,6 +42,7 @@ BUILT_IN = (
     life_fields.FAMILY,
     stability.FAMILY,
     project_fields.FAMILY,
+    cost_fields.FAMILY,
     extension_fields.FAMILY,
     selection.FAMILY,
 )

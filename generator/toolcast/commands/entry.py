@@ -23,6 +23,7 @@ _COMMANDS = {
     "check": "Check specs, rules, and that the outputs are what the specs give.",
     "diff": "Tell what a change of the specs means for those who meet it.",
     "select": "Try which tool the words of a message, or of all cases, speak for.",
+    "tokens": "Show what the tools cost a model, upfront and on demand.",
     "explain": "Tell what a rule checks, why, and how to mend it.",
     "schema": "Print the JSON Schema of a kind of spec file, or renew committed ones.",
 }

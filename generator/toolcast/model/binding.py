@@ -20,6 +20,7 @@ from .model import (
     Section,
     SelectionGates,
     Suppression,
+    TokenBudget,
     Toolset,
     ToolSpec,
 )
@@ -37,7 +38,8 @@ _VERBATIM = (
 
 
 _TOOLSET_VERBATIM = (
-    "version stability instructions handlers permissions clients_override ledger"
+    "version stability instructions handlers permissions client_kind clients_override"
+    " ledger"
 ).split()
 
 
@@ -163,6 +165,7 @@ def bind_toolset(
         clients=tuple(
             _client(name, body) for name, body in value.get("clients", {}).items()
         ),
+        token_budget=_token_budget(value.get("token_budget", {})),
         pools={
             name: tuple(body["tables"]) for name, body in value.get("pools", {}).items()
         },
@@ -195,6 +198,16 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         body.get("path"),
         body.get("token_variable"),
         tuple(body.get("permissions", ())),
+        body.get("kind"),
+    )
+
+
+def _token_budget(value: Mapping[str, Any]) -> TokenBudget:
+    upfront = value.get("upfront", {})
+    return TokenBudget(
+        upfront if isinstance(upfront, Mapping) else {None: upfront},
+        value.get("tool"),
+        value.get("blocks", {}),
     )
 
 

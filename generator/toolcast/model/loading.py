@@ -96,6 +96,7 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
         value.get("output", "generated"),
         tuple(value.get("sources", (".",))),
         value.get("templates"),
+        tuple(value.get("documents", ())),
         tuple(value.get("extensions", ())),
         commands=console_commands(files),
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),

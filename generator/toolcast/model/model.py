@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolcast_runtime.tools.deprecation import deprecation_line
@@ -30,6 +31,7 @@ __all__ = [
     "Section",
     "SelectionGates",
     "Suppression",
+    "TokenBudget",
     "ToolSpec",
     "Toolset",
     "Workspace",
@@ -247,7 +249,10 @@ class Section(NamedTuple):
 
 
 class Client(NamedTuple):
-    """Who may see and call tools. `allow` is None for every tool."""
+    """Who may see and call tools. `allow` is None for every tool.
+
+    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`.
+    """
 
     name: str
     title: str = ""
@@ -256,6 +261,7 @@ class Client(NamedTuple):
     path: str | None = None
     token_variable: str | None = None
     permissions: tuple[str, ...] = ()
+    kind: str | None = None
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
@@ -264,6 +270,25 @@ class Client(NamedTuple):
     def permits(self, tool: ToolSpec) -> bool:
         """Whether the client has the permission that a tool needs, if it needs one."""
         return tool.permission is None or tool.permission in self.permissions
+
+
+class TokenBudget(NamedTuple):
+    """How many tokens a toolset may cost; what is not named may cost anything.
+
+    Attributes:
+        upfront: for what each request of a client carries before a tool is loaded: by the
+            client's name, or for every client under `None`.
+        tool: for the definition of one tool.
+        blocks: for blocks of the prompt docs, by the names of their files without `.md`.
+    """
+
+    upfront: Mapping[str | None, int] = MappingProxyType({})
+    tool: int | None = None
+    blocks: Mapping[str, int] = MappingProxyType({})
+
+    def of_client(self, name: str | None) -> int | None:
+        """What a client may cost upfront; None is the one caller without clients."""
+        return self.upfront.get(name, self.upfront.get(None))
 
 
 class Exclusion(NamedTuple):
@@ -295,7 +320,9 @@ class Toolset:
     preamble_intro: str = ""
     sections: tuple[Section, ...] = ()
     clients: tuple[Client, ...] = ()
+    client_kind: str | None = None
     clients_override: str | None = None
+    token_budget: TokenBudget = field(default_factory=TokenBudget)
     ledger: JsonObject = field(default_factory=dict)
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -314,6 +341,11 @@ class Toolset:
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""
         return next((client for client in self.clients if client.name == name), None)
+
+    def kind_of(self, client: Client | None) -> str | None:
+        """Which program a client is, as far as the specs say; None is the one caller."""
+        own = client.kind if client is not None else None
+        return own if own is not None else self.client_kind
 
     def stability_of(self, tool: ToolSpec) -> str:
         """`draft`, `beta` or `stable`: the tool's own word, else the toolset's."""
@@ -350,6 +382,8 @@ class Workspace:
         sources: folders below the root in which handlers' packages are.
         output: the folder that the generator owns, relative to the root.
         templates: the project's own templates, relative to the root; None without.
+        documents: Markdown files of the project with regions that the generator fills,
+            relative to the root.
         extensions: the names of the listed extensions, all of which are installed.
         commands: what the console commands of pyproject.toml run; None without the file.
         scan: folders and files in which names are looked for that no tool has any more.
@@ -362,6 +396,7 @@ class Workspace:
     output: str = "generated"
     sources: tuple[str, ...] = (".",)
     templates: str | None = None
+    documents: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     commands: Mapping[str, str] | None = None
     scan: tuple[str, ...] = ()

@@ -25,6 +25,9 @@ class EffectKind(StrEnum):
     is the revision; the values are the places that they refuse."""
     NAME = "name"
     """A name begins or ceases to be too long or ill-formed for a client or provider."""
+    LENGTH = "length"
+    """The description of a new tool is longer than a client shows or a provider takes; that of
+    a tool which was there has a change that says so."""
     TOOLS = "tools"
     """The number of a client's tools crosses what a program or provider takes."""
     FORM = "form"

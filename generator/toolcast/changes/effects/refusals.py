@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited, limits_on
+from ...facts.client_limits import Limited, crossed, limits_on
 from ...facts.mcp_definition import mcp_definition
 from ...facts.provider_forms import LANGCHAIN_LOSES, lost_keywords, name_problem
 from ...facts.strict_clients import refused_by
@@ -28,6 +28,8 @@ def refusal_effects(
     if "mcp" in toolset.targets:
         yield from _strict(toolset.name, old, new)
     yield from _names(toolsets, old, new)
+    if old is None:
+        yield from _length(toolset.name, new)
     if old is None or old.parameters is not new.parameters:
         yield from _forms(toolset.name, old, new)
         yield from _langchain(toolset, old, new)
@@ -88,6 +90,22 @@ def _name(
     return Effect(
         EffectKind.NAME, reader, toolset.name, names[1], message, *values, is_worse
     )
+
+
+def _length(toolset: str, new: ToolSpec) -> Iterator[Effect]:
+    size = len(new.model_description)
+    for limit in crossed(Limited.DESCRIPTION, 0, size):
+        verb = "takes" if limit.is_refused else "shows"
+        yield Effect(
+            EffectKind.LENGTH,
+            limit.client,
+            toolset,
+            new.name,
+            f"the description has {size:,} characters; {limit.client} {verb}"
+            f" {limit.most:,} ({limit.source})",
+            after=size,
+            is_worse=True,
+        )
 
 
 def _forms(toolset: str, old: ToolSpec | None, new: ToolSpec) -> Iterator[Effect]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from ...facts.outside import outside_of, sent_variables
+from ...facts.server_secrets import is_secret_text
 from ...model.endpoints import endpoints, variable
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
@@ -108,7 +109,12 @@ ROUTER_LESS, ROUTER_MORE = pair(
 )
 
 _ROWS = (
-    value("router.base_url", "the address of the router's model", ROUTER_HOST),
+    value(
+        "router.base_url",
+        "the address of the router's model",
+        ROUTER_HOST,
+        is_secret=is_secret_text,
+    ),
     value("router.model", "the router's model", ROUTER_MODEL),
     value("router.api_key", "the key of the router's model", ROUTER_KEY),
     amount(

@@ -20,6 +20,7 @@ from ..change import (
     files_of,
 )
 from ..field_rows import (
+    HIDDEN,
     amount,
     changes_of,
     fields_of_rows,
@@ -33,7 +34,6 @@ from ..rule_pairs import alone, pair
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
-_HIDDEN = "***"
 
 ADDED, REMOVED = pair(
     (
@@ -265,7 +265,7 @@ def _shown(server: McpServer, path: Path, text: str | None) -> Any:
     """A text of a server that may be printed; ABSENT where there is none."""
     if text is None:
         return ABSENT
-    return _HIDDEN if path in set(secret_places(server)) else text
+    return HIDDEN if path in set(secret_places(server)) else text
 
 
 def _settings(

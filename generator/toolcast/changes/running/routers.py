@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...model.model import Action
+from ...model.model import Action, ToolSpec
 from ..change import ABSENT, Both, Change, ChangeRule, Family, Grade, Grades, found
 from ..json_values import said
 from ..rule_pairs import alone, pair
@@ -133,6 +133,17 @@ def _action(both: Both, old: Action, new: Action) -> Iterator[Change]:
             values: dict[str, Any] = {"after": name} if is_ else {"before": name}
             message = f"{what} {verb} {said(name)}"
             yield found(rule, both, (*path, "accepts"), message, **values)
+    was, is_ = (side is None for side in takes)
+    if was != is_ and _takes_any(both.before) and _takes_any(both.after):
+        rule, verb = (ACCEPTS, "takes") if is_ else (REFUSES, "refuses")
+        message = f"{what} {verb} parameters that the schema does not name"
+        values = {"after": "*"} if is_ else {"before": "*"}
+        yield found(rule, both, (*path, "accepts"), message, **values)
+
+
+def _takes_any(tool: ToolSpec) -> bool:
+    """Whether a call may give parameters that the schema does not name."""
+    return tool.parameters.get("additionalProperties") is not False
 
 
 def _one_of(both: Both, old: Action, new: Action) -> Iterator[Change]:

@@ -109,7 +109,7 @@ def compare_toolsets(
     old, new = before.timeout, after.timeout
     if old != new:
         own = sum(tool.timeout is None for tool in after.tools)
-        whose = f"of the {own} tools without a time-out of their own"
+        whose = f"of tools without a time-out of their own, which are {own},"
         yield files.changed(
             SHORTER if new < old else LONGER,
             ("timeout",),
