@@ -54,7 +54,9 @@ def changes(tmp_path: Path) -> Changes:
                 ("after", toolset[1], after),
             )
         ]
-        return [c for c in compare(*sides).changes if c.rule.id.startswith("selection/")]
+        return [
+            c for c in compare(*sides).changes if c.rule.id.startswith("selection/")
+        ]
 
     return made
 

@@ -7,7 +7,7 @@ import yaml
 
 from tests.conftest import Project
 
-from .conftest import refused, run
+from .conftest import run
 
 OF_TOOL = """\
 cases:
@@ -68,9 +68,3 @@ def test_a_removed_tool_leaves_no_case(cases: Project) -> None:
     assert [case["message"] for case in read(cases, "toolset")] == ["tell me a joke"]
     assert read(cases, "toolset")[0]["never"] == []
     assert read(cases, "store_note")[0]["never"] == []
-
-
-def test_a_tool_that_a_case_of_the_toolset_means_does_not_move(cases: Project) -> None:
-    said = refused(cases, 1, "move", "find_note", "other")
-    assert "a case of the toolset means `find_note`: specs/toy/toolset.yaml:" in said
-    assert "put its cases into specs/toy/find_note.yaml" in said

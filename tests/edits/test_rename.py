@@ -222,6 +222,11 @@ def test_an_edit_that_brings_an_error_is_refused(notes: Project) -> None:
     assert "error: with this change the specs would have what is found above\n" in said
 
 
+def test_an_error_that_was_there_does_not_stand_in_the_way(notes: Project) -> None:
+    notes.edit("specs/toy/find_note.yaml", "toy:find_note", "toy:find_note_gone")
+    run(notes, "rename", "find_note", "search")
+
+
 @pytest.mark.parametrize("kind", ["link", "folder of links", "in the way"])
 def test_a_path_that_is_no_plain_file_is_refused(
     notes: Project, outside: os.PathLike[str], kind: str

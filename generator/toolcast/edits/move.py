@@ -8,7 +8,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
-from .references import mentions_of
+from .references import mentions_of, places_of
 from .remove import take_from_lists
 from .rename import free_name
 
@@ -73,18 +73,6 @@ def move(
     )
 
 
-def _refuse_cases(toolset: Toolset, tool: ToolSpec) -> None:
-    """Cases of the toolset's own file would stay behind, and mean a tool that is gone."""
-    for index, case in enumerate(toolset.cases):
-        if case.tool == tool.name:
-            span = toolset.source.span(("cases", index))
-            where = f"{toolset.source.file}:{span.line}:{span.column}"
-            raise Refusal(
-                f"a case of the toolset means `{tool.name}`: {where}",
-                f"put its cases into {tool.source.file}, with which they move",
-            )
-
-
 def _target(workspace: Workspace, name: str) -> Toolset:
     for toolset in workspace.toolsets:
         if toolset.name == name:
@@ -92,6 +80,18 @@ def _target(workspace: Workspace, name: str) -> Toolset:
     names = [toolset.name for toolset in workspace.toolsets]
     help_ = did_you_mean(name, names) or f"the toolsets are {quoted_list(names)}"
     raise Refusal(f"there is no toolset `{name}`", help_, is_usage=True)
+
+
+def _refuse_cases(toolset: Toolset, tool: ToolSpec) -> None:
+    source = toolset.source
+    cases = list(places_of(source.tree, ("cases", "*", "tool"), tool.name))
+    if cases:
+        lines = [source.span(path) for path in cases]
+        shown = "".join(f"\n  {source.file}:{one.line}:{one.column}" for one in lines)
+        raise Refusal(
+            f"cases of the toolset mean `{tool.name}`:{shown}",
+            "move them to `cases` of the tool's spec, which go with it",
+        )
 
 
 def _carry_exclusions(editing: Editing, owned: Owned, target: Toolset) -> None:

@@ -15,8 +15,8 @@ from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned
 
 __all__ = [
-    "NEVER",
     "TOOLSET_LISTS",
+    "TOOL_LISTS",
     "mentions_of",
     "places_of",
     "referring_toolsets",
@@ -26,20 +26,17 @@ __all__ = [
 
 Pattern = tuple[str, ...]
 
-NEVER: Pattern = ("cases", "*", "never", "*")
-"""The paths of tools that a case must not lead to, in a toolset's file and in a tool's."""
 TOOLSET_LISTS: tuple[Pattern, ...] = (
     ("clients", "*", "allow", "*"),
     ("clients", "*", "restrict", "*"),
     ("exclusions", "*", "tool"),
-    NEVER,
     ("cases", "*", "tool"),
+    ("cases", "*", "never", "*"),
 )
-"""The paths of `toolset.yaml` that hold names of the toolset's own tools.
-
-What is inside of another path's item stands before it: the item may go.
-"""
-_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"), NEVER)
+"""The paths of `toolset.yaml` that hold names of the toolset's own tools."""
+TOOL_LISTS: tuple[Pattern, ...] = (("cases", "*", "never", "*"),)
+"""Those of a tool's spec."""
+_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"), *TOOL_LISTS)
 # Data, in which a key `reason` may be anything, and what counts as prose.
 _DATA = frozenset(
     "parameters returns examples meta mcp annotations skill deprecated".split()
@@ -104,9 +101,7 @@ def rename_references(
             for path in places_of(toolset.source.tree, pattern, name):
                 editing.text(toolset.source).set_name(path, new)
         for tool in toolset.tools:
-            # What a case must not lead to is a tool of the case's own toolset.
-            own = _OF_TOOL if toolset is owned.toolset else _OF_TOOL[:1]
-            for pattern in own:
+            for pattern in _OF_TOOL:
                 for path in places_of(tool.source.tree, pattern, name):
                     editing.text(tool.source).set_name(path, new)
 

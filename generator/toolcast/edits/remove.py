@@ -11,7 +11,13 @@ from .after_edit import specs_after
 from .client_lists import names_in_override
 from .left_over import left_in_files, left_in_handlers
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
-from .references import NEVER, TOOLSET_LISTS, mentions_of, places_of, referring_toolsets
+from .references import (
+    TOOL_LISTS,
+    TOOLSET_LISTS,
+    mentions_of,
+    places_of,
+    referring_toolsets,
+)
 
 __all__ = ["remove"]
 
@@ -71,16 +77,23 @@ def remove(
 
 
 def take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
-    """Takes a tool from its toolset's lists of clients, its exclusions and its cases."""
-    tree = toolset.source.tree
-    for pattern in TOOLSET_LISTS:
-        for path in places_of(tree, pattern, tool.name):
-            *above, index = path if isinstance(path[-1], int) else path[:-1]
-            editing.text(toolset.source).remove_item(tuple(above), int(index))
-    for other in toolset.tools:
-        if other is not tool:
-            for *list_, index in places_of(other.source.tree, NEVER, tool.name):
-                editing.text(other.source).remove_item(tuple(list_), int(index))
+    """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
+    files = [(toolset.source, TOOLSET_LISTS)]
+    files += [(one.source, TOOL_LISTS) for one in toolset.tools if one is not tool]
+    for source, patterns in files:
+        paths = (
+            path
+            for pattern in patterns
+            for path in places_of(source.tree, pattern, tool.name)
+        )
+        items = [path if isinstance(path[-1], int) else path[:-1] for path in paths]
+        # The deepest first: what stands behind an entry that goes has another path then.
+        for item in sorted(
+            set(items), key=lambda path: (-len(path), items.index(path))
+        ):
+            # What stands in an entry goes with the entry.
+            if not any(item[:length] in items for length in range(1, len(item))):
+                editing.text(source).remove_item(item[:-1], int(item[-1]))
 
 
 def _refuse_unannounced(tool: ToolSpec) -> None:
