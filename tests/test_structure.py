@@ -83,6 +83,14 @@ MAY_IMPORT = {
         "rules",
         "wording",
     },
+    "catalogue": {
+        "changes",
+        "encoders",
+        "facts",
+        "model",
+        "shipped",
+        "targets",
+    },
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},

@@ -162,7 +162,7 @@ def _own(known: Mapping[str, Any]) -> Iterator[str]:
     `tests/extension/`.
     """
     for id_ in known:
-        if id_.partition("/")[0] not in ("parameter", "result", "extension"):
+        if id_.partition("/")[0] not in ("parameters", "returns", "extension"):
             yield id_
 
 

@@ -127,6 +127,8 @@ class Change:
         reason: why the grades are not the rule's; empty when they are.
         place: where it stands now, or where it stood when it is gone.
         is_gone: `place` is in the old side.
+        witness: arguments that were taken and are not any more, or a result that can come
+            and could not; ABSENT where there is none to show.
     """
 
     rule: ChangeRule
@@ -140,6 +142,7 @@ class Change:
     place: Place
     reason: str = ""
     is_gone: bool = False
+    witness: Any = ABSENT
 
     @property
     def fingerprint(self) -> str:

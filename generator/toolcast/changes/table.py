@@ -19,12 +19,14 @@ from .change import ChangeRule, Family
 from .listing import listed_keys, tool_annotations
 from .outside import reach, servers
 from .running import databases, routers, running_fields, shell_commands
+from .schemas import schema_family
 from .texts import notes, tool_texts, toolset_texts
 
 __all__ = ["BUILT_IN", "families", "rules"]
 
 BUILT_IN = (
     tool_life.FAMILY,
+    schema_family.FAMILY,
     tool_texts.FAMILY,
     toolset_texts.FAMILY,
     notes.FAMILY,

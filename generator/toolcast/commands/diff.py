@@ -14,7 +14,6 @@ from .options import project_option
 if TYPE_CHECKING:
     from ..changes.review.acceptances import Acceptance
     from ..changes.review.limits import Limits
-    from ..changes.sides import Sides
 
 __all__ = ["command"]
 
@@ -80,6 +79,7 @@ def command(
     from ..changes.review.verdict import judge
     from ..changes.table import rules
     from ..reports.changes.formats import DiffAbout, report_changes
+    from .diff_sides import sides_or_end
 
     if bump and format_ != "text":
         fail("--bump prints Markdown\n  help: `--format json` has the versions, too")
@@ -94,7 +94,7 @@ def command(
     except BadLimit as bad:
         fail(f"--fail-on: {bad}")
     root = project_root(project)
-    sides = _sides(root, against)
+    sides = sides_or_end(root, against)
     after, before = sides.after, sides.before
     extensions = after.extensions
     comparison = Comparison([], []) if before is None else compare(before, after)
@@ -126,27 +126,6 @@ def command(
     about = DiffAbout(root, extensions, colour)
     click.echo(report_changes(verdict, format_, about), nl=False, color=colour)
     sys.exit(FINDINGS if verdict.failing else CLEAN)
-
-
-def _sides(root: str, against: str | None) -> Sides:
-    """Both sides; ends the program with exit code 2 where one cannot be had."""
-    from ..changes.sides import SpecErrors, load_sides
-    from ..git.commit import ShallowClone
-    from ..git.program import GitFailure
-
-    try:
-        return load_sides(root, against)
-    except SpecErrors as errors:
-        print_findings(errors.findings, "text")
-        fail(f"{errors.side} cannot be read, so nothing is compared")
-    except ShallowClone as clone:
-        fail(
-            f"this clone is shallow and has not {clone}\n"
-            "  help: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` of"
-            " actions/checkout"
-        )
-    except GitFailure as failure:
-        fail(f"{failure}\n  help: `--against` takes a commit, a branch, or a folder")
 
 
 def _acceptances(root: str) -> list[Acceptance]:

@@ -24,6 +24,7 @@ _COMMANDS = {
     "diff": "Tell what a change of the specs means for those who meet it.",
     "select": "Try which tool the words of a message, or of all cases, speak for.",
     "tokens": "Show what the tools cost a model, upfront and on demand.",
+    "catalogue": "Write one HTML file in which people look up the tools.",
     "explain": "Tell what a rule checks, why, and how to mend it.",
     "schema": "Print the JSON Schema of a kind of spec file, or renew committed ones.",
 }

@@ -112,7 +112,7 @@ def test_limits_decide_what_fails(limits: str, code: int) -> None:
 
 def test_a_limit_for_one_audience_lets_the_others_pass() -> None:
     hostile = next(case for case in CASES if case.name == "hostile")
-    assert printed(hostile, "--fail-on", "code=breaking")[0] == 0
+    assert printed(hostile, "--fail-on", "attachment=breaking")[0] == 0
     assert printed(hostile, "--fail-on", "prompt=breaking")[0] == 1
 
 
