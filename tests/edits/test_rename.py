@@ -208,6 +208,63 @@ def test_the_administrators_file_is_renamed_in_as_well(notes: Project) -> None:
     assert override == '{"desk": {"allow": ["search"]}}\n'
 
 
+def test_acceptances_of_the_tool_are_renamed(notes: Project) -> None:
+    entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
+    ours = ("tool: find_note", "tool: find_note, toolset: toy")
+    other = entry.format("tool: find_note, toolset: other")
+    text = "version: 1\naccept:\n" + "".join(map(entry.format, ours)) + other
+    file = notes.write("toolcast.accept.yaml", text)
+    run(notes, "rename", "find_note", "search")
+    renamed = text.replace("tool: find_note", "tool: search", 2)
+    assert file.read_text() == renamed
+
+
+def test_cases_follow_the_tool(notes: Project) -> None:
+    with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
+        stream.write(
+            "cases:\n"
+            "  - {message: Where did I put it?, tool: find_note, never: [store_note]}\n"
+            "  - message: Keep find_note for me.\n"
+            "    tool: store_note\n"
+            "    never: [find_note]\n"
+        )
+    with (notes.root / "specs/toy/store_note.yaml").open("a") as stream:
+        stream.write("cases: [{message: Keep this., never: [find_note]}]\n")
+    said = run(notes, "rename", "find_note", "search")
+    toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
+    assert "it?, tool: search, never: [store_note]}" in toolset
+    assert "    tool: store_note\n    never: [search]\n" in toolset
+    tool = (notes.root / "specs/toy/store_note.yaml").read_text()
+    assert "cases: [{message: Keep this., never: [search]}]" in tool
+    # What a user says is no text of ours.
+    assert "message: Keep find_note for me." in said
+    said = refused(notes, 1, "move", "store_note", "other")
+    assert (
+        "cases of the toolset mean `store_note`:\n  specs/toy/toolset.yaml:27" in said
+    )
+    run(notes, "deprecate", "store_note", "--replacement", "ping")
+    run(notes, "remove", "search", "--now", "--anyway", "--force")
+    toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
+    assert toolset.endswith("    tool: store_note\n    never: []\n")
+    assert "Where did I" not in toolset
+    tool = (notes.root / "specs/toy/store_note.yaml").read_text()
+    assert "never: []}]" in tool
+
+
+def test_imports_of_its_types_are_listed(notes: Project) -> None:
+    """The module that they come from has the tool's name."""
+    code = (
+        "from generated.toy.tools.find_note import FindNoteArguments\n"
+        "from generated.toy.tools import find_note, store_note\n"
+        "import generated.toy.tools.find_note_all\n"
+        "import generated.toy.tools.find_note as types\n"
+    )
+    notes.write("handlers/more/typed.py", code)
+    said = run(notes, "rename", "find_note", "search")
+    lines = [row.partition(": ")[0] for row in said.splitlines() if "typed" in row]
+    assert lines == [f"  handlers/more/typed.py:{line}:1" for line in (1, 2, 4)]
+
+
 def test_specs_with_errors_are_not_edited(notes: Project) -> None:
     notes.edit("specs/other/ping.yaml", "summary:", "sumary:")
     assert "did you mean `summary`" in refused(

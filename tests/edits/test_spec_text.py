@@ -184,6 +184,19 @@ def test_several_items_go_at_once() -> None:
     becomes("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
 
 
+def test_places_are_those_of_the_file_whatever_goes_before() -> None:
+    def remove(spec: SpecText) -> None:
+        spec.remove_item(("list",), 0)
+        spec.remove_item(("list", 1, "of"), 1)
+        spec.set_name(("list", 2, "of", 0), "z")
+
+    becomes(
+        "list:\n- {of: [a]}\n- of: [b, c, d]\n- of:\n  - e\n",
+        "list:\n- of: [b, d]\n- of:\n  - z\n",
+        remove,
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

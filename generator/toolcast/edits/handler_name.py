@@ -12,6 +12,7 @@ import keyword
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
@@ -21,11 +22,11 @@ from ..findings import MOST_SHOWN
 from ..handler_code.handler import handler_code
 from ..handler_code.python_module import MAX_BYTES, FunctionDefinition, statements_of
 from ..model.model import Toolset, Workspace
+from .handler_modules import MOST_MODULES, modules_of
 from .project_edit import Owned, Refusal
 
 __all__ = ["HandlerEdit", "rename_handler"]
 
-_MOST_MODULES = 2_000
 _FIRST = re.compile(rb"(?:async[ \t\f]+)?def[ \t\f]+")
 
 
@@ -179,7 +180,10 @@ def _refuse_other_uses(
 ) -> None:
     """Refuses when another module of the handlers uses a name like it."""
     found: list[str] = []
-    for path in _modules(workspace, toolset):
+    paths = list(islice(modules_of(workspace, toolset), MOST_MODULES + 1))
+    if len(paths) > MOST_MODULES:
+        raise Refusal(f"`{toolset.handlers}` has too many modules to look through")
+    for path in paths:
         if path == file:
             continue
         try:
@@ -203,32 +207,6 @@ def _refuse_other_uses(
             f"other modules of the handlers use a `{old}`:{shown}",
             "rename the function by hand, or leave out `--handler`",
         )
-
-
-def _modules(workspace: Workspace, toolset: Toolset) -> Iterator[str]:
-    """The modules of a package of handlers; links are not followed."""
-    package = (toolset.handlers or "").replace(".", "/")
-    count = 0
-    for source in workspace.sources:
-        stem = os.path.normpath(os.path.join(source, package)).replace(os.sep, "/")
-        waiting = [stem]
-        while waiting:
-            folder = waiting.pop()
-            try:
-                with os.scandir(os.path.join(workspace.root, folder)) as entries:
-                    found = sorted(entries, key=lambda entry: entry.name)
-            except OSError:
-                continue
-            for entry in found:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{folder}/{entry.name}")
-                elif entry.name.endswith(".py") and entry.is_file(
-                    follow_symlinks=False
-                ):
-                    count += 1
-                    if count > _MOST_MODULES:
-                        raise Refusal(f"{folder} has too many modules to look through")
-                    yield f"{folder}/{entry.name}"
 
 
 def _replaced(data: bytes, places: list[_Place], old: str, new: str) -> bytes:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from toolcast_runtime.files.regular_file import read_regular
+from toolcast_runtime.tools.module_names import module_name
 
 from ..facts.names.name_mentions import mention_pattern
 from ..facts.names.scanned_files import scanned
 from ..handler_code.handler import defining_module
+from ..handler_code.python_module import MAX_BYTES
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
+from .handler_modules import MOST_MODULES, modules_of
 from .project_edit import Left, Owned
 from .references import referring_toolsets
 
-__all__ = ["left_in_files", "left_in_handlers", "left_in_specs"]
+__all__ = ["left_imports", "left_in_files", "left_in_handlers", "left_in_specs"]
 
 _LONGEST = 80
 
@@ -87,6 +94,36 @@ def left_in_handlers(
             if is_name or (pattern is not None and pattern.search(node.value)):
                 shown = " ".join(node.value.split())[:_LONGEST]
                 yield Left(module.file, node.lineno, node.col_offset + 1, f'"{shown}"')
+
+
+def left_imports(workspace: Workspace, owned: Owned) -> Iterator[Left]:
+    """Where handlers import the tool's types, whose module will not be there any more."""
+    toolset, tool = owned
+    package = f"{workspace.package}.{toolset.name}.tools".lstrip(".")
+    module = module_name(tool.name)
+    for file in islice(modules_of(workspace, toolset), MOST_MODULES):
+        try:
+            path = os.path.join(workspace.root, file)
+            data = read_regular(path, MAX_BYTES, follow=False)
+            tree = ast.parse(data) if module.encode() in data else None
+        except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        for node in () if tree is None else ast.walk(tree):
+            if f"{package}.{module}" in _imported(node):
+                line, column = getattr(node, "lineno", 1), getattr(
+                    node, "col_offset", 0
+                )
+                text = f"imports the types of `{tool.name}` from a module that goes"
+                yield Left(file, line, column + 1, text)
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    """The dotted names of modules that a statement may import."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:

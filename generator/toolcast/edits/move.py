@@ -7,6 +7,7 @@ from typing import Any
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
+from .left_over import left_imports
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import mentions_of, places_of
 from .remove import take_from_lists
@@ -63,6 +64,7 @@ def move(
     here = next(one for one in edited.toolsets if one.folder == target.folder)
     moved = next(one for one in here.tools if one.name == tool.name)
     left = [m for m in mentions_of(workspace, owned) if m.file != tool.source.file]
+    left += left_imports(workspace, owned)
     steps = [
         _who_has(here, [c.name for c in here.clients if here.is_offered(moved, c)])
     ]

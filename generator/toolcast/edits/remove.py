@@ -8,8 +8,8 @@ import re
 from ..handler_code.handler import handler_code
 from ..model.model import Toolset, ToolSpec, Workspace
 from .after_edit import specs_after
-from .client_lists import names_in_override
-from .left_over import left_in_files, left_in_handlers
+from .left_over import left_imports, left_in_files, left_in_handlers
+from .other_files import named_in_other_files
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
 from .references import (
     TOOL_LISTS,
@@ -67,8 +67,9 @@ def remove(
     here = next(one for one in edited.toolsets if one.folder == toolset.folder)
     left = [
         *mentions,
-        *names_in_override(workspace, owned),
+        *named_in_other_files(workspace, owned),
         *left_in_handlers(edited, here, tool.name),
+        *left_imports(workspace, owned),
         *left_in_files(edited, tool.name),
         *_handler(workspace, owned),
     ]

@@ -10,9 +10,9 @@ from toolcast_runtime.tools.module_names import module_name
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from .after_edit import specs_after
-from .client_lists import rename_in_override
 from .handler_name import rename_handler
-from .left_over import left_in_files, left_in_handlers, left_in_specs
+from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
+from .other_files import rename_in_other_files
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import rename_mentions, rename_references
 
@@ -43,7 +43,7 @@ def rename(
     _rename_spec(editing, owned, new)
     rename_references(editing, workspace, owned, new)
     rename_mentions(editing, workspace, owned, new)
-    rename_in_override(editing, workspace, owned, new)
+    rename_in_other_files(editing, workspace, owned, new)
     passed = {"name/former-alive"}
     if with_handler:
         _rename_handler(editing, workspace, owned, new)
@@ -55,6 +55,7 @@ def rename(
         *editing.left,
         *left_in_specs(workspace, owned, edited),
         *left_in_handlers(workspace, toolset, tool.name),
+        *left_imports(workspace, owned),
         *left_in_files(edited, tool.name),
     ]
     done = f"`{tool.name}` is called `{new}`"

@@ -27,6 +27,7 @@ __all__ = ["CannotEdit", "Entry", "SpecText"]
 Entry = Mapping[str, str]
 """A mapping of texts, as it is written into a file."""
 
+_GONE = object()
 _BOM = b"\xef\xbb\xbf"
 _CLOSING = re.compile(r"(?:[\s,]|(?<=\s)#[^\n]*\n)*[\]}]")
 
@@ -141,8 +142,8 @@ class SpecText:
         there = self._read(path)
         gone = self._removed.setdefault(path, set())
         gone.add(index)
-        kept: list[Any] = self._at(path)
-        kept.remove(there[index])
+        # Its place is kept until the end, so that the others have theirs.
+        self._at(path)[index] = _GONE
         start, _ = self._offsets(path)
         if self.text[start : start + 1] == "[":
             self._remove_flow_item(path, index, len(there))
@@ -204,7 +205,7 @@ class SpecText:
         if (
             document is None
             or has_errors(findings)
-            or _spelled(document.value) != _spelled(self.value)
+            or _spelled(document.value) != _spelled(_without_gone(self.value))
         ):
             raise self.cannot(())
         return data
@@ -373,6 +374,14 @@ def _line_breaks(raw: str) -> list[int]:
 def _raw(breaks: list[int], offset: int) -> int:
     """An offset into the text as the file has it."""
     return offset + bisect_left(breaks, offset)
+
+
+def _without_gone(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_gone(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_gone(inner) for inner in value if inner is not _GONE]
+    return value
 
 
 def _spelled(value: Any) -> str:
