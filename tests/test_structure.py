@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "facts": {"detectors", "encoders", "json_schema", "model", "reading"},
     "rendering": {"encoders", "shipped"},
     "targets": {"encoders", "extensions", "facts", "model", "rendering", "shipped"},
+    "documents": {"encoders", "findings", "model", "targets", "wording"},
     "rules": {
         "detectors",
         "encoders",

@@ -47,16 +47,15 @@ def changes(tmp_path: Path) -> Changes:
         after: Mapping[str, str],
         toolset: tuple[str, str] = ("", ""),
     ) -> list[Change]:
-        sides = [
+        old, new = (
             workspace(tmp_path / name, toolset=text, **tools)
             for name, text, tools in (
                 ("before", toolset[0], before),
                 ("after", toolset[1], after),
             )
-        ]
-        return [
-            c for c in compare(*sides).changes if c.rule.id.startswith("selection/")
-        ]
+        )
+        changes = compare(old, new).changes
+        return [c for c in changes if c.rule.id.startswith("selection/")]
 
     return made
 

@@ -66,11 +66,24 @@ FOLDER = alone(
     Grades(),
 )
 ORDER = alone("project/order", "Toolsets are listed in another order.", Grades())
+DOCUMENT_ADDED, DOCUMENT_REMOVED = pair(
+    (
+        "project/document-added",
+        "Regions of another Markdown file are written by the generator.",
+        Grades(),
+    ),
+    (
+        "project/document-removed",
+        "The generator no longer keeps the regions of a Markdown file.",
+        Grades(),
+    ),
+)
 _ROWS = (
     value("output", "the output folder", OUTPUT, default="generated"),
     value("sources", "the folders of handlers' packages", SOURCES, default=["."]),
     value("templates", "the folder of templates", TEMPLATES),
     items("extensions", "the extensions", EXTENSION_ADDED, EXTENSION_REMOVED),
+    items("documents", "the documents", DOCUMENT_ADDED, DOCUMENT_REMOVED),
     items("scan", "the folders that are scanned", SCANNED, NOT_SCANNED),
     items("not_scanned", "what is not scanned", NOT_SCANNED, SCANNED),
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import complete_tools
 from .options import project_option
 from .spec_edits import dry_run_option, run_edit, toolset_option
 
@@ -17,10 +18,15 @@ __all__ = ["command"]
 
 
 @click.command(name="deprecate")
-@click.argument("tool")
+@click.argument("tool", shell_complete=complete_tools)
 @toolset_option
 @click.option("--removal", metavar="DATE", help="The day on which it goes, YYYY-MM-DD.")
-@click.option("--replacement", metavar="TOOL", help="The tool to use instead.")
+@click.option(
+    "--replacement",
+    metavar="TOOL",
+    help="The tool to use instead.",
+    shell_complete=complete_tools,
+)
 @click.option("--reason", metavar="TEXT", help="Why, one sentence.")
 @click.option(
     "--since", metavar="DATE", help="Since when, a day or a version. Default: today."

@@ -73,6 +73,7 @@ def command(
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
     import datetime
+    from dataclasses import replace
 
     from ..changes.comparison import Comparison, compare
     from ..changes.review.limits import BadLimit, limits
@@ -112,9 +113,7 @@ def command(
         known=rules(extensions),
         today=datetime.date.today(),
     )
-    if before is None and format_ == "text":
-        click.echo(f"{sides.against} has no specs: everything is new")
-        return
+    verdict = replace(verdict, is_first=before is None)
     if bump:
         from ..reports.changes.changelog import write
 

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from .. import __version__
 
@@ -26,6 +27,7 @@ _COMMANDS = {
     "tokens": "Show what the tools cost a model, upfront and on demand.",
     "catalogue": "Write one HTML file in which people look up the tools.",
     "explain": "Tell what a rule checks, why, and how to mend it.",
+    "git-diff-driver": "Show what changes of specs mean within `git diff`. Git runs it.",
     "schema": "Print the JSON Schema of a kind of spec file, or renew committed ones.",
 }
 
@@ -49,9 +51,22 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return _of_extension(cmd_name, ctx.meta.get(__name__, []))
-        module = importlib.import_module(f".{cmd_name}", __package__)
+        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
         command: click.Command = module.command
         return command
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
+        # Click would import every command for the first line of its help.
+        added = _of_extensions(ctx.meta.get(__name__, []))
+        rows = _COMMANDS | {n: one.get_short_help_str() for n, one in added.items()}
+        items = [
+            CompletionItem(name, help=help_)
+            for name, help_ in rows.items()
+            if name.startswith(incomplete)
+        ]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

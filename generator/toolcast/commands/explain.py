@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..project import find_root
+from .completion import complete_rules
 from .exit_codes import fail
 from .options import listed_extensions
 
@@ -21,7 +22,7 @@ __all__ = ["command"]
 
 
 @click.command(name="explain")
-@click.argument("rule", required=False)
+@click.argument("rule", required=False, shell_complete=complete_rules)
 def command(rule: str | None) -> None:
     """Tell what a rule checks, why, and how to mend it; without a rule, list them.
 

@@ -85,6 +85,7 @@ def run(
 
     from ..findings import in_order
     from ..output.decision import Recoverable
+    from ..output.replacements import Replacement
     from ..output.writer import write
     from ..pipeline import generate
     from ..stamp import known_digests, note_digests, remember
@@ -111,6 +112,11 @@ def run(
                 output,
                 files,
                 Recoverable(root, output, known_digests(root)),
+                [
+                    Replacement(one.path, one.before, one.after)
+                    for one in generated.documents
+                    if one.stale
+                ],
                 force=force,
                 before=partial(note_digests, root, _digests(files)),
                 step=shown.step,
@@ -130,7 +136,9 @@ def run(
         return _ended(FINDINGS, left, format_, about, out=out)
     ended = _ended(CLEAN, findings, format_, about, out=out)
     if not foreign:
-        unchanged = written._replace(written=0, unchanged=len(files), removed=0)
+        unchanged = written._replace(
+            written=0, unchanged=len(files), removed=0, replaced=0
+        )
         out = _summary(generated, workspace, unchanged) if format_ == "text" else ""
         again = _ended(CLEAN, findings, format_, about, out=out)
         folder = os.path.join(root, output)
@@ -164,8 +172,20 @@ def _summary(generated: Generated, workspace: Workspace, written: Written) -> st
         f"{counted(tools, 'tool')} in {counted(len(workspace.toolsets), 'toolset')}"
         f" -> {counted(len(generated.files), 'file')} in {workspace.output}/"
         f" ({written.written} written, {written.unchanged} unchanged,"
-        f" {written.removed} removed)\n"
+        f" {written.removed} removed)\n{_of_documents(generated, written)}"
     )
+
+
+def _of_documents(generated: Generated, written: Written) -> str:
+    documents = generated.documents
+    if not documents:
+        return ""
+    stale = [one.path for one in documents if one.stale and written.replaced]
+    named = f": {', '.join(stale)}" if stale else ""
+    counts = (
+        f"{written.replaced} written, {len(documents) - written.replaced} unchanged"
+    )
+    return f"{counted(len(documents), 'document')} ({counts}){named}\n"
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import complete_tools, complete_toolsets
 from .options import project_option
 from .spec_edits import dry_run_option, run_edit
 
@@ -17,8 +18,8 @@ __all__ = ["command"]
 
 
 @click.command(name="move")
-@click.argument("tool")
-@click.argument("toolset")
+@click.argument("tool", shell_complete=complete_tools)
+@click.argument("toolset", shell_complete=complete_toolsets)
 @click.option(
     "--from",
     "from_",

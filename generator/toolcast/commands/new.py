@@ -9,6 +9,7 @@ import click
 
 from ..findings import Severity
 from ..reports.escaping import printable
+from .completion import complete_toolsets
 from .exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
 from .options import project_option
 
@@ -17,7 +18,12 @@ __all__ = ["command"]
 
 @click.command(name="new")
 @click.argument("name")
-@click.option("--toolset", metavar="NAME", help="Needed where there are several.")
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    help="Needed where there are several.",
+    shell_complete=complete_toolsets,
+)
 @click.option("--section", metavar="NAME", help="Needed where there are several.")
 @project_option
 def command(

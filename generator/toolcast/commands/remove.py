@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import complete_tools
 from .options import project_option
 from .spec_edits import dry_run_option, run_edit, toolset_option
 
@@ -17,7 +18,7 @@ __all__ = ["command"]
 
 
 @click.command(name="remove")
-@click.argument("tool")
+@click.argument("tool", shell_complete=complete_tools)
 @toolset_option
 @click.option("--reason", metavar="TEXT", help="Why; kept beside the reserved name.")
 @click.option("--now", is_flag=True, help="Without an announced day, or before it.")

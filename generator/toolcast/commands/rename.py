@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import complete_tools
 from .options import project_option
 from .spec_edits import dry_run_option, run_edit, toolset_option
 
@@ -17,7 +18,7 @@ __all__ = ["command"]
 
 
 @click.command(name="rename")
-@click.argument("old")
+@click.argument("old", shell_complete=complete_tools)
 @click.argument("new")
 @toolset_option
 @click.option("--handler", is_flag=True, help="Rename the handler's function, too.")

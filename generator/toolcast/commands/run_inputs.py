@@ -39,6 +39,7 @@ def project_files(workspace: Workspace) -> Iterator[str]:
         *workspace.toolset_folders,
         workspace.templates,
         *workspace.scan,
+        *workspace.documents,
     ):
         if path is not None:
             yield os.path.join(workspace.root, path)

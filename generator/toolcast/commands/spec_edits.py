@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ..reports.escaping import printable
+from .completion import complete_toolsets
 from .exit_codes import FINDINGS, USAGE, counted, fail, print_findings, project_root
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ toolset_option = click.option(
     "--toolset",
     metavar="NAME",
     help="The tool's toolset, where several have such a tool.",
+    shell_complete=complete_toolsets,
 )
 
 

@@ -157,7 +157,8 @@ class CommitFiles:
         """The mode, blob and size of each name."""
         folder = "" if folder == "." else folder
         if folder not in self._folders:
-            words = ["ls-tree", "-z", "--long", "--end-of-options"]
+            # Else git looks for the folder that it runs in below the one that is asked for.
+            words = ["ls-tree", "--full-tree", "-z", "--long", "--end-of-options"]
             try:
                 answer = ask_git(self._root, [*words, self._tree + folder])
             except GitFailure as failure:

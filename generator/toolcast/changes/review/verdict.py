@@ -62,6 +62,7 @@ class Verdict:
         findings: of acceptances that accept nothing.
         limits: which grades fail.
         proposals: the version that each changed toolset should have.
+        is_first: the state that the project is compared with has no specs.
     """
 
     against: str
@@ -70,6 +71,7 @@ class Verdict:
     findings: tuple[Finding, ...]
     limits: Limits
     proposals: tuple[Proposal, ...]
+    is_first: bool = False
 
     @property
     def failing(self) -> int:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..change import ABSENT, Both, Change, Family, Grade, Grades, found
+from ..json_equality import same
 from .field_rules import FIELDS, RULES, Field
 from .generated_types import TypeChanges
-from .json_equality import same
 from .schema_grades import CallGrades, Verdict
 from .schema_side import SchemaSide
 from .schema_words import shown

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...facts.client_limits import Limited, crossed
-from ...model.model import Toolset, Workspace
+from ...facts.costs.tool_limits import limits_here
+from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ..change import ABSENT, Change, ChangeRule, SpecFiles
 from ..json_values import said
@@ -33,13 +34,18 @@ class Owner(NamedTuple):
         files: the file on both sides.
         toolsets: the toolset as it was, and as it is.
         workspaces: those of the two.
-        names: what the tool was called, and is called; empty for a toolset's texts.
+        tools: the tool as it was, and as it is; None for a toolset's texts.
     """
 
     files: SpecFiles
     toolsets: tuple[Toolset, Toolset]
     workspaces: tuple[Workspace, Workspace]
-    names: tuple[str, str] = ("", "")
+    tools: tuple[ToolSpec, ToolSpec] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """What the tool was called, and is called; empty for a toolset's texts."""
+        return [tool.name for tool in self.tools] if self.tools else ["", ""]
 
 
 class TextSides(NamedTuple):
@@ -80,7 +86,7 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     for rule, message, named_before, named_after in _naming(text, owner):
         yield changed(rule, text.path, message, before=named_before, after=named_after)
     if text.limited is not None:
-        for rule, message, limit in _limits(text, text.limited):
+        for rule, message, limit in _limits(text, text.limited, owner):
             sizes = [{"characters": len(side), **limit} for side in (old, new)]
             yield changed(rule, text.path, message, before=sizes[0], after=sizes[1])
 
@@ -178,11 +184,15 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
 
 
 def _limits(
-    text: TextSides, limited: Limited
+    text: TextSides, limited: Limited, owner: Owner
 ) -> Iterator[tuple[ChangeRule, str, dict[str, Any]]]:
     before, after = len(text.before or ""), len(text.after or "")
     is_over = after > before
-    for limit in crossed(limited, before, after):
+    tools = owner.tools or (None, None)
+    sides = zip(owner.toolsets, tools, strict=True)
+    old, new = (limits_here(toolset, tool, limited) for toolset, tool in sides)
+    # That a client is another program, with other limits, is a change of its own.
+    for limit in crossed([limit for limit in new if limit in old], before, after):
         size = f"{text.subject} has {after:,} characters"
         if limit.is_refused:
             rule = text_rules.TOO_LONG if is_over else text_rules.NOT_TOO_LONG

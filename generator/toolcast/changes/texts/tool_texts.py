@@ -19,7 +19,7 @@ def compare(both: Both) -> Iterator[Change]:
         both.files,
         (both.toolset_before, both.toolset_after),
         (both.workspace_before, both.workspace_after),
-        (both.before.name, both.after.name),
+        (both.before, both.after),
     )
     for text in _texts(both):
         yield from text_changes(text, owner)

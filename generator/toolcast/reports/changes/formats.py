@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from importlib import import_module
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from ...changes.change import ABSENT, AUDIENCES, Change, Grade
@@ -15,6 +17,7 @@ from ..item import Item
 __all__ = [
     "FORMATS",
     "DiffAbout",
+    "by_owner",
     "counts",
     "grades_of",
     "items",
@@ -49,6 +52,18 @@ def report_changes(verdict: Verdict, format_: str, about: DiffAbout) -> str:
     module = import_module(f".{format_}", __package__)
     text: str = module.write(verdict, about)
     return text
+
+
+def by_owner(changes: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
+    """What has changed, each with its changes: what fails first, then by the worst grade."""
+    return [
+        (owner, sorted(group, key=_urgency))
+        for owner, group in groupby(changes, key=lambda one: one.owner)
+    ]
+
+
+def _urgency(one: Judged) -> tuple[bool, int]:
+    return not one.fails, -one.change.grades.worst
 
 
 def counts(verdict: Verdict) -> dict[str, dict[str, int]]:
@@ -95,7 +110,7 @@ def items(verdict: Verdict) -> list[Item]:
     from ..findings.formats import items as of_findings
 
     shown = [one for one in verdict.changes if one.change.grades.worst > Grade.SAFE]
-    shown.sort(key=lambda one: (-one.severity, -one.change.grades.worst))
+    shown.sort(key=_urgency)
     return [*map(_item, shown), *of_findings(verdict.findings)]
 
 

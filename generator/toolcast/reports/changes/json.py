@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ...changes.change import ABSENT
 from ...changes.effects.effect import Effect
 from ...changes.review.acceptances import Acceptance
 from ...changes.review.verdict import Judged, Verdict
@@ -52,6 +53,7 @@ def _change(one: Judged) -> dict[str, Any]:
         "path": list(change.path),
         "message": change.message,
         **values_of(change),
+        **({} if change.witness is ABSENT else {"witness": change.witness}),
         "grades": grades_of(change),
         "reason": change.reason,
         "fingerprint": change.fingerprint,

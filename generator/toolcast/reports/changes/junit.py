@@ -5,24 +5,19 @@ Source: `junit-10.xsd` of Jenkins' xUnit plugin, which other CI systems read, to
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from ...changes.change import ABSENT
 from ...changes.review.verdict import Judged, Verdict
 from ...wording import dotted
 from ..escaping import xml_text
 from ..json_values import one_line
-from .formats import DiffAbout, grades_of
+from .formats import DiffAbout, by_owner, grades_of
 
 __all__ = ["write"]
 
 
 def write(verdict: Verdict, about: DiffAbout) -> str:
     """A suite for each tool, in it a case for each change."""
-    suites = [
-        _suite(owner, list(group))
-        for owner, group in groupby(verdict.changes, key=lambda one: one.owner)
-    ]
+    suites = [_suite(owner, group) for owner, group in by_owner(verdict.changes)]
     if not suites:
         name = xml_text(f"no change against {verdict.against}")
         suites = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from ...changes.change import ABSENT, AUDIENCES, Grade
 from ...changes.effects.effect import Effect
@@ -14,7 +13,7 @@ from ...wording import dotted
 from ..escaping import code_span, html_text, markdown_text, printable
 from ..json_values import differing, one_line
 from ..markdown_size import MOST_CHARACTERS, cell, within
-from .formats import DiffAbout, counts, says_values
+from .formats import DiffAbout, by_owner, counts, says_values
 
 __all__ = ["write"]
 
@@ -31,12 +30,12 @@ def write(verdict: Verdict, about: DiffAbout) -> str:
     """
     against = code_span(verdict.against)
     if not verdict.changes:
-        head = f"### Tool changes\n\nNo change against {against}.\n"
+        told = f"No change against {against}."
+        if verdict.is_first:
+            told = f"{against} has no specs: everything is new."
+        head = f"### Tool changes\n\n{told}\n"
         return head + _findings(verdict)
-    groups = [
-        (owner, list(group))
-        for owner, group in groupby(verdict.changes, key=lambda one: one.owner)
-    ]
+    groups = by_owner(verdict.changes)
     groups.sort(key=lambda group: (-_failing(group[1]), -_worst(group[1])))
     head = f"### Tool changes\n\n{_sentence(verdict, against)}\n\n"
     head += f"| | {' | '.join(name.capitalize() for name in AUDIENCES)} |\n"

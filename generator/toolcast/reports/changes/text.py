@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from ...changes.change import ABSENT, AUDIENCES, Grade
 from ...changes.effects.effect import Effect
@@ -14,9 +13,9 @@ from ...changes.review.verdict import Judged, Verdict
 from ..escaping import printable
 from ..findings.formats import report_findings
 from ..json_values import differing, one_line
-from .formats import DiffAbout, counts, says_values
+from .formats import DiffAbout, by_owner, counts, says_values
 
-__all__ = ["write"]
+__all__ = ["paragraphs", "write"]
 
 _WIDTH = 80
 _COLUMN = 10
@@ -28,15 +27,17 @@ _HEAD = "  " + "".join(f"{name:{_COLUMN}}" for name in AUDIENCES[:-1]) + AUDIENC
 
 def write(verdict: Verdict, about: DiffAbout) -> str:
     """The changes of each tool, then what they come to."""
-    blocks = [
-        "".join(_owner(owner, list(group), about.colour))
-        for owner, group in groupby(verdict.changes, key=lambda one: one.owner)
-    ]
+    blocks = paragraphs(verdict.changes, about.colour)
     if verdict.effects:
         blocks.append("".join(_effects(verdict.effects)))
     if verdict.findings:
         blocks.append(report_findings(verdict.findings, "text", colour=about.colour))
     return "\n".join([*blocks, "".join(_closing(verdict))])
+
+
+def paragraphs(changes: Sequence[Judged], colour: bool) -> list[str]:
+    """A paragraph for the changes of each tool."""
+    return ["".join(_owner(owner, group, colour)) for owner, group in by_owner(changes)]
 
 
 def _owner(owner: str, changes: Sequence[Judged], colour: bool) -> Iterator[str]:
@@ -108,6 +109,9 @@ def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
 
 def _closing(verdict: Verdict) -> Iterator[str]:
     against = printable(verdict.against)
+    if verdict.is_first:
+        yield f"{against} has no specs: everything is new\n"
+        return
     if not verdict.changes:
         yield f"no change against {against}\n"
         return
