@@ -93,8 +93,8 @@ Extensions bring rules of their own ([extensions](extensions.md)).
 CHANGES = {
     "tool": "Tools that come, go, and are called otherwise.",
     "toolset": "Toolsets that come, go, and are called otherwise.",
-    "parameters": "What a call may give.",
-    "returns": "What a call gives back.",
+    "parameter": "What a call may give.",
+    "result": "What a call gives back.",
     "text": "Texts that models read.",
     "section": "Where tools stand in the prompt docs.",
     "note": "Texts for people alone.",

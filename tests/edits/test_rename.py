@@ -167,6 +167,23 @@ def test_a_name_that_several_toolsets_have(notes: Project) -> None:
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
+def test_a_toolset_that_may_mean_either_of_two_is_left(notes: Project) -> None:
+    for name in ("second", "third"):
+        told = "instructions: Call find_note.\n" if name == "third" else ""
+        begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
+        targets = "targets: {mcp: {}, registry: {}}\n"
+        notes.write(f"specs/{name}/toolset.yaml", begin + told + targets)
+    spec = (notes.root / "specs/other/ping.yaml").read_text()
+    notes.write("specs/second/find_note.yaml", spec.replace("ping", "find_note"))
+    notes.edit(
+        "toolcast.yaml", "specs/other]", "specs/other, specs/second, specs/third]"
+    )
+    said = run(notes, "rename", "find_note", "search", "--toolset", "toy")
+    assert "specs/third/toolset.yaml:4:20: instructions: Call find_note." in said
+    assert "specs/other/toolset.yaml:5:20: instructions: What find_note" in said
+    assert "specs/second" not in said
+
+
 def test_a_word_that_is_a_parameter_as_well_is_left(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "    words:", "    find_note:")
     said = run(notes, "rename", "find_note", "search")

@@ -17,7 +17,8 @@ from .change import (
     files_of,
     found,
 )
-from .json_values import is_same, said
+from .json_equality import same
+from .json_values import said
 from .rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
@@ -223,15 +224,15 @@ def _examples(both: Both) -> Iterator[Change]:
     left = list(both.before.examples)
     for index, example in enumerate(both.after.examples):
         path = ("examples", index)
-        same = next((e for e in left if is_same(e.arguments, example.arguments)), None)
-        if same is None:
+        old = next((e for e in left if same(e.arguments, example.arguments)), None)
+        if old is None:
             message = f"there is an example of {said(example.arguments)}"
             yield found(EXAMPLE_ADDED, both, path, message, after=example.arguments)
             continue
-        left.remove(same)
-        outcomes = [_outcome(one) for one in (same, example)]
+        left.remove(old)
+        outcomes = [_outcome(one) for one in (old, example)]
         name = said(example.title or example.arguments)
-        if not is_same(outcomes[0], outcomes[1]):
+        if not same(outcomes[0], outcomes[1]):
             yield found(
                 EXAMPLE_RESULT,
                 both,
@@ -240,13 +241,13 @@ def _examples(both: Both) -> Iterator[Change]:
                 before=outcomes[0],
                 after=outcomes[1],
             )
-        if same.title != example.title:
+        if old.title != example.title:
             yield found(
                 EXAMPLE_TITLE,
                 both,
                 (*path, "title"),
-                f"the example {said(same.title)} is called {said(example.title)}",
-                before=same.title or ABSENT,
+                f"the example {said(old.title)} is called {said(example.title)}",
+                before=old.title or ABSENT,
                 after=example.title or ABSENT,
             )
     for gone in left:

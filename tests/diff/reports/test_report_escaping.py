@@ -89,7 +89,7 @@ def test_formats_for_machines_stay_valid(text: str, value: str) -> None:
 
 
 def rendered(text: str) -> str:
-    return MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
+    return str(MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text))
 
 
 @given(TEXTS, TEXTS)
@@ -105,7 +105,7 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
     # What GitHub would make a mention, a reference or a link stands in code alone.
     plain = re.sub(r"<code.*?</code>", "", html, flags=re.DOTALL)
     plain = re.sub(r"<[^>]*>", "", plain)
-    assert not re.search(r"@|#|://|www\.", plain)
+    assert not re.search(r"@|#|://|(?<!\w)www\.", plain)
 
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))

@@ -26,7 +26,8 @@ from ..field_rows import (
     rules_of_rows,
     value,
 )
-from ..json_values import is_same, said
+from ..json_equality import same
+from ..json_values import said
 from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
@@ -239,7 +240,7 @@ def _options(
 ) -> Iterator[Change]:
     for key in dict.fromkeys((*old, *new)):
         before, after = old.get(key, ABSENT), new.get(key, ABSENT)
-        if not is_same(before, after):
+        if not same(before, after):
             message = f"the option {said(key)} of the target {said(target)} differs"
             path = ("targets", target, key)
             yield files.changed(OPTION, path, message, before=before, after=after)

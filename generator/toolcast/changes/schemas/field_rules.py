@@ -12,6 +12,7 @@ __all__ = ["FIELDS", "RULES", "Field", "hazard", "row_named"]
 
 Field = Literal["parameters", "returns"]
 FIELDS: tuple[Field, ...] = ("parameters", "returns")
+_FAMILIES = {"parameters": "parameter", "returns": "result"}
 _GRADES = {"safe": Grade.SAFE, "risky": Grade.RISKY, "breaking": Grade.BREAKING}
 # Whether values come or go depends on the other alternatives; types do as of `anyOf`.
 _ONE_OF = ("one-of-branch-added", "one-of-branch-removed")
@@ -65,10 +66,10 @@ def _code(field: Field, row: Row) -> Grade:
 def _rule(field: Field, row: Row) -> ChangeRule:
     where = "parameters" if field == "parameters" else "results"
     return ChangeRule(
-        f"{field}/{row.name}",
+        f"{_FAMILIES[field]}/{row.name}",
         f"Of {where}: {row.means}",
         Grades(_call(field, row), _prompt(field, row), _code(field, row), Grade.SAFE),
-        f"{field}/{row.opposite}",
+        f"{_FAMILIES[field]}/{row.opposite}",
     )
 
 

@@ -10,7 +10,7 @@ from itertools import combinations, islice, pairwise, product, zip_longest
 from typing import Any
 
 from ...change import ABSENT
-from ..json_equality import key_of, same
+from ...json_equality import key_of, same
 from ..schema_side import Conjunction, SchemaSide, matches
 from ..value_limits import ALL_TYPES, ValueLimits, type_of
 from .candidate_objects import object_candidates

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcast_runtime.validation.references import REFERENCES
 
-from ..json_equality import same
+from ...json_equality import same
 from ..proof.inclusion import Inclusion
 from ..schema_side import ANNOTATIONS, SchemaSide, has_references
 from .annotation_changes import annotation_changes
