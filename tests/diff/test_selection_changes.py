@@ -159,6 +159,12 @@ def test_a_renamed_tool_is_compared_with_itself(changes: Changes) -> None:
     assert all(change.rule.id != "selection/case-added" for change in found)
 
 
+def test_a_tools_own_cases_mean_it_by_whatever_name(changes: Changes) -> None:
+    spec = ARCHIVE + CASES
+    found = changes({"archive_page": spec}, {"store_page": spec})
+    assert [c for c in found if c.rule.id == "selection/case-changed"] == []
+
+
 def test_cases_and_gates_that_come_go_and_change(changes: Changes) -> None:
     one, other = "cases: [{message: archive it}]\n", "cases: [{message: shelve it}]\n"
     again = "cases: [{message: Archive it!, top: 2}]\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -18,6 +19,7 @@ from ..changes.review.acceptances import (
 from ..encoders.json_text import compact
 from ..encoders.yaml_text import scalar
 from ..reading.project_files import DiskFiles
+from ..reading.tree import NOWHERE
 from ..reading.yaml_reader import MAX_BYTES
 from ..wording import did_you_mean
 from .exit_codes import counted, fail, print_findings
@@ -70,7 +72,10 @@ def accept(
         after = accepted_in(data)
     except UnreadableAcceptances:
         after = []
-    if len(after) != len(before) + len(new):
+    kept = [replace(one, source=NOWHERE) for one in after[: len(before)]]
+    if len(after) != len(before) + len(new) or kept != [
+        replace(one, source=NOWHERE) for one in before
+    ]:
         fail(
             f"{ACCEPT_FILE} does not end with its list, so nothing was written;"
             f" add yourself:\n{entries}"

@@ -15,7 +15,7 @@ from . import text_rules
 from .named_tools import named_in, names_of, unknown_in
 from .text_words import content_words, first_sentence, marks_and_words, words_by_stem
 
-__all__ = ["Owner", "TextSides", "text_changes"]
+__all__ = ["Owner", "TextSides", "kind_of_edit", "naming_changes", "text_changes"]
 
 _SHRUNK = 0.6
 """A text that keeps less than this part of its length has shrunk."""
@@ -75,7 +75,7 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     old, new = text.before or "", text.after or ""
     if old == new:
         return
-    rule, message = _kind(text, old, new)
+    rule, message = kind_of_edit(text)
     before, after = text.raw or (
         old if text.before else ABSENT,
         new if text.after else ABSENT,
@@ -91,7 +91,15 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
             yield changed(rule, text.path, message, before=sizes[0], after=sizes[1])
 
 
-def _kind(text: TextSides, old: str, new: str) -> tuple[ChangeRule, str]:
+def naming_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
+    """Which tools a text names now and did not before, and the other way round."""
+    for rule, message, before, after in _naming(text, owner):
+        yield owner.files.changed(rule, text.path, message, before=before, after=after)
+
+
+def kind_of_edit(text: TextSides) -> tuple[ChangeRule, str]:
+    """What an edit does to a text, and a message that says it."""
+    old, new = text.before or "", text.after or ""
     subject = text.subject
     if not old:
         return text_rules.ADDED, f"{subject} is new"
@@ -155,7 +163,6 @@ _Naming = tuple[ChangeRule, str, Any, Any]
 
 
 def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
-    """Which tools a text names now and did not before, and the other way round."""
     sides = list(
         zip((text.before or "", text.after or ""), owner.toolsets, strict=True)
     )
