@@ -268,6 +268,38 @@ def test_cases_follow_the_tool(notes: Project) -> None:
     assert "never: []}]" in tool
 
 
+MARKED = """\
+<!-- toolcast:  parameters toy find_note-->  \r
+old\r
+<!-- /toolcast -->\r
+```
+<!-- toolcast: parameters toy find_note -->
+```
+<!-- toolcast: parameters toy store_note -->
+<!-- /toolcast -->
+<!-- toolcast: parameters toy find_note -->
+<!-- /toolcast -->"""
+
+
+def test_marks_in_documents_follow_the_tool(notes: Project) -> None:
+    with (notes.root / "toolcast.yaml").open("a") as stream:
+        stream.write("documents: [docs/tools.md]\n")
+    document = notes.root / "docs/tools.md"
+    document.parent.mkdir()
+    document.write_bytes(MARKED.encode())
+    run(notes, "rename", "find_note", "search")
+    before, after = MARKED.split("\n"), document.read_bytes().decode().split("\n")
+    changed = {i: new for i, new in enumerate(after) if new != before[i]}
+    mark = "<!-- toolcast: parameters toy search -->"
+    assert changed == {0: f"{mark}  \r", 8: mark}
+    run(notes, "move", "search", "other")
+    moved = document.read_bytes().decode().split("\n")
+    assert moved[8] == "<!-- toolcast: parameters other search -->"
+    run(notes, "deprecate", "store_note", "--replacement", "ping")
+    said = run(notes, "remove", "search", "--now", "--anyway", "--force")
+    assert "  docs/tools.md:9:1: <!-- toolcast: parameters other search -->" in said
+
+
 def test_imports_of_its_types_are_listed(notes: Project) -> None:
     """The module that they come from has the tool's name."""
     code = (

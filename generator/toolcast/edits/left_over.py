@@ -16,7 +16,7 @@ from ..handler_code.handler import defining_module
 from ..handler_code.python_module import MAX_BYTES
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
-from .handler_modules import MOST_MODULES, modules_of
+from .beside.handler_modules import MOST_MODULES, modules_of
 from .project_edit import Left, Owned
 from .references import toolsets_to_look_through
 

@@ -8,8 +8,9 @@ import re
 from ..handler_code.handler import handler_code
 from ..model.model import Toolset, ToolSpec, Workspace
 from .after_edit import specs_after
+from .beside.document_marks import marks_of
+from .beside.lists import named_in_other_files
 from .left_over import left_imports, left_in_files, left_in_handlers
-from .other_files import named_in_other_files
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
 from .references import (
     TOOL_LISTS,
@@ -68,6 +69,7 @@ def remove(
     left = [
         *mentions,
         *named_in_other_files(workspace, owned),
+        *marks_of(workspace, owned),
         *left_in_handlers(edited, here, tool.name),
         *left_imports(workspace, owned),
         *left_in_files(edited, tool.name),

@@ -7,10 +7,11 @@ from functools import partial
 
 from ..model.model import Workspace
 from .after_edit import specs_after
+from .beside.document_marks import change_marks
+from .beside.handler_name import rename_handler
+from .beside.lists import rename_in_other_files
 from .free_names import refuse_taken_name
-from .handler_name import rename_handler
 from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
-from .other_files import rename_in_other_files
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import rename_mentions, rename_references
 
@@ -41,6 +42,7 @@ def rename(
     rename_references(editing, workspace, owned, new)
     rename_mentions(editing, workspace, owned, new)
     rename_in_other_files(editing, workspace, owned, new)
+    change_marks(editing, workspace, owned, toolset.name, new)
     passed = {"name/former-alive"}
     if with_handler:
         _rename_handler(editing, workspace, owned, new)
