@@ -25,8 +25,8 @@ _EXPORTS = ("promptfoo", "agent-skills")
 @click.option(
     "--toolset",
     metavar="NAME",
-    shell_complete=complete_toolsets,
     help="This toolset alone.",
+    shell_complete=complete_toolsets,
 )
 @click.option("--client", metavar="NAME", help="With what this client is offered.")
 @click.option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from .completion import complete_toolsets
 from .exit_codes import USAGE, fail, print_findings, project_root
 from .options import project_option
 
@@ -35,7 +36,12 @@ class _Table(NamedTuple):
 
 
 @click.command(name="tokens")
-@click.option("--toolset", metavar="NAME", help="Only this toolset.")
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    help="Only this toolset.",
+    shell_complete=complete_toolsets,
+)
 @click.option("--client", metavar="NAME", help="Only this client's tools.")
 @click.option(
     "--kind",

@@ -90,10 +90,7 @@ def take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
             for path in places_of(source.tree, pattern, tool.name)
         )
         items = [path if isinstance(path[-1], int) else path[:-1] for path in paths]
-        # The deepest first: what stands behind an entry that goes has another path then.
-        for item in sorted(
-            set(items), key=lambda path: (-len(path), items.index(path))
-        ):
+        for item in dict.fromkeys(items):
             # What stands in an entry goes with the entry.
             if not any(item[:length] in items for length in range(1, len(item))):
                 editing.text(source).remove_item(item[:-1], int(item[-1]))
