@@ -52,6 +52,8 @@ def test_tools(project: Any, command: str) -> None:
 def test_toolsets(project: Any) -> None:
     assert completed("move", "watch", "") == ["toy"]
     assert completed("new", "--toolset", "t") == ["toy"]
+    assert completed("tokens", "--toolset", "t") == ["toy"]
+    assert completed("select", "--toolset", "t") == ["toy"]
 
 
 def test_rules_of_findings_and_of_changes(project: Any) -> None:
@@ -67,6 +69,24 @@ def test_specs_with_errors_and_odd_names_are_no_reason_to_fail(project: Any) -> 
     for text in ("toolsets: 1\n", "toolsets: [/etc, ../x, nowhere, 1]\n", "{"):
         project.write("toolcast.yaml", text)
         assert completed("rename", "de") == []
+
+
+def test_no_name_is_code_for_the_shell(project: Any) -> None:
+    """A shell puts what is chosen into the command line, where it is run."""
+    for name in (
+        "del$(touch x)",
+        "del`x`",
+        "del;x",
+        "del x",
+        "del'x",
+        "-del",
+        "del\\x",
+    ):
+        (project.root / "specs" / "toy" / f"{name}.yaml").write_text("{")
+    assert completed("rename", "de") == ["delegate", "delete"]
+    assert completed("rename", "-d") == []
+    project.edit("specs/toy/toolset.yaml", "name: toy", "name: 'to$(x)'")
+    assert completed("move", "watch", "") == []
 
 
 def test_outside_of_a_project(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ Source: Click, "Shell Completion".
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,6 +24,8 @@ __all__ = [
     "complete_toolsets",
 ]
 
+# A shell puts a name into the command line as it is, where `$(...)` would be run.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _TOOLSET_FILE = "toolset.yaml"
 
 
@@ -87,11 +90,10 @@ def complete_rules(
 
 
 def _items(found: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
-    # A line break would end the item, and the shell prints what it is given.
     return [
         CompletionItem(name, help=help_ if help_.isprintable() else None)
         for name, help_ in sorted(found)
-        if name.startswith(incomplete) and name.isprintable()
+        if name.startswith(incomplete) and _NAME.fullmatch(name)
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,22 @@ def test_the_worst_change_decides() -> None:
     changes = [change("x/y", Grades(call=grade)) for grade in (SAFE, BREAKING, RISKY)]
     [one] = proposals(changes, side("1.0.0"), side("1.0.0"))
     assert (one.step, one.version) == ("major", "2.0.0")
+
+
+def test_a_tool_that_moves_is_missing_in_its_old_toolset() -> None:
+    breaking = change("tool/moved", Grades(call=BREAKING))
+    moved = replace(breaking, toolset="other", before="toy", after="other")
+    [one] = proposals([moved], side("1.0.0"), side("1.0.0"))
+    assert (one.toolset, one.version) == ("toy", "2.0.0")
+
+
+def test_a_toolset_is_known_by_its_former_name() -> None:
+    breaking = change("toolset/renamed", Grades(code=BREAKING))
+    renamed = replace(breaking, tool="", before="old", after="toy")
+    old = side("1.0.0")
+    former = replace(old.toolsets[0], name="old")
+    [one] = proposals([renamed], replace(old, toolsets=(former,)), side("1.0.0"))
+    assert (one.before, one.version) == ("1.0.0", "2.0.0")
 
 
 def test_a_toolset_without_changes_has_no_proposal() -> None:

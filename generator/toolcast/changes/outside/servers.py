@@ -9,6 +9,7 @@ from ...facts.server_secrets import secret_places
 from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
+from ..access.name_lists import NameLists
 from ..change import (
     ABSENT,
     Change,
@@ -343,13 +344,12 @@ def _taken(
             after=lists[1],
         )
     names = (*(new.allow or ()), *(old.allow or ()), *new.restrict, *old.restrict)
+    before, after = (NameLists(one.allow, one.restrict) for one in (old, new))
     for own in dict.fromkeys(names):
-        was, is_ = old.takes(own), new.takes(own)
+        was, is_ = before.have(own), after.have(own)
         if was == is_:
             continue
-        field = (
-            "restrict" if (own in old.restrict) != (own in new.restrict) else "allow"
-        )
+        field = before.differing(after, own)
         verb = "taken" if is_ else "no longer taken"
         rule: ChangeRule = TAKEN if is_ else NOT_TAKEN
         yield files.changed(

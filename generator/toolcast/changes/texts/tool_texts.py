@@ -71,6 +71,8 @@ def _texts(both: Both) -> Iterator[TextSides]:
 def _schema_texts(both: Both) -> Iterator[TextSides]:
     """The descriptions in a tool's schemas that differ."""
     for field in ("parameters", "returns"):
+        if getattr(both.before, field) == getattr(both.after, field):
+            continue
         old, new = (
             {} if schema is None else schema.subschemas
             for schema in (
