@@ -36,7 +36,7 @@ _GROUPS = {
         "remove": "Remove a tool whose announced day has come.",
     },
     "For editors and Git": {
-        "schema": "Print the JSON Schema of spec files, or renew committed ones.",
+        "schema": "Print the JSON Schema of spec files, or renew them.",
         "git-diff-driver": "Show changes of specs within `git diff`; Git runs it.",
     },
 }
