@@ -148,14 +148,18 @@ def test_a_near_miss_and_a_message_for_no_tool(changes: Changes) -> None:
 
 
 def test_a_renamed_tool_is_compared_with_itself(changes: Changes) -> None:
+    keep = TOOL.format("Keeps what is old.") + "cases: [{message: to the archive}]\n"
     found = changes(
-        {"delete_page": DELETE, "archive_page": ARCHIVE + CASES},
-        {
-            "delete_page": DELETE,
-            "shelve_page": ARCHIVE + "renamed_from: [archive_page]\n" + CASES,
-        },
+        {"delete_page": DELETE, "archive_page": keep},
+        {"delete_page": DELETE, "keep": keep + "renamed_from: [archive_page]\n"},
     )
-    assert [(change.rule.id, change.tool) for change in found] == []
+    assert told(found) == [
+        (
+            "selection/case-lost",
+            "breaking",
+            '`keep` loses 1 of its 1 case: "to the archive" (1 -> unfound)',
+        )
+    ]
 
 
 def test_a_tools_own_cases_mean_it_by_whatever_name(changes: Changes) -> None:

@@ -2,7 +2,7 @@
 
 BM25 counts how often a tool has a word, more for a rare word and less in a long text. Two
 things are our own: a word of the tool's name or summary counts more than one of a parameter,
-and another form of the word (`commits`, `committed`) counts half, so that the exact word wins.
+and another form of the word (`commits`, `committed`) counts less, so that the exact word wins.
 A message in other words, or in another language, matches little, which counts as doubt: then
 all are shown. A greeting or thanks needs none.
 Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
@@ -30,7 +30,7 @@ _LENGTH = 0.75
 _NAME = 3.0
 _SUMMARY = 2.0
 _PARAMETERS = 0.3
-_OTHER_FORM = 0.5
+_OTHER_FORM = 0.6
 _BEGINNING = 0.3
 _SHORTEST_BEGINNING = 4
 _MOST_BEGINNINGS = 50
