@@ -73,6 +73,7 @@ MAY_IMPORT = {
         "wording",
     },
     "edits": {
+        "documents",
         "encoders",
         "extensions",
         "facts",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -305,4 +306,8 @@ def test_a_long_list_grows_while_one_scrolls(opened: Open, many: Path) -> None:
     before = len(names(page))
     assert before < 200
     page.locator("#list").evaluate("one => one.scrollTo(0, one.scrollHeight)")
-    page.wait_for_function(f"document.querySelectorAll('.row').length > {before}")
+    # The page's policy lets no condition be evaluated again and again in it.
+    end = time.monotonic() + 10
+    while len(names(page)) == before and time.monotonic() < end:
+        page.wait_for_timeout(50)
+    assert len(names(page)) > before

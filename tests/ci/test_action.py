@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import yaml
 
 from tests.diff.reports.layout import hold_sarif
 from tests.program import toolcast
+from toolcast import __version__
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -58,6 +60,21 @@ def test_the_workflow_of_a_new_project_is_valid(tmp_path: Path, below: str) -> N
 def test_no_step_has_an_expression_in_its_script() -> None:
     """Whoever names a branch would write the script."""
     assert [name for name, step in STEPS.items() if "${{" in step.get("run", "")] == []
+
+
+def test_the_page_tells_each_input() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    table = page.partition("| Input |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `([\w-]+)` \|", table, re.M) == list(ACTION["inputs"])
+
+
+def test_the_action_installs_the_version_that_it_is_of() -> None:
+    major, minor, patch = __version__.split(".")
+    install = ACTION["inputs"]["install"]["default"]
+    assert f"toolcast>={major}.{minor},<{major}.{int(minor) + 1}" in install
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    assert f"uses: toolcast/toolcast@v{major}.{minor}\n" in page
+    assert f"rev: v{major}.{minor}.{patch}\n" in page
 
 
 def git(folder: Path, *words: str) -> str:

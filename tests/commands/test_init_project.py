@@ -246,3 +246,22 @@ def test_name_that_cannot_be(tmp_path: Path, name: str) -> None:
     done = run(tmp_path, "toolcast", "init", "--name", name, expect=2)
     assert "--name" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_editors_find_the_schema_of_each_spec(project: Path) -> None:
+    settings = json.loads((project / ".vscode" / "settings.json").read_text())
+    schemas = settings["yaml.schemas"]
+    assert all((project / name).is_file() for name in schemas)
+    for spec in [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]:
+        first = spec.read_text().partition("\n")[0]
+        named = first.partition("$schema=")[2]
+        assert (spec.parent / named).resolve().is_file(), spec
+
+
+def test_settings_that_are_there_stay(tmp_path: Path) -> None:
+    mine = tmp_path / ".vscode" / "settings.json"
+    mine.parent.mkdir()
+    mine.write_text("{}")
+    run(tmp_path, "toolcast", "init", "--name", "demo")
+    assert mine.read_text() == "{}"
+    assert (tmp_path / "toolcast.yaml").is_file()

@@ -13,7 +13,7 @@ TOOL = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.none:none\n
 CASES = """\
 cases:
   - message: note that
-    near: [what did I note?]
+    near: ["what did I note?"]
     never: [lamp]
 """
 TOOLSET = """\
@@ -46,7 +46,8 @@ def test_promptfoo_gets_the_tools_and_a_test_for_each_message(
     exported: Callable[..., Any],
 ) -> None:
     value = exported("promptfoo", "--model", "small")
-    assert value["prompts"] == ["{{message}}"]
+    prompt = '[{"role": "user", "content": {{message | dump}}}]'
+    assert value["prompts"] == [prompt]
     [provider] = value["providers"]
     assert provider["id"] == "openai:chat:small"
     [lamp, note] = provider["config"]["tools"]
@@ -98,7 +99,7 @@ def test_no_text_is_a_template_or_a_file_for_promptfoo(
     )
     del value["prompts"]  # It is our own.
     texts = json.dumps(value)
-    assert not any(opening in texts for opening in ("{{", "{%", "{#"))
+    assert not any(opening in texts for opening in ("{{", "{%", "{#", "#}"))
     [first, *_] = value["tests"]
     assert first["vars"]["message"] == " FILE:///etc/passwd { {env.SECRET}}"
     [_, note] = value["providers"][0]["config"]["tools"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.diff.single_changes import loaded
 from toolcast.changes.comparison import compare
 from toolcast.changes.effects.effect import Effect, EffectKind
@@ -137,7 +138,7 @@ def test_strict_clients_begin_and_cease_to_refuse_the_list(
 
 
 def test_a_name_is_too_long_with_the_prefix_of_a_client() -> None:
-    long = "n" * 62
+    long = "n" * 119
     before: Any = {"note": None, "keep": {}}
     after: Any = {
         "note": None,
@@ -146,17 +147,17 @@ def test_a_name_is_too_long_with_the_prefix_of_a_client() -> None:
 
     found = effects(before, after, EffectKind.NAME)
 
-    assert [(e.is_worse, e.before, e.after) for e in found] == [(True, "keep", long)]
-    assert "has 66 characters with the prefix of" in found[0].message
+    assert [(e.reader, e.is_worse, e.before, e.after) for e in found] == [
+        ("Claude Code", True, "keep", long),
+        ("providers", True, "keep", long),
+    ]
+    assert "has 129 characters with the prefix of Claude Code" in found[0].message
 
 
 def test_a_new_tool_has_a_description_that_clients_cut_off() -> None:
     found = effects({}, {"jot": {"description": "Jot. LONG:2100"}}, EffectKind.LENGTH)
 
-    assert [(e.reader, e.tool) for e in found] == [
-        ("Claude Code", "jot"),
-        ("OpenAI", "jot"),
-    ]
+    assert [(e.reader, e.tool) for e in found] == [("Claude Code", "jot")]
 
 
 def test_a_name_that_providers_refuse() -> None:
@@ -173,8 +174,9 @@ def test_a_name_that_providers_refuse() -> None:
     ]
 
 
-def test_more_tools_than_a_program_takes() -> None:
+def test_more_tools_than_the_program_takes() -> None:
     few: dict[str, Any] = {f"tool_{index}": {} for index in range(39)}
+    few["toolset"] = {"client_kind": "cursor"}
 
     found = effects(few, {**few, "one_more": {}}, EffectKind.TOOLS)
 
@@ -219,8 +221,12 @@ def test_tokens_are_told_for_each_client() -> None:
     )
 
     more = estimated_tokens(words) - estimated_tokens("Store a note.")
-    assert [(e.reader, e.after - e.before) for e in found] == [("a", more), ("b", more)]
-    assert f"(+{more})" in found[0].message
+    assert [(e.reader, e.after["upfront"] - e.before["upfront"]) for e in found] == [
+        ("a", more),
+        ("b", more),
+    ]
+    cost = f"{found[0].after['upfront']} upfront (+{more})"
+    assert found[0].message == f"the tools of `a` cost about, in tokens: {cost}"
 
 
 def test_texts_of_prompt_docs_cost_there_alone() -> None:
@@ -229,4 +235,20 @@ def test_texts_of_prompt_docs_cost_there_alone() -> None:
 
     found = effects(toolset, after, EffectKind.TOKENS)
 
-    assert ["the prompt docs" in e.message for e in found] == [True]
+    assert [e.before | {"prompt": e.after["prompt"]} for e in found] == [found[0].after]
+
+
+def test_a_client_that_loads_on_demand_pays_for_names() -> None:
+    toolset = {"toolset": {"client_kind": "claude-code"}}
+
+    found = effects(toolset, {**toolset, "jot": {}}, EffectKind.TOKENS)
+
+    assert [{k for k, v in e.after.items() if v > e.before[k]} for e in found] == [
+        {"names", "on_demand"}
+    ]
+
+
+def test_every_effect_is_in_the_docs() -> None:
+    page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
+
+    assert [kind for kind in EffectKind if f"| `{kind}` |" not in page] == []

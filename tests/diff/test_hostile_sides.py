@@ -102,12 +102,42 @@ def test_a_secret_that_is_a_text_of_its_own_is_not_told() -> None:
         {"clients": [f"client-{index}" for index in range(3_000)]},
         {"renamed_from": [f"name_{index}" for index in range(3_000)]},
         {"data": {"reads": [f"table_{index}" for index in range(3_000)]}},
-        {"examples": [{"arguments": {"a": index}} for index in range(500)]},
+        {"examples": [{"arguments": {"a": index}} for index in range(5_000)]},
     ],
 )
 def test_large_specs_take_little_time(fields: dict[str, Any]) -> None:
     before, after = loaded({"other_tool": {}}), loaded(
         {"note": fields, "other_tool": {}}
+    )
+    began = time.process_time()
+
+    compare(before, after)
+    compare(after, before)
+
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"clients": {"a": {"allow": [f"tool_{n}" for n in range(8_000)]}}},
+        {"clients": {"a": {"permissions": [f"may_{n}" for n in range(8_000)]}}},
+        {
+            "mcp_servers": {
+                "mail": {
+                    "command": "x",
+                    "allow": [f"send_{n}" for n in range(4_000)],
+                    "restrict": [f"read_{n}" for n in range(4_000)],
+                }
+            }
+        },
+        {"reserved_names": [{"name": f"n{n}", "reason": "x"} for n in range(3_000)]},
+    ],
+)
+def test_large_toolsets_take_little_time(fields: dict[str, Any]) -> None:
+    server = {"mcp_servers": {"mail": {"command": "x"}}, "clients": {"a": {}}}
+    before, after = loaded({"toolset": server}), loaded(
+        {"toolset": {**server, **fields}}
     )
     began = time.process_time()
 

@@ -47,16 +47,15 @@ def changes(tmp_path: Path) -> Changes:
         after: Mapping[str, str],
         toolset: tuple[str, str] = ("", ""),
     ) -> list[Change]:
-        sides = [
+        old, new = (
             workspace(tmp_path / name, toolset=text, **tools)
             for name, text, tools in (
                 ("before", toolset[0], before),
                 ("after", toolset[1], after),
             )
-        ]
-        return [
-            c for c in compare(*sides).changes if c.rule.id.startswith("selection/")
-        ]
+        )
+        changes = compare(old, new).changes
+        return [c for c in changes if c.rule.id.startswith("selection/")]
 
     return made
 
@@ -149,15 +148,24 @@ def test_a_near_miss_and_a_message_for_no_tool(changes: Changes) -> None:
 
 
 def test_a_renamed_tool_is_compared_with_itself(changes: Changes) -> None:
+    keep = TOOL.format("Keeps what is old.") + "cases: [{message: to the archive}]\n"
     found = changes(
-        {"delete_page": DELETE, "archive_page": ARCHIVE + CASES},
-        {
-            "delete_page": DELETE,
-            "shelve_page": ARCHIVE + "renamed_from: [archive_page]\n" + CASES,
-        },
+        {"delete_page": DELETE, "archive_page": keep},
+        {"delete_page": DELETE, "keep": keep + "renamed_from: [archive_page]\n"},
     )
-    assert {change.tool for change in found} == {"shelve_page"}
-    assert all(change.rule.id != "selection/case-added" for change in found)
+    assert told(found) == [
+        (
+            "selection/case-lost",
+            "breaking",
+            '`keep` loses 1 of its 1 case: "to the archive" (1 -> unfound)',
+        )
+    ]
+
+
+def test_a_tools_own_cases_mean_it_by_whatever_name(changes: Changes) -> None:
+    spec = ARCHIVE + CASES
+    found = changes({"archive_page": spec}, {"store_page": spec})
+    assert [c for c in found if c.rule.id == "selection/case-changed"] == []
 
 
 def test_cases_and_gates_that_come_go_and_change(changes: Changes) -> None:

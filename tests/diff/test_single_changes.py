@@ -9,7 +9,7 @@ import pytest
 from tests.diff.single_changes import SingleChange, loaded, single_changes, told
 from toolcast.changes.change import ABSENT
 from toolcast.changes.comparison import compare
-from toolcast.changes.json_values import is_same
+from toolcast.changes.json_equality import same
 from toolcast.changes.table import rules
 
 CASES = single_changes()
@@ -40,7 +40,7 @@ def test_a_change_says_where_it_is_and_what_was_there(case: SingleChange) -> Non
         assert change.message == change.message.strip()
         assert change.message and change.message.count("`") % 2 == 0
         assert change.path
-        assert not is_same(change.before, change.after)
+        assert not same(change.before, change.after)
         assert change.is_gone == (change.after is ABSENT)
         assert (change.grades == change.rule.grades) == (not change.reason)
         assert change.place.file and change.place.line
@@ -51,7 +51,7 @@ def test_any_two_states_compare_and_go_back() -> None:
     chosen = random.Random(0)
     known = rules(("letta",))
     sides = [loaded(side) for case in CASES for side in (case.before, case.after)]
-    for _ in range(300):
+    for _ in range(100):
         before, after = chosen.sample(sides, 2)
         changes, back = compare(before, after).changes, compare(after, before).changes
 

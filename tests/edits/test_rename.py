@@ -167,6 +167,23 @@ def test_a_name_that_several_toolsets_have(notes: Project) -> None:
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
+def test_a_toolset_that_may_mean_either_of_two_is_left(notes: Project) -> None:
+    for name in ("second", "third"):
+        told = "instructions: Call find_note.\n" if name == "third" else ""
+        begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
+        targets = "targets: {mcp: {}, registry: {}}\n"
+        notes.write(f"specs/{name}/toolset.yaml", begin + told + targets)
+    spec = (notes.root / "specs/other/ping.yaml").read_text()
+    notes.write("specs/second/find_note.yaml", spec.replace("ping", "find_note"))
+    notes.edit(
+        "toolcast.yaml", "specs/other]", "specs/other, specs/second, specs/third]"
+    )
+    said = run(notes, "rename", "find_note", "search", "--toolset", "toy")
+    assert "specs/third/toolset.yaml:4:20: instructions: Call find_note." in said
+    assert "specs/other/toolset.yaml:5:20: instructions: What find_note" in said
+    assert "specs/second" not in said
+
+
 def test_a_word_that_is_a_parameter_as_well_is_left(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "    words:", "    find_note:")
     said = run(notes, "rename", "find_note", "search")
@@ -249,6 +266,38 @@ def test_cases_follow_the_tool(notes: Project) -> None:
     assert "Where did I" not in toolset
     tool = (notes.root / "specs/toy/store_note.yaml").read_text()
     assert "never: []}]" in tool
+
+
+MARKED = """\
+<!-- toolcast:  parameters toy find_note-->  \r
+old\r
+<!-- /toolcast -->\r
+```
+<!-- toolcast: parameters toy find_note -->
+```
+<!-- toolcast: parameters toy store_note -->
+<!-- /toolcast -->
+<!-- toolcast: parameters toy find_note -->
+<!-- /toolcast -->"""
+
+
+def test_marks_in_documents_follow_the_tool(notes: Project) -> None:
+    with (notes.root / "toolcast.yaml").open("a") as stream:
+        stream.write("documents: [docs/tools.md]\n")
+    document = notes.root / "docs/tools.md"
+    document.parent.mkdir()
+    document.write_bytes(MARKED.encode())
+    run(notes, "rename", "find_note", "search")
+    before, after = MARKED.split("\n"), document.read_bytes().decode().split("\n")
+    changed = {i: new for i, new in enumerate(after) if new != before[i]}
+    mark = "<!-- toolcast: parameters toy search -->"
+    assert changed == {0: f"{mark}  \r", 8: mark}
+    run(notes, "move", "search", "other")
+    moved = document.read_bytes().decode().split("\n")
+    assert moved[8] == "<!-- toolcast: parameters other search -->"
+    run(notes, "deprecate", "store_note", "--replacement", "ping")
+    said = run(notes, "remove", "search", "--now", "--anyway", "--force")
+    assert "  docs/tools.md:9:1: <!-- toolcast: parameters other search -->" in said
 
 
 def test_imports_of_its_types_are_listed(notes: Project) -> None:

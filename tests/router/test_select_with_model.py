@@ -64,7 +64,6 @@ def test_the_model_is_asked_about_every_message(
     [
         (["lamp"], ["`note` is meant, and it chose lamp", "`lamp` must not be chosen"]),
         ([], ["`note` is meant, and it chose none"]),
-        (["door"], ["no answer: the model named tools that are not there"]),
     ],
 )
 def test_every_way_to_fail(
@@ -95,7 +94,23 @@ def test_the_model_of_the_toolset_may_have_no_address(
     assert "the `router:` of `toy` has no address in this environment" in done.stderr
 
 
+def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
+    project: Any, script: Script
+) -> None:
+    script.body = completion(json.dumps({"tools": ["door"]}))
+    done = asked(project, script)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no answer: the model named tools that are not there" in done.stderr
+
+
+def test_nobody_is_there(project: Any) -> None:
+    words = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
+    done = project.toolcast(*words)
+    assert done.returncode == 2
+    assert "the model gave no answer: ConnectError" in done.stderr
+
+
 def test_a_key_that_is_not_set_is_named(project: Any, script: Script) -> None:
     done = asked(project, script, "--key-variable", "NO_SUCH_KEY")
-    assert done.returncode == 1 and not script.asked
-    assert "the environment variable NO_SUCH_KEY is not set" in done.stdout
+    assert done.returncode == 2 and not script.asked
+    assert "the environment variable NO_SUCH_KEY is not set" in done.stderr

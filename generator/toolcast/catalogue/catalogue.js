@@ -231,7 +231,7 @@
 
   // --- Costs ------------------------------------------------------------------------------
   function drawCosts(some) {
-    const sum = (list) => list.reduce((total, tool) => total + tool.costs.list, 0);
+    const sum = (list) => list.reduce((all, tool) => all + tool.costs.list, 0);
     const total = (parts) => parts.reduce((a, b) => a + b, 0);
     const place = el("div");
     const chart = (title, about, rows) => {
@@ -244,25 +244,20 @@
       href ? el("a", { href, class: "name", title: label }, label) : el("span", { title: label }, label),
       bar(most, ...parts), el("span", { class: "number" }, total(parts).toLocaleString("en"))];
     const several = data.toolsets.length > 1;
-    const clients = data.toolsets.flatMap((toolset) => {
-      const own = some.filter((tool) => tool.of === toolset);
-      const names = toolset.clients.length ? toolset.clients : [null];
-      return own.length === 0 ? [] : names.map((name) => {
-        const has = own.filter((tool) => name === null || !tool.clients[name]);
-        const upfront = toolset.router ? has.filter((tool) => tool.always) : has;
-        const label = [several && toolset.title, name || "every caller"].filter(Boolean).join(" · ");
-        return { label, parts: [sum(upfront), sum(has) - sum(upfront)] };
-      });
-    });
-    chart("By client", data.toolsets.some((toolset) => toolset.router)
-      ? "Estimated tokens of the tools that a client has. Dark: always in its list. Light: only when the router chooses them."
-      : "Estimated tokens of the tools that a client has in its list.", clients);
+    const clients = data.toolsets.flatMap((toolset) => some.some((tool) => tool.of === toolset)
+      ? toolset.costs.map((one) => ({
+        label: [several && toolset.title, one.client || "every caller"].filter(Boolean).join(" · "),
+        parts: [one.upfront, one.names, one.on_demand],
+      })) : []);
+    chart("By client", clients.some(({ parts }) => parts[1] || parts[2])
+      ? "All tools that a client has. Dark: in each request. Middle: names of tools that are not loaded yet. Light: loaded on demand."
+      : "All tools that a client has, and the server's instructions: in each request.", clients);
     const sections = new Map();
     for (const tool of some) {
       const label = [several && tool.of.title, tool.section || "without a section"].filter(Boolean).join(" · ");
       sections.set(label, [...(sections.get(label) || []), tool]);
     }
-    chart("By section", "The same for the tools of each section.", [...sections].map(([label, own]) => ({ label, parts: [sum(own)] })));
+    chart("By section", "Estimated tokens of the tools of each section, in a list of tools.", [...sections].map(([label, own]) => ({ label, parts: [sum(own)] })));
     const bars = el("div", { class: "bars" });
     const sorted = [...some].sort((a, b) => b.costs.list - a.costs.list || a.index - b.index);
     const most = sorted.length ? sorted[0].costs.list : 0;

@@ -9,8 +9,10 @@ from typing import Any
 from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.comparison import Comparison
 from ..encoders.json_text import compact
+from ..facts.costs.client_costs import client_costs
+from ..facts.costs.client_kinds import callers
 from ..facts.tool_tokens import list_tokens, prompt_tokens
-from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.model import Client, Toolset, ToolSpec, Workspace
 from ..targets.exposure import Exposure, exposures
 from ..targets.table import enabled
 
@@ -81,6 +83,19 @@ def _toolset(workspace: Workspace, toolset: Toolset) -> dict[str, Any]:
         "clients": [client.name for client in toolset.clients],
         "targets": [target.name for target in chosen],
         "router": toolset.router is not None,
+        "costs": [_cost(workspace, toolset, client) for client in callers(toolset)],
+    }
+
+
+def _cost(workspace: Workspace, toolset: Toolset, client: Client | None) -> Any:
+    """What all of a client's tools cost it, as `toolcast tokens` has it."""
+    costs = client_costs(toolset, client, workspace.package)
+    return {
+        "client": None if client is None else client.name,
+        "kind": None if costs.kind is None else costs.kind.title,
+        "upfront": costs.whole.upfront,
+        "names": costs.whole.names,
+        "on_demand": costs.whole.on_demand,
     }
 
 

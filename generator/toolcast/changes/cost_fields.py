@@ -28,7 +28,7 @@ BUDGET_ADDED, BUDGET_REMOVED = pair(
 )
 _TOOLSET = (
     value("client_kind", "the kind of clients that say none", KIND),
-    value("clients.*.kind", "the kind of `{}`", KIND),
+    value("clients.*.kind", "the kind of {}", KIND),
     value(
         "token_budget.upfront",
         "the budget of what clients load upfront",

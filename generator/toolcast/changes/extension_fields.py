@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .change import ABSENT, Change, Family, Grade, Grades, SpecFiles, files_of
-from .json_values import is_same, said
+from .json_equality import same
+from .json_values import said
 from .rule_pairs import alone
 from .tool_life import Matched
 
@@ -49,6 +50,6 @@ def _changes(
 ) -> Iterator[Change]:
     for field in dict.fromkeys((*new, *old)):
         before, after = old.get(field, ABSENT), new.get(field, ABSENT)
-        if field not in known and not is_same(before, after):
+        if field not in known and not same(before, after):
             message = f"the extension's field {said(field)} has another value"
             yield files.changed(FIELD, (field,), message, before=before, after=after)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from ..reading.tree import Path
 from .change import ABSENT, Change, ChangeRule, SpecFiles
-from .json_values import is_same, key_of, said
+from .json_equality import key_of, same
+from .json_values import said
 
 __all__ = [
     "HIDDEN",
@@ -67,7 +68,7 @@ def changes_of(rows: Iterable[FieldRow], files: SpecFiles) -> Iterator[Change]:
     for row in rows:
         trees = files.before.tree, files.after.tree
         for path, keys, before, after in _both(row.field.split("."), *trees):
-            if is_same(before, after):
+            if same(before, after):
                 continue
             subject = row.subject.format(*map(said, keys))
             for found in row.differences(subject, before, after):
@@ -112,7 +113,7 @@ def value(
 
     def differences(subject: str, before: Any, after: Any) -> Iterator[Difference]:
         old, new = (default if side is ABSENT else side for side in (before, after))
-        if is_same(old, new):
+        if same(old, new):
             return
         old, new, before, after = (
             HIDDEN if isinstance(side, str) and is_secret(side) else side
@@ -176,10 +177,10 @@ def items(field: str, subject: str, came: ChangeRule, gone: ChangeRule) -> Field
     def differences(subject: str, before: Any, after: Any) -> Iterator[Difference]:
         old, new = (() if side is ABSENT else side for side in (before, after))
         for item in _unlike(new, old):
-            message = f"{said(item)} comes to {subject}"
+            message = f"{said(item)} is new among {subject}"
             yield Difference(came, message, ABSENT, item)
         for item in _unlike(old, new):
-            message = f"{said(item)} is gone from {subject}"
+            message = f"{said(item)} is no longer among {subject}"
             yield Difference(gone, message, item, ABSENT)
 
     return FieldRow(field, (came, gone), subject, differences)
@@ -204,14 +205,14 @@ def entries(
         )
         for key in new:
             if key not in old:
-                message = f"{said(key)} comes to {subject}"
+                message = f"{said(key)} is new among {subject}"
                 yield Difference(came, message, ABSENT, new[key], (key,))
-            elif other is not None and not is_same(old[key], new[key]):
+            elif other is not None and not same(old[key], new[key]):
                 message = f"{said(key)} of {subject} is {said(new[key])} instead of {said(old[key])}"
                 yield Difference(other, message, old[key], new[key], (key,))
         for key in old:
             if key not in new:
-                message = f"{said(key)} is gone from {subject}"
+                message = f"{said(key)} is no longer among {subject}"
                 yield Difference(gone, message, old[key], ABSENT, (key,))
 
     rules = (came, gone) if other is None else (came, gone, other)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from ..model.model import Suppression, Toolset, Workspace
+from ..model.model import Example, Suppression, Toolset, Workspace
 from .change import (
     ABSENT,
     Both,
@@ -16,8 +18,10 @@ from .change import (
     SpecFiles,
     files_of,
     found,
+    place_of,
 )
-from .json_values import is_same, said
+from .json_equality import key_of, same
+from .json_values import said
 from .rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
@@ -219,43 +223,53 @@ def _suppressions(
 
 
 def _examples(both: Both) -> Iterator[Change]:
-    """The changes of the examples; those with the same arguments are the same."""
-    left = list(both.before.examples)
+    """The changes of the examples; those with the same arguments are the same.
+
+    Their paths have no index: another example before one makes no other change of it.
+    """
+    left: defaultdict[Hashable, deque[Example]] = defaultdict(deque)
+    for example in both.before.examples:
+        left[key_of(example.arguments)].append(example)
+    path = ("examples",)
     for index, example in enumerate(both.after.examples):
-        path = ("examples", index)
-        same = next((e for e in left if is_same(e.arguments, example.arguments)), None)
-        if same is None:
+        alike = left[key_of(example.arguments)]
+        if not alike:
             message = f"there is an example of {said(example.arguments)}"
             yield found(EXAMPLE_ADDED, both, path, message, after=example.arguments)
             continue
-        left.remove(same)
-        outcomes = [_outcome(one) for one in (same, example)]
-        name = said(example.title or example.arguments)
-        if not is_same(outcomes[0], outcomes[1]):
-            yield found(
-                EXAMPLE_RESULT,
-                both,
-                path,
-                f"the example {name} ends otherwise",
-                before=outcomes[0],
-                after=outcomes[1],
-            )
-        if same.title != example.title:
-            yield found(
-                EXAMPLE_TITLE,
-                both,
-                (*path, "title"),
-                f"the example {said(same.title)} is called {said(example.title)}",
-                before=same.title or ABSENT,
-                after=example.title or ABSENT,
-            )
-    for gone in left:
-        path = ("examples", both.before.examples.index(gone))
-        message = f"the example of {said(gone.arguments)} is gone"
-        yield found(EXAMPLE_REMOVED, both, path, message, before=gone.arguments)
+        place = ("examples", index)
+        for change in _example(both, alike.popleft(), example):
+            yield replace(change, place=place_of(both.after.source, place))
+    for alike in left.values():
+        for example in alike:
+            message = f"the example of {said(example.arguments)} is gone"
+            yield found(EXAMPLE_REMOVED, both, path, message, before=example.arguments)
 
 
-def _outcome(example: Any) -> dict[str, Any]:
+def _example(both: Both, old: Example, new: Example) -> Iterator[Change]:
+    given = {"arguments": new.arguments}
+    outcomes = _outcome(old), _outcome(new)
+    if not same(*outcomes):
+        yield found(
+            EXAMPLE_RESULT,
+            both,
+            ("examples",),
+            f"the example {said(new.title or new.arguments)} ends otherwise",
+            before=given | outcomes[0],
+            after=given | outcomes[1],
+        )
+    if old.title != new.title:
+        yield found(
+            EXAMPLE_TITLE,
+            both,
+            ("examples",),
+            f"the example {said(old.title)} is called {said(new.title)}",
+            before=given | {"title": old.title},
+            after=given | {"title": new.title},
+        )
+
+
+def _outcome(example: Example) -> dict[str, Any]:
     outcome: dict[str, Any] = {}
     if example.has_result:
         outcome["result"] = example.result

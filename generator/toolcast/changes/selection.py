@@ -283,7 +283,7 @@ def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
     for key, one in new.items():
         if key not in old:
             yield _of_case(CASE_ADDED, after, one, ABSENT, _value(one.case), "is new")
-        elif _value(old[key].case) != _value(one.case):
+        elif _said(old[key]) != _said(one):
             values = _value(old[key].case), _value(one.case)
             yield _of_case(
                 CASE_CHANGED, after, one, *values, "is held to something else"
@@ -296,6 +296,12 @@ def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 def _key(one: DeclaredCase) -> str:
     return same_words(one.case.message)
+
+
+def _said(one: DeclaredCase) -> dict[str, Any]:
+    """What a spec says of a case: one that means its own tool does not name it."""
+    is_own = isinstance(one.owner, ToolSpec) and one.case.tool == one.owner.name
+    return _value(one.case) | ({"tool": None} if is_own else {})
 
 
 def _value(case: Case) -> dict[str, Any]:

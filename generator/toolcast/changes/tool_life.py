@@ -146,6 +146,7 @@ def match(
         (RENAMED, _takes_its_calls),
         (MOVED, _has_its_name),
         (RENAMED_SILENTLY, _says_the_same),
+        (RENAMED_SILENTLY, _is_called_alike),
     ):
         for old in list(gone):
             current = next((one for one in new if is_same(old, one)), None)
@@ -232,6 +233,15 @@ def _says_the_same(old: _Owned, new: _Owned) -> bool:
         and old.tool.summary == new.tool.summary
         and old.tool.description == new.tool.description
     )
+
+
+def _is_called_alike(old: _Owned, new: _Owned) -> bool:
+    """Whether two names differ in hardly more than their marks: `get-docs`, `get_docs`."""
+    names = [
+        re.sub(r"[-_.]", "", one.tool.name).casefold() or one.tool.name
+        for one in (old, new)
+    ]
+    return old.toolset.name == new.toolset.name and names[0] == names[1]
 
 
 def _other_name(rule: ChangeRule, old: _Owned, new: _Owned) -> Change:

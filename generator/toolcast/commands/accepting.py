@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -17,6 +19,7 @@ from ..changes.review.acceptances import (
 from ..encoders.json_text import compact
 from ..encoders.yaml_text import scalar
 from ..reading.project_files import DiskFiles
+from ..reading.tree import NOWHERE
 from ..reading.yaml_reader import MAX_BYTES
 from ..wording import did_you_mean
 from .exit_codes import counted, fail, print_findings
@@ -44,6 +47,8 @@ def accept(
             near = did_you_mean(one, known)
             help_ = f"\n  help: {near}" if near else ""
             fail(f"no change has the fingerprint `{one}`{help_}")
+    if until is not None and not _is_day(until):
+        fail(f"--until: `{until}` is no day\n  help: write it as 2030-12-31")
     files = DiskFiles(root)
     try:
         there = (
@@ -65,17 +70,29 @@ def accept(
     data = (there.rstrip() + b"\n" if there else _NEW) + entries.encode()
     try:
         after = accepted_in(data)
-    except UnreadableAcceptances as unreadable:
-        print_findings(unreadable.findings, "text")
-        fail(f"nothing was written; the entries would be:\n{entries}")
-    if len(after) != len(before) + len(new):
-        fail(f"the layout of {ACCEPT_FILE} is another; write yourself:\n{entries}")
+    except UnreadableAcceptances:
+        after = []
+    kept = [replace(one, source=NOWHERE) for one in after[: len(before)]]
+    if len(after) != len(before) + len(new) or kept != [
+        replace(one, source=NOWHERE) for one in before
+    ]:
+        fail(
+            f"{ACCEPT_FILE} does not end with its list, so nothing was written;"
+            f" add yourself:\n{entries}"
+        )
     try:
         with Folder.at(root) as folder:
             folder.write(ACCEPT_FILE, data)
     except OSError as error:
         fail(f"{ACCEPT_FILE}: {error.strerror or error}; nothing was written")
     click.echo(f"{ACCEPT_FILE}: {counted(len(new), 'change')} accepted", err=True)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _entry(fingerprint: str, reason: str, until: str | None, indent: str) -> str:

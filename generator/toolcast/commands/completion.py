@@ -7,6 +7,7 @@ Source: Click, "Shell Completion".
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,8 +16,16 @@ from click.shell_completion import CompletionItem
 
 from ..project import WORKSPACE_FILE, find_root
 
-__all__ = ["complete_rules", "complete_tools", "complete_toolsets"]
+__all__ = [
+    "complete_clients",
+    "complete_kinds",
+    "complete_rules",
+    "complete_tools",
+    "complete_toolsets",
+]
 
+# A shell puts a name into the command line as it is, where `$(...)` would be run.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _TOOLSET_FILE = "toolset.yaml"
 
 
@@ -44,6 +53,28 @@ def complete_toolsets(
     return _items(found, incomplete)
 
 
+def complete_clients(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The names of clients, each with its toolset."""
+    found = []
+    for folder in _folders(ctx):
+        tree = _tree(os.path.join(folder, _TOOLSET_FILE))
+        clients = tree.get("clients")
+        for name in clients if isinstance(clients, dict) else ():
+            found.append((str(name), str(tree.get("name", ""))))
+    return _items(found, incomplete)
+
+
+def complete_kinds(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The kinds of clients, each with what people call it."""
+    from ..facts.costs.client_kinds import KINDS
+
+    return _items([(one.name, one.title) for one in KINDS.values()], incomplete)
+
+
 def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
@@ -59,11 +90,10 @@ def complete_rules(
 
 
 def _items(found: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
-    # A line break would end the item, and the shell prints what it is given.
     return [
         CompletionItem(name, help=help_ if help_.isprintable() else None)
         for name, help_ in sorted(found)
-        if name.startswith(incomplete) and name.isprintable()
+        if name.startswith(incomplete) and _NAME.fullmatch(name)
     ]
 
 

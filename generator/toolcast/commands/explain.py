@@ -51,7 +51,10 @@ def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
         click.echo(f"{one.id:34} {one.severity.word:8} {one.purpose}")
     click.echo("\nchanges of `toolcast diff`, with what is not safe about them:\n")
     for id_, change in sorted(changes.items()):
-        click.echo(f"{id_:34} {_grades(change) or 'safe'}")
+        rows = textwrap.wrap(
+            f"{id_:34} {_grades(change) or 'safe'}", 80, subsequent_indent=" " * 35
+        )
+        click.echo("\n".join(rows))
 
 
 def _rule(rule: Rule) -> None:
@@ -72,14 +75,15 @@ def _change(rule: ChangeRule) -> None:
     for name, grade in zip(AUDIENCES, rule.grades, strict=True):
         click.echo(f"  {name:12}{grade.word}")
     back = "of the same kind" if rule.opposite == rule.id else rule.opposite
-    click.echo(
-        f"\nA comparison may know better, and then says why. The change back: {back}."
-    )
+    more = f"A comparison may know better, and then says why. The change back: {back}."
+    click.echo("\n" + "\n".join(textwrap.wrap(more, 80, break_on_hyphens=False)))
 
 
 def _grades(rule: ChangeRule) -> str:
     from ..changes.change import AUDIENCES, Grade
 
+    if set(rule.grades) == {Grade.BREAKING}:
+        return "breaking for all"
     graded = zip(AUDIENCES, rule.grades, strict=True)
     return ", ".join(
         f"{name} {grade.word}" for name, grade in graded if grade > Grade.SAFE

@@ -122,7 +122,8 @@ def _lines(
     sides = []
     for data in (old, new):
         try:
-            sides.append(decoded(data or b"").split("\n"))
+            text = decoded(data or b"")
+            sides.append(text.removesuffix("\n").split("\n") if text else [])
         except UnicodeDecodeError:
             yield "  it is not UTF-8"
             return

@@ -34,10 +34,11 @@ def command(
     What the project asks of every tool and only its author can decide is told as a step.
     A file that is in the way is named, and then nothing is written.
     """
+    from ..edits.project_edit import Refusal
     from ..findings import has_errors, in_order
     from ..model.loading import load_workspace
     from .scaffold import write_new
-    from .tool_draft import Refusal, draft_tool
+    from .tool_draft import draft_tool
 
     root = project_root(project)
     loaded = load_workspace(root)

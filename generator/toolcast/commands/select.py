@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .completion import complete_toolsets
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import project_option
 
@@ -21,7 +22,12 @@ _EXPORTS = ("promptfoo", "agent-skills")
 
 @click.command(name="select")
 @click.argument("message", required=False)
-@click.option("--toolset", metavar="NAME", help="This toolset alone.")
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    help="This toolset alone.",
+    shell_complete=complete_toolsets,
+)
 @click.option("--client", metavar="NAME", help="With what this client is offered.")
 @click.option(
     "--history",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -28,13 +29,17 @@ _AT_ONCE = 4
 
 
 class _Answer(NamedTuple):
-    """What the model chose for a message, and what is wrong with it."""
+    """What the model chose for a message, and what is wrong with it.
+
+    `unanswered` says why there is no choice.
+    """
 
     declared: DeclaredCase
     message: str
     clients: tuple[str, ...]
     chosen: tuple[str, ...]
     problems: tuple[str, ...]
+    unanswered: str = ""
 
 
 def try_with_model(
@@ -45,6 +50,10 @@ def try_with_model(
     The model is asked as the router asks it: which tools are relevant? The tool that is
     meant has to be among them; a tool of `never`, and the tool of a near miss, must not be.
     """
+    if find_spec("httpx") is None:
+        fail(
+            "a model is asked with httpx\n  help: pip install 'toolcast-runtime[router]'"
+        )
     answers = {}
     for toolset, model in toolsets:
         try:
@@ -56,6 +65,9 @@ def try_with_model(
                 f"the `router:` of `{toolset.name}` has no address in this environment"
             )
         answers[toolset.name] = asyncio.run(_ask_all(toolset, model, client))
+    asked = [one for some in answers.values() for one in some]
+    if asked and all(one.unanswered for one in asked):
+        fail(f"the model gave no answer: {asked[0].unanswered}")
     passes = not any(one.problems for some in answers.values() for one in some)
     if format_ == "json":
         value = {
@@ -97,17 +109,16 @@ async def _ask(
     model: ChatModel,
     turns: asyncio.Semaphore,
 ) -> _Answer:
-    chosen: tuple[str, ...] = ()
+    clients = catalogue.clients
     async with turns:
         try:
             chosen = tuple(await model.choose(message, tools, ()))
         except Exception as error:
             # As in the router: the text may quote an address with a secret.
             reason = str(error) if isinstance(error, NoChoice) else type(error).__name__
-            problems: tuple[str, ...] = (f"no answer: {reason}",)
-        else:
-            problems = tuple(_problems(one, message, chosen))
-    return _Answer(one, message, catalogue.clients, chosen, problems)
+            return _Answer(one, message, clients, (), (f"no answer: {reason}",), reason)
+    problems = tuple(_problems(one, message, chosen))
+    return _Answer(one, message, clients, chosen, problems)
 
 
 def _problems(one: DeclaredCase, message: str, chosen: Sequence[str]) -> Iterator[str]:

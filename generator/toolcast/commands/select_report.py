@@ -21,7 +21,7 @@ tool's spec, and the words of all tools are tried against each other:
 
   cases:
     - message: remind me tomorrow at nine to water the plants
-      near: [what did I plan for tomorrow?]
+      near: ["what did I plan for tomorrow?"]
 
 `toolcast select "MESSAGE"` shows how the tools stand for a message of yours.
 """

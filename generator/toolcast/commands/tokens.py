@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from .completion import complete_clients, complete_kinds, complete_toolsets
 from .exit_codes import USAGE, fail, print_findings, project_root
 from .options import project_option
 
@@ -35,11 +36,22 @@ class _Table(NamedTuple):
 
 
 @click.command(name="tokens")
-@click.option("--toolset", metavar="NAME", help="Only this toolset.")
-@click.option("--client", metavar="NAME", help="Only this client's tools.")
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    shell_complete=complete_toolsets,
+    help="Only this toolset.",
+)
+@click.option(
+    "--client",
+    metavar="NAME",
+    shell_complete=complete_clients,
+    help="Only this client's tools.",
+)
 @click.option(
     "--kind",
     metavar="KIND",
+    shell_complete=complete_kinds,
     help="Count as for a program or provider of this kind: claude-code, openai, ...",
 )
 @click.option(

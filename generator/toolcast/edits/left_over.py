@@ -16,9 +16,9 @@ from ..handler_code.handler import defining_module
 from ..handler_code.python_module import MAX_BYTES
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
-from .handler_modules import MOST_MODULES, modules_of
+from .beside.handler_modules import MOST_MODULES, modules_of
 from .project_edit import Left, Owned
-from .references import referring_toolsets
+from .references import toolsets_to_look_through
 
 __all__ = ["left_imports", "left_in_files", "left_in_handlers", "left_in_specs"]
 
@@ -38,7 +38,8 @@ def left_in_specs(
         edited: after it.
     """
     name = owned.tool.name
-    folders = {toolset.folder for toolset in referring_toolsets(workspace, owned)}
+    looked_through = toolsets_to_look_through(workspace, owned)
+    folders = {toolset.folder for toolset in looked_through}
     for toolset in edited.toolsets:
         if toolset.folder in folders:
             for source in (toolset.source, *(tool.source for tool in toolset.tools)):

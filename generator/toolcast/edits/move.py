@@ -7,11 +7,12 @@ from typing import Any
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
+from .beside.document_marks import change_marks
+from .free_names import refuse_taken_name
 from .left_over import left_imports
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import mentions_of, places_of
 from .remove import take_from_lists
-from .rename import free_name
 
 __all__ = ["move"]
 
@@ -40,7 +41,7 @@ def move(
     if target is toolset:
         raise Refusal(f"`{tool.name}` is in the toolset `{to}` already", is_usage=True)
     for name in (tool.name, *tool.renamed_from):
-        free_name(target, name)
+        refuse_taken_name(target, name)
     _refuse_cases(toolset, tool)
     editing = Editing()
     text = editing.text(tool.source)
@@ -59,6 +60,7 @@ def move(
     editing.move(tool.source.file, f"{target.folder}/{tool.name}.yaml")
     take_from_lists(editing, toolset, tool)
     _carry_exclusions(editing, owned, target)
+    change_marks(editing, workspace, owned, target.name, tool.name)
     before, after = editing.files()
     edited = specs_after(workspace, after)
     here = next(one for one in edited.toolsets if one.folder == target.folder)

@@ -22,6 +22,7 @@ __all__ = [
     "referring_toolsets",
     "rename_mentions",
     "rename_references",
+    "toolsets_to_look_through",
 ]
 
 Pattern = tuple[str, ...]
@@ -86,6 +87,20 @@ def _has_another(toolset: Toolset, name: str) -> bool:
     formers = (former for tool in toolset.tools for former in tool.renamed_from)
     external = (server.is_named(name) for server in toolset.mcp_servers)
     return name in toolset.reserved_names or name in formers or any(external)
+
+
+def toolsets_to_look_through(workspace: Workspace, owned: Owned) -> list[Toolset]:
+    """The toolsets in which the name may mean the tool: they have none of it themselves."""
+    name = owned.tool.name
+    return [
+        toolset
+        for toolset in workspace.toolsets
+        if toolset is owned.toolset
+        or not (
+            _has_another(toolset, name)
+            or any(tool.name == name for tool in toolset.tools)
+        )
+    ]
 
 
 def rename_references(

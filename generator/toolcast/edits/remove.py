@@ -7,10 +7,10 @@ import re
 
 from ..handler_code.handler import handler_code
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..reading.tree import Path
 from .after_edit import specs_after
+from .beside.document_marks import marks_of
+from .beside.lists import named_in_other_files
 from .left_over import left_imports, left_in_files, left_in_handlers
-from .other_files import named_in_other_files
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
 from .references import (
     TOOL_LISTS,
@@ -69,6 +69,7 @@ def remove(
     left = [
         *mentions,
         *named_in_other_files(workspace, owned),
+        *marks_of(workspace, owned),
         *left_in_handlers(edited, here, tool.name),
         *left_imports(workspace, owned),
         *left_in_files(edited, tool.name),
@@ -83,14 +84,16 @@ def take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
     files = [(toolset.source, TOOLSET_LISTS)]
     files += [(one.source, TOOL_LISTS) for one in toolset.tools if one is not tool]
     for source, patterns in files:
-        taken: set[Path] = set()
-        for pattern in patterns:
-            for path in places_of(source.tree, pattern, tool.name):
-                item = path if isinstance(path[-1], int) else path[:-1]
-                # What stands in an entry goes with the entry.
-                if not any(item[:length] in taken for length in range(len(item) + 1)):
-                    taken.add(item)
-                    editing.text(source).remove_item(item[:-1], int(item[-1]))
+        paths = (
+            path
+            for pattern in patterns
+            for path in places_of(source.tree, pattern, tool.name)
+        )
+        items = [path if isinstance(path[-1], int) else path[:-1] for path in paths]
+        for item in dict.fromkeys(items):
+            # What stands in an entry goes with the entry.
+            if not any(item[:length] in items for length in range(1, len(item))):
+                editing.text(source).remove_item(item[:-1], int(item[-1]))
 
 
 def _refuse_unannounced(tool: ToolSpec) -> None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from toolcast_runtime.tools.look_alikes import look_alike_key
-from toolcast_runtime.tools.module_names import module_name
-
-from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.model import Workspace
 from .after_edit import specs_after
-from .handler_name import rename_handler
+from .beside.document_marks import change_marks
+from .beside.handler_name import rename_handler
+from .beside.lists import rename_in_other_files
+from .free_names import refuse_taken_name
 from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
-from .other_files import rename_in_other_files
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import rename_mentions, rename_references
 
-__all__ = ["free_name", "rename"]
+__all__ = ["rename"]
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MAY_FOLLOW = ("timeout", "handler", "name")
 """Behind the first of these that a spec has, `renamed_from` is written."""
 
@@ -38,12 +36,13 @@ def rename(
     toolset, tool = owned
     if new == tool.name:
         raise Refusal(f"the tool is called `{new}` already", is_usage=True)
-    free_name(toolset, new, tool)
+    refuse_taken_name(toolset, new, tool)
     editing = Editing()
     _rename_spec(editing, owned, new)
     rename_references(editing, workspace, owned, new)
     rename_mentions(editing, workspace, owned, new)
     rename_in_other_files(editing, workspace, owned, new)
+    change_marks(editing, workspace, owned, toolset.name, new)
     passed = {"name/former-alive"}
     if with_handler:
         _rename_handler(editing, workspace, owned, new)
@@ -61,50 +60,6 @@ def rename(
     done = f"`{tool.name}` is called `{new}`"
     steps = ["toolcast generate"]
     return ProjectEdit(done, before, after, tuple(left), tuple(steps))
-
-
-def free_name(toolset: Toolset, name: str, tool: ToolSpec | None = None) -> None:
-    """Refuses a name that a tool of a toolset cannot have.
-
-    Args:
-        tool: the tool that is to have it; it may have a former name of its own.
-
-    Raises:
-        Refusal: with the reason.
-    """
-    if not _NAME.fullmatch(name):
-        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
-        message = f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -"
-        help_ = f"did you mean `{plain}`?" if plain else ""
-        raise Refusal(message, help_, is_usage=True)
-    for other in toolset.tools:
-        if other is tool:
-            continue
-        if name == other.name:
-            raise Refusal(f"the toolset {toolset.name} has a tool `{name}` already")
-        if name in other.renamed_from:
-            raise Refusal(
-                f"`{name}` is a former name of the tool `{other.name}`",
-                "calls by it go there; choose another name",
-            )
-        if module_name(name) == module_name(other.name):
-            raise Refusal(
-                f"`{name}` and the tool `{other.name}` would have the same module"
-                f" `{module_name(name)}`",
-                "choose another name",
-            )
-    key = look_alike_key(name)
-    for reserved, reason in toolset.reserved_names.items():
-        if look_alike_key(reserved) == key:
-            like = "is" if reserved == name else f"looks like `{reserved}`, which is"
-            raise Refusal(f"`{name}` {like} reserved: {reason}")
-    for server in toolset.mcp_servers:
-        for theirs in server.declared_names:
-            if look_alike_key(theirs) == key:
-                like = "is" if theirs == name else f"looks like `{theirs}`,"
-                raise Refusal(
-                    f"`{name}` {like} a tool of the MCP server `{server.name}`"
-                )
 
 
 def _rename_spec(editing: Editing, owned: Owned, new: str) -> None:

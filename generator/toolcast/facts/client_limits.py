@@ -7,6 +7,7 @@ have no limit that is known.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -125,7 +126,9 @@ def limits_on(limited: Limited) -> tuple[ClientLimit, ...]:
     return tuple(limit for limit in LIMITS if limit.limited is limited)
 
 
-def crossed(limited: Limited, before: int, after: int) -> tuple[ClientLimit, ...]:
+def crossed(
+    limits: Iterable[ClientLimit], before: int, after: int
+) -> list[ClientLimit]:
     """The limits that lie between two sizes, of which one is within and one beyond."""
     low, high = sorted((before, after))
-    return tuple(limit for limit in limits_on(limited) if low <= limit.most < high)
+    return [limit for limit in limits if low <= limit.most < high]

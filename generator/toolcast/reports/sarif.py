@@ -21,6 +21,7 @@ from .item import Item, ItemRule, place_in_repository
 __all__ = ["sarif"]
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_HOME = "https://github.com/toolcast/toolcast"
 _BASE = "%SRCROOT%"
 _LEVELS = {
     Severity.ERROR: "error",
@@ -55,6 +56,7 @@ def sarif(
                         "name": "Toolcast",
                         "version": __version__,
                         "semanticVersion": __version__,
+                        "informationUri": _HOME,
                         "rules": [_rule(id_, rules.get(id_)) for id_ in ids],
                     }
                 },

@@ -16,10 +16,12 @@ from .cases import cases_of
 
 __all__ = ["agent_skills", "promptfoo"]
 
-# promptfoo renders texts as Nunjucks templates, which could read its environment, and takes
-# a text that begins so for the name of a file.
-_TEMPLATE = re.compile(r"\{(?=[{%#])")
+# promptfoo renders texts as Nunjucks templates, which could read its environment or be wrong
+# ones, and takes a text that begins so for the name of a file.
+_TEMPLATE = re.compile(r"\{(?=[{%#])|#(?=\})")
 _REFERENCE = re.compile(r"^(?=(?:file|package|https?|exec|python)://?)", re.IGNORECASE)
+# As JSON, which no message can be taken for.
+_PROMPT = '[{"role": "user", "content": {{message | dump}}}]'
 # The F1 score of one tool among three that are called, and of one that is not called at all.
 _AMONG_THREE = 0.5
 _CALLED = 0.000001
@@ -48,7 +50,7 @@ def promptfoo(
     names = [tool.name for tool in tools]
     value = {
         "description": f"Selection cases of {_plain(toolset.name)}, from its tool specs",
-        "prompts": ["{{message}}"],
+        "prompts": [_PROMPT],
         "providers": [{"id": f"openai:chat:{model}", "config": config}],
         "tests": list(_tests(toolset, names)),
     }
@@ -110,7 +112,7 @@ def _function(tool: ToolSpec) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """A JSON value whose texts promptfoo takes as they are."""
     if isinstance(value, str):
-        return _REFERENCE.sub(" ", _TEMPLATE.sub("{ ", value))
+        return _REFERENCE.sub(" ", _TEMPLATE.sub(r"\g<0> ", value))
     if isinstance(value, dict):
         return {_plain(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):

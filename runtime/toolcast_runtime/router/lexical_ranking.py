@@ -2,7 +2,7 @@
 
 BM25 counts how often a tool has a word, more for a rare word and less in a long text. Two
 things are our own: a word of the tool's name or summary counts more than one of a parameter,
-and another form of the word (`commits`, `committed`) counts half, so that the exact word wins.
+and another form of the word (`commits`, `committed`) counts less, so that the exact word wins.
 A message in other words, or in another language, matches little, which counts as doubt: then
 all are shown. A greeting or thanks needs none.
 Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
@@ -30,7 +30,7 @@ _LENGTH = 0.75
 _NAME = 3.0
 _SUMMARY = 2.0
 _PARAMETERS = 0.3
-_OTHER_FORM = 0.5
+_OTHER_FORM = 0.6
 _BEGINNING = 0.3
 _SHORTEST_BEGINNING = 4
 _MOST_BEGINNINGS = 50
@@ -63,20 +63,24 @@ def _cached(tools: tuple[_Key, ...]) -> LexicalRanking:
 
 
 class _Key:
-    """A tool by its texts, so that a ranking is made once for the same tools."""
+    """A tool as the key of a cache: equal to one that says the same.
+
+    Its texts are hashed alone. Tools that say the same mostly have the same parameters, not
+    only equal ones, so that nothing large is compared.
+    """
 
     def __init__(self, tool: RoutedTool) -> None:
         self.tool = tool
-        self._texts = tuple(_texts(tool))
+        self._said = (tool.name, tool.summary, tool.description, tool.when_to_use)
 
     def __hash__(self) -> int:
-        return hash(self._texts)
+        return hash(self._said)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and (self.tool.name, self._texts) == (
-            other.tool.name,
-            other._texts,
-        )
+        if not isinstance(other, _Key) or self._said != other._said:
+            return False
+        mine, others = self.tool.parameters, other.tool.parameters
+        return mine is others or mine == others
 
 
 def ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
@@ -97,10 +101,10 @@ class LexicalRanking:
             damping = _SATURATION * (1 - _LENGTH + _LENGTH * length / usual)
             for word, count in counts.items():
                 found[word].append((row, count / (count + damping)))
-        self._tools = {
-            word: [(row, part * self._rarity(len(rows))) for row, part in rows]
-            for word, rows in found.items()
-        }
+        self._tools: dict[str, list[tuple[int, float]]] = {}
+        for word, rows in found.items():
+            rarity = self._rarity(len(rows))
+            self._tools[word] = [(row, part * rarity) for row, part in rows]
         self._forms: defaultdict[str, list[str]] = defaultdict(list)
         for word in found:
             self._forms[stem(word)].append(word)

@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.diff.reports.layout import CASES, FORMATS, hold_json, hold_junit, hold_sarif
+from tests.diff.reports.layout import (
+    CASES,
+    FORMATS,
+    HERE,
+    hold_json,
+    hold_junit,
+    hold_sarif,
+)
 from tests.program import toolcast
 from toolcast import __version__
 
@@ -76,6 +83,15 @@ def test_text_fits_into_80_columns_but_for_what_has_no_space(case: Path) -> None
     changes = text.partition("\ntoolcast.accept.yaml:")[0]
     long = [line for line in changes.split("\n") if len(line) > 80]
     assert [line for line in long if " " in line.strip()] == []
+
+
+def test_the_example_of_the_page_is_real() -> None:
+    page = (HERE.parents[2] / "docs" / "diff.md").read_text("utf-8")
+    example = page.partition("```text\n")[2].partition("```")[0]
+    text = (HERE / "cases" / "shop" / "expected" / "text.txt").read_text("utf-8")
+    parts = example.strip().split("\n\n")
+    assert len(parts) == 2
+    assert [part for part in parts if part not in text] == []
 
 
 @each_case

@@ -22,6 +22,7 @@ from ..change import (
 )
 from ..json_values import said
 from ..rule_pairs import alone, pair
+from .name_lists import NameLists
 
 __all__ = ["FAMILY"]
 
@@ -154,13 +155,14 @@ def _client(
                 after=_allow(new),
             )
         )
-    for permission in new.permissions:
-        if permission not in old.permissions and permission not in permissions:
+    permissions |= {*old.permissions} & {*new.permissions}
+    for permission in dict.fromkeys(new.permissions):
+        if permission not in permissions:
             message = f"{said(name)} has the permission {said(permission)}"
             where = (*path, "permissions")
             changes.append(files.changed(PERMITTED, where, message, after=permission))
-    for permission in old.permissions:
-        if permission not in new.permissions and permission not in permissions:
+    for permission in dict.fromkeys(old.permissions):
+        if permission not in permissions:
             message = f"{said(name)} has no permission {said(permission)} any more"
             where = (*path, "permissions")
             changes.append(
@@ -238,17 +240,15 @@ def _outside(
     # Of what a server has beyond those, lists are all that is known.
     for client in (old, new):
         names |= dict.fromkeys((*(client.allow or ()), *client.restrict))
+    before_, after_ = (NameLists(one.allow, one.restrict) for one in (old, new))
     for name in names:
-        had, has = old.allows(name), new.allows(name)
+        had, has = before_.have(name), after_.have(name)
         if name in own or had == has:
             continue
-        field = (
-            "restrict" if (name in old.restrict) != (name in new.restrict) else "allow"
-        )
         verb = "has" if has else "no longer has"
         yield files.changed(
             GAINED if has else LOST,
-            ("clients", new.name, field),
+            ("clients", new.name, before_.differing(after_, name)),
             f"{said(new.name)} {verb} {said(name)} of an external server",
             before=ABSENT if has else name,
             after=name if has else ABSENT,

@@ -26,7 +26,8 @@ from ..field_rows import (
     rules_of_rows,
     value,
 )
-from ..json_values import is_same, said
+from ..json_equality import same
+from ..json_values import said
 from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
@@ -41,6 +42,8 @@ _GRADES = {
     "snapshots": Grades(),
 }
 """What it means that a target is gone, or a tool is gone from it."""
+_OF_OTHERS = Grades(call=_R, prompt=_R, code=_R, attachment=_B)
+"""The same of an extension's target: who has the tool there loses it."""
 
 TARGET_ADDED, TARGET_REMOVED = pair(
     ("offer/target-added", "A target is generated that was not.", Grades()),
@@ -239,7 +242,7 @@ def _options(
 ) -> Iterator[Change]:
     for key in dict.fromkeys((*old, *new)):
         before, after = old.get(key, ABSENT), new.get(key, ABSENT)
-        if not is_same(before, after):
+        if not same(before, after):
             message = f"the option {said(key)} of the target {said(target)} differs"
             path = ("targets", target, key)
             yield files.changed(OPTION, path, message, before=before, after=after)
@@ -293,11 +296,10 @@ def _graded(
     counts: bool = True,
 ) -> Change:
     """A change whose grades are those of the target that loses something."""
-    grades, reason = _GRADES.get(target), f"that is what {said(target)} is for"
+    grades = _GRADES.get(target, _OF_OTHERS)
+    reason = f"that is what {said(target)} is for"
     if not counts:
         grades, reason = Grades(), _NO_EFFECT
-    if grades is None:
-        reason = ""
     return files.changed(
         rule, path, message, before=before, after=after, grades=grades, reason=reason
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...facts.client_limits import Limited, crossed
-from ...facts.tool_tokens import list_tokens, prompt_tokens
+from ...facts.costs.client_costs import Cost, client_costs
+from ...facts.costs.client_kinds import kind_of, limits_of
+from ...facts.token_count import estimated_tokens
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...targets.exposure import Exposure, exposures
 from ..json_values import said
@@ -26,18 +28,20 @@ _UNSEEN = frozenset(["snapshots"])
 
 
 class Costs:
-    """The estimated tokens of tools, each counted once: most are the same on both sides."""
+    """What clients' tools cost; a text is counted once, for most are the same on both sides."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, str], int] = {}
+        self._known: dict[str, int] = {}
 
-    def of(self, tool: ToolSpec, target: str) -> int:
-        """What a tool costs in MCP's list, or in the prompt docs."""
-        key = id(tool), target
-        if key not in self._known:
-            count = list_tokens if target == "mcp" else prompt_tokens
-            self._known[key] = count(tool)
-        return self._known[key]
+    def of(self, toolset: Toolset, client: str, workspace: Workspace) -> Cost:
+        """What a client's tools cost it, estimated."""
+        who = toolset.client(client) if client else None
+        return client_costs(toolset, who, workspace.package, count=self._count).whole
+
+    def _count(self, text: str) -> int:
+        if text not in self._known:
+            self._known[text] = estimated_tokens(text)
+        return self._known[text]
 
 
 def client_effects(
@@ -65,23 +69,12 @@ def client_effects(
         yield from _seen(after.name, client, was, is_, former)
         yield from mention_effects(after.name, client, was, is_, named)
         counts = [sum("mcp" in places for _, places in side) for side in (was, is_)]
-        yield from _limits(after.name, client, *counts)
-        for target in ("mcp", "prompts"):
-            if _are_same(was, is_, target):
-                continue
-            sums = [
-                sum(costs.of(tool, target) for tool, places in side if target in places)
-                for side in (was, is_)
-            ]
-            yield from _tokens(after.name, client, target, *sums)
-
-
-def _are_same(before: Seen, after: Seen, target: str) -> bool:
-    shown = [
-        {id(tool) for tool, places in side if target in places}
-        for side in (before, after)
-    ]
-    return shown[0] == shown[1]
+        yield from _limits(after, client, *counts)
+        before_, after_ = (
+            costs.of(toolset, client, workspace)
+            for toolset, workspace in zip(toolsets, workspaces, strict=True)
+        )
+        yield from _tokens(after.name, client, before_, after_)
 
 
 def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
@@ -169,15 +162,17 @@ def _listed(places: frozenset[str]) -> str:
     return f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
 
 
-def _limits(toolset: str, client: str, before: int, after: int) -> Iterator[Effect]:
-    for limit in crossed(Limited.TOOLS, before, after):
-        who = f"{said(client)} has" if client else "there are"
+def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:
+    client = toolset.client(name) if name else None
+    limits = limits_of(kind_of(toolset, client), Limited.TOOLS)
+    for limit in crossed(limits, before, after):
+        who = f"{said(name)} has" if name else "there are"
         takes = f"{limit.client} takes {limit.most}"
         message = f"{who} {after} tools, before {before}; {takes} ({limit.source})"
         yield Effect(
             EffectKind.TOOLS,
             limit.client,
-            toolset,
+            toolset.name,
             "",
             message,
             before,
@@ -186,22 +181,30 @@ def _limits(toolset: str, client: str, before: int, after: int) -> Iterator[Effe
         )
 
 
-def _tokens(
-    toolset: str, client: str, target: str, before: int, after: int
-) -> Iterator[Effect]:
-    if before != after:
+def _tokens(toolset: str, client: str, before: Cost, after: Cost) -> Iterator[Effect]:
+    parts = [
+        f"{new:,} {_COSTS[name]} ({new - old:+,})"
+        for name, old, new in zip(_COSTS, before, after, strict=True)
+        if old != new
+    ]
+    if parts:
         whose = f" of {said(client)}" if client else ""
-        message = (
-            f"the tools{whose} cost about {after:,} tokens in {_PLACES[target]}, before"
-            f" {before:,} ({after - before:+,})"
-        )
         yield Effect(
             EffectKind.TOKENS,
             client,
             toolset,
             "",
-            message,
-            before,
-            after,
-            is_worse=after > before,
+            f"the tools{whose} cost about, in tokens: {', '.join(parts)}",
+            before._asdict(),
+            after._asdict(),
+            is_worse=sum(after) > sum(before),
         )
+
+
+_COSTS = {
+    "upfront": "upfront",
+    "names": "for names alone",
+    "on_demand": "on demand",
+    "prompt": "in prompt docs",
+}
+"""What `Cost` has, in words."""

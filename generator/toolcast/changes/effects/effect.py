@@ -29,12 +29,14 @@ class EffectKind(StrEnum):
     """The description of a new tool is longer than a client shows or a provider takes; that of
     a tool which was there has a change that says so."""
     TOOLS = "tools"
-    """The number of a client's tools crosses what a program or provider takes."""
+    """The number of a client's tools crosses what the program takes that it is said to be."""
     FORM = "form"
     """A provider's form of a tool, or a framework's, loses more or less of it. The values are
     what is lost."""
     TOKENS = "tokens"
-    """What a client's tools cost; the values are estimated tokens. `tool` is empty."""
+    """What a client's tools cost it. The values are estimated tokens by what they are for, as
+    `facts/costs/client_costs.py` has them: upfront, names, on_demand, prompt. `tool` is
+    empty."""
 
 
 @dataclass(frozen=True)

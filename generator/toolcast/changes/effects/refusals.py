@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited, crossed, limits_on
+from ...facts.client_limits import Limited, crossed
+from ...facts.costs.tool_limits import limits_here
 from ...facts.mcp_definition import mcp_definition
 from ...facts.provider_forms import LANGCHAIN_LOSES, lost_keywords, name_problem
 from ...facts.strict_clients import refused_by
@@ -29,7 +30,7 @@ def refusal_effects(
         yield from _strict(toolset.name, old, new)
     yield from _names(toolsets, old, new)
     if old is None:
-        yield from _length(toolset.name, new)
+        yield from _length(toolset, new)
     if old is None or old.parameters is not new.parameters:
         yield from _forms(toolset.name, old, new)
         yield from _langchain(toolset, old, new)
@@ -66,7 +67,7 @@ def _names(
     if bool(problems[0]) != bool(problems[1]):
         words = problems[1] or "is taken by every provider"
         yield _name("providers", toolsets[1], names, words, bool(problems[1]))
-    for limit in limits_on(Limited.NAME):
+    for limit in limits_here(toolsets[1], new, Limited.NAME):
         if not limit.prefix:
             continue  # `name_problem` knows those
         sizes = [
@@ -92,14 +93,15 @@ def _name(
     )
 
 
-def _length(toolset: str, new: ToolSpec) -> Iterator[Effect]:
+def _length(toolset: Toolset, new: ToolSpec) -> Iterator[Effect]:
     size = len(new.model_description)
-    for limit in crossed(Limited.DESCRIPTION, 0, size):
+    limits = limits_here(toolset, new, Limited.DESCRIPTION)
+    for limit in crossed(limits, 0, size):
         verb = "takes" if limit.is_refused else "shows"
         yield Effect(
             EffectKind.LENGTH,
             limit.client,
-            toolset,
+            toolset.name,
             new.name,
             f"the description has {size:,} characters; {limit.client} {verb}"
             f" {limit.most:,} ({limit.source})",

@@ -17,7 +17,8 @@ from ..change import (
     raw,
 )
 from ..field_rows import changes_of, entries, fields_of_rows, rules_of_rows
-from ..json_values import is_same, said
+from ..json_equality import same
+from ..json_values import said
 
 __all__ = ["FAMILY"]
 
@@ -127,15 +128,15 @@ SKILL = ChangeRule(
 )
 
 _ROWS = (
-    entries("meta", "`_meta`", META_ADDED, META_REMOVED, META_CHANGED),
+    entries("meta", "the keys of `_meta`", META_ADDED, META_REMOVED, META_CHANGED),
     entries(
         "mcp.extra",
-        "what MCP's list has beyond MCP",
+        "the keys that MCP's list has beyond MCP",
         EXTRA_ADDED,
         EXTRA_REMOVED,
         EXTRA_CHANGED,
     ),
-    entries("skill", "the metadata of SKILL.md", SKILL, SKILL, SKILL),
+    entries("skill", "the keys of the metadata of SKILL.md", SKILL, SKILL, SKILL),
 )
 _NULLABLE = "title description returns annotations icons meta execution".split()
 
@@ -152,7 +153,7 @@ def compare(both: Both) -> Iterator[Change]:
 def _icons(both: Both) -> Iterator[Change]:
     before, after = (raw(side, "icons") for side in (both.before, both.after))
     shown = [value if isinstance(value, list) else [] for value in (before, after)]
-    if not is_same(*shown):
+    if not same(*shown):
         message = "the tool has other icons"
         yield found(ICONS, both, ("icons",), message, before=before, after=after)
 
@@ -194,7 +195,7 @@ def _tasks(both: Both) -> Iterator[Change]:
         if key == "taskSupport":
             continue
         before, after = old.get(key, ABSENT), new.get(key, ABSENT)
-        if not is_same(before, after):
+        if not same(before, after):
             yield found(
                 EXECUTION,
                 both,

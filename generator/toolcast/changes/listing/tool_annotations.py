@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..change import ABSENT, Both, Change, ChangeRule, Family, Grade, Grades, found, raw
-from ..json_values import is_same, said
+from ..json_equality import same
+from ..json_values import said
 
 __all__ = ["FAMILY"]
 
@@ -118,7 +119,7 @@ def compare(both: Both) -> Iterator[Change]:
         before, after = old.get(key, ABSENT), new.get(key, ABSENT)
         if key in _KEYS and _is_hint(before) and _is_hint(after):
             continue
-        if not is_same(before, after):
+        if not same(before, after):
             path = ("annotations", key)
             message = f"the annotation {said(key)} {_went(before, after)}"
             yield found(OTHER, both, path, message, before=before, after=after)

@@ -168,7 +168,8 @@ def _one_of(both: Both, old: Action, new: Action) -> Iterator[Change]:
 
 
 def _more(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
-    return (name for name in dict.fromkeys(names) if name not in others)
+    known = set(others)
+    return (name for name in dict.fromkeys(names) if name not in known)
 
 
 FAMILY = Family(

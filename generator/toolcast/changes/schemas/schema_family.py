@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..change import ABSENT, Both, Change, Family, Grade, Grades, found
+from ..json_equality import same
+from ..texts.text_change import TextSides, kind_of_edit
+from ..texts.text_rules import PURPOSE_LOST, RESTYLED
 from .field_rules import FIELDS, RULES, Field
 from .generated_types import TypeChanges
-from .json_equality import same
 from .schema_grades import CallGrades, Verdict
 from .schema_side import SchemaSide
 from .schema_words import shown
@@ -88,7 +90,9 @@ def _graded(
         else:
             message += f": {example} can come now and could not before"
     is_usual = call.grade is rule.grades.call
-    reasons = ["" if is_usual else call.reason, code_reason]
+    prompt, prompt_reason = _told(change, rule.grades.prompt)
+    grades = grades._replace(prompt=prompt)
+    reasons = ["" if is_usual else call.reason, prompt_reason, code_reason]
     made = found(
         rule,
         both,
@@ -100,6 +104,17 @@ def _graded(
         reason="; ".join(filter(None, reasons)),
     )
     return replace(made, witness=call.witness)
+
+
+def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:
+    """What an edit of a description means for models, and why that is not the usual."""
+    if change.row != "description-changed" or grade is Grade.SAFE:
+        return grade, ""
+    text = TextSides(change.path, "it", str(change.before), str(change.after))
+    kind, message = kind_of_edit(text)
+    if kind in (RESTYLED, PURPOSE_LOST):
+        return kind.grades.prompt, message
+    return grade, ""
 
 
 def _whole(before: SchemaSide, after: SchemaSide, whole: str) -> Difference:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
-from .json_equality import key_of
+from ..json_equality import key_of
 from .schema_side import Conjunction
 
 __all__ = ["ALL_TYPES", "Bound", "ValueLimits", "type_of", "types_of"]

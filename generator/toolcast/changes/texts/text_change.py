@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...facts.client_limits import Limited, crossed
-from ...model.model import Toolset, Workspace
+from ...facts.costs.tool_limits import limits_here
+from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ..change import ABSENT, Change, ChangeRule, SpecFiles
 from ..json_values import said
@@ -14,7 +15,7 @@ from . import text_rules
 from .named_tools import named_in, names_of, unknown_in
 from .text_words import content_words, first_sentence, marks_and_words, words_by_stem
 
-__all__ = ["Owner", "TextSides", "text_changes"]
+__all__ = ["Owner", "TextSides", "kind_of_edit", "naming_changes", "text_changes"]
 
 _SHRUNK = 0.6
 """A text that keeps less than this part of its length has shrunk."""
@@ -33,13 +34,18 @@ class Owner(NamedTuple):
         files: the file on both sides.
         toolsets: the toolset as it was, and as it is.
         workspaces: those of the two.
-        names: what the tool was called, and is called; empty for a toolset's texts.
+        tools: the tool as it was, and as it is; None for a toolset's texts.
     """
 
     files: SpecFiles
     toolsets: tuple[Toolset, Toolset]
     workspaces: tuple[Workspace, Workspace]
-    names: tuple[str, str] = ("", "")
+    tools: tuple[ToolSpec, ToolSpec] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """What the tool was called, and is called; empty for a toolset's texts."""
+        return [tool.name for tool in self.tools] if self.tools else ["", ""]
 
 
 class TextSides(NamedTuple):
@@ -69,7 +75,7 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     old, new = text.before or "", text.after or ""
     if old == new:
         return
-    rule, message = _kind(text, old, new)
+    rule, message = kind_of_edit(text)
     before, after = text.raw or (
         old if text.before else ABSENT,
         new if text.after else ABSENT,
@@ -80,12 +86,20 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     for rule, message, named_before, named_after in _naming(text, owner):
         yield changed(rule, text.path, message, before=named_before, after=named_after)
     if text.limited is not None:
-        for rule, message, limit in _limits(text, text.limited):
+        for rule, message, limit in _limits(text, text.limited, owner):
             sizes = [{"characters": len(side), **limit} for side in (old, new)]
             yield changed(rule, text.path, message, before=sizes[0], after=sizes[1])
 
 
-def _kind(text: TextSides, old: str, new: str) -> tuple[ChangeRule, str]:
+def naming_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
+    """Which tools a text names now and did not before, and the other way round."""
+    for rule, message, before, after in _naming(text, owner):
+        yield owner.files.changed(rule, text.path, message, before=before, after=after)
+
+
+def kind_of_edit(text: TextSides) -> tuple[ChangeRule, str]:
+    """What an edit does to a text, and a message that says it."""
+    old, new = text.before or "", text.after or ""
     subject = text.subject
     if not old:
         return text_rules.ADDED, f"{subject} is new"
@@ -149,7 +163,6 @@ _Naming = tuple[ChangeRule, str, Any, Any]
 
 
 def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
-    """Which tools a text names now and did not before, and the other way round."""
     sides = list(
         zip((text.before or "", text.after or ""), owner.toolsets, strict=True)
     )
@@ -178,11 +191,15 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
 
 
 def _limits(
-    text: TextSides, limited: Limited
+    text: TextSides, limited: Limited, owner: Owner
 ) -> Iterator[tuple[ChangeRule, str, dict[str, Any]]]:
     before, after = len(text.before or ""), len(text.after or "")
     is_over = after > before
-    for limit in crossed(limited, before, after):
+    tools = owner.tools or (None, None)
+    sides = zip(owner.toolsets, tools, strict=True)
+    old, new = (limits_here(toolset, tool, limited) for toolset, tool in sides)
+    # That a client is another program, with other limits, is a change of its own.
+    for limit in crossed([limit for limit in new if limit in old], before, after):
         size = f"{text.subject} has {after:,} characters"
         if limit.is_refused:
             rule = text_rules.TOO_LONG if is_over else text_rules.NOT_TOO_LONG

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..change import ChangeRule, Grade, Grades
 
-__all__ = ["RULES"]
+__all__ = ["PURPOSE_LOST", "RESTYLED", "RULES"]
 
 _BREAKING = Grades(prompt=Grade.BREAKING)
 _RISKY = Grades(prompt=Grade.RISKY)

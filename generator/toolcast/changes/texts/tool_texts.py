@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ...facts.client_limits import Limited
 from ...model.model import ToolSpec
+from ...wording import dotted
 from ..change import Both, Change, Family, raw
-from .text_change import Owner, TextSides, text_changes
+from ..json_values import said
+from .text_change import Owner, TextSides, naming_changes, text_changes
 from .text_rules import RULES
 
 __all__ = ["FAMILY"]
@@ -19,10 +22,13 @@ def compare(both: Both) -> Iterator[Change]:
         both.files,
         (both.toolset_before, both.toolset_after),
         (both.workspace_before, both.workspace_after),
-        (both.before.name, both.after.name),
+        (both.before, both.after),
     )
     for text in _texts(both):
         yield from text_changes(text, owner)
+    # How the texts of schemas were edited is told with their schemas.
+    for text in _schema_texts(both):
+        yield from naming_changes(text, owner)
 
 
 def _texts(both: Both) -> Iterator[TextSides]:
@@ -60,6 +66,31 @@ def _texts(both: Both) -> Iterator[TextSides]:
         )
         path = ("deprecated", "reason")
         yield TextSides(path, "the reason of the deprecation", old, new)
+
+
+def _schema_texts(both: Both) -> Iterator[TextSides]:
+    """The descriptions in a tool's schemas that differ."""
+    for field in ("parameters", "returns"):
+        if getattr(both.before, field) == getattr(both.after, field):
+            continue
+        old, new = (
+            {} if schema is None else schema.subschemas
+            for schema in (
+                both.before.schemas.get(field),
+                both.after.schemas.get(field),
+            )
+        )
+        for path in dict.fromkeys((*new, *old)):
+            before, after = (_description(side.get(path)) for side in (old, new))
+            if before != after:
+                where = (field, *path, "description")
+                subject = f"the description at {said(dotted((field, *path)))}"
+                yield TextSides(where, subject, before, after)
+
+
+def _description(schema: Mapping[str, Any] | None) -> str | None:
+    text = schema.get("description") if schema is not None else None
+    return text if isinstance(text, str) else None
 
 
 def _actions(before: ToolSpec, after: ToolSpec) -> Iterator[TextSides]:

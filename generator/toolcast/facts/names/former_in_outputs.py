@@ -32,19 +32,24 @@ def former_in_outputs(
     """
     for toolset in workspace.toolsets:
         gone = tool_names(toolset, workspace).gone
-        names = gone.keys() - set(other_meanings(toolset))
-        pattern = mention_pattern(names)
-        if pattern is None:
+        if not gone:
             continue
-        quick = re.compile(b"|".join(re.escape(name.encode()) for name in names))
-        for path, data in files.items():
-            if path.startswith(f"{toolset.name}/") and quick.search(data):
-                file = f"{workspace.output}/{path}"
-                for said in _in_output(file, data.decode("utf-8"), pattern):
-                    yield said, gone[said.name]
+        raw = [name.encode() for name in gone]
+        own = (path for path in files if path.startswith(f"{toolset.name}/"))
+        saying = [path for path in own if any(name in files[path] for name in raw)]
+        # Every former name stands in the definition of its tool.
+        pattern = mention_pattern(gone.keys() - set(other_meanings(toolset)))
+        for path in saying:
+            file, text = f"{workspace.output}/{path}", files[path].decode("utf-8")
+            for said in _in_output(file, text, pattern):
+                yield said, gone[said.name]
 
 
-def _in_output(file: str, text: str, pattern: re.Pattern[str]) -> Iterator[SaidName]:
+def _in_output(
+    file: str, text: str, pattern: re.Pattern[str] | None
+) -> Iterator[SaidName]:
+    if pattern is None:
+        return
     lines = text.split("\n")
     if file.endswith(".json"):
         said = {m[m.lastindex or 0] for t in _texts(text) for m in pattern.finditer(t)}

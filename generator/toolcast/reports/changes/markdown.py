@@ -91,7 +91,10 @@ def _row(owner: str, changes: Sequence[Judged]) -> str:
     for index in range(len(AUDIENCES)):
         grade = max(one.change.grades[index] for one in changes)
         cells.append(_MARKS[grade] + (grade.word if grade > Grade.SAFE else "safe"))
-    return f"| {cell(code_span(owner))} | {' | '.join(cells)} |\n"
+    name = cell(code_span(owner))
+    if not _failing(changes) and any(one.accepted for one in changes):
+        name += " (accepted)"
+    return f"| {name} | {' | '.join(cells)} |\n"
 
 
 def _fold(owner: str, changes: Sequence[Judged]) -> str:

@@ -54,7 +54,7 @@ RULE = Rule(
 cases: [{message: Remember the milk., near: [remember the milk]}]
 """,
     good="""\
-cases: [{message: Remember the milk., near: [Do I remember the milk?]}]
+cases: [{message: Remember the milk., near: [Find what I remembered.]}]
 """,
     check=check,
 )

@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.validation.compiled import build
 from toolcast_runtime.validation.references import REFERENCES
 
-from ..json_equality import same
+from ...json_equality import same
 from ..schema_side import ANNOTATIONS, Conjunction, SchemaSide
 from ..value_limits import ValueLimits, types_of
 from .array_inclusion import takes_array

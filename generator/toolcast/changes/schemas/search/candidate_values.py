@@ -9,22 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, pairwise, product, zip_longest
 from typing import Any
 
-from toolcast_runtime.validation.compiled import build
-
 from ...change import ABSENT
-from ..json_equality import key_of, same
-from ..proof.effort import Effort
-from ..schema_side import Conjunction, SchemaSide, has_references, matches
+from ...json_equality import key_of, same
+from ..schema_side import Conjunction, SchemaSide, matches
 from ..value_limits import ALL_TYPES, ValueLimits, type_of
 from .candidate_objects import object_candidates
 from .pattern_texts import texts_of
 
 __all__ = ["Candidates"]
 
-_MOST_STEPS = 3_000
-_MOST_STEPS_AT = 1_000
-_MOST_INNER = 4_000
-_MOST_BUILDS = 60
+_MOST_STEPS = 6_000
 _MOST_VALUES = 80
 _MOST_LISTED = 200
 _MOST_VIEWS = 12
@@ -40,7 +34,6 @@ _PLAIN: dict[str, list[Any]] = {
     "boolean": [True, False],
     "null": [None],
 }
-_LARGE = 1e15
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _CASES = ("anyOf", "oneOf")
 
@@ -51,37 +44,22 @@ class Candidates:
     Args:
         sender: the side whose values are wanted.
         receiver: the side that may refuse them.
-        effort: what it may take, with other searches.
-        is_checked: whether a value within another is checked before it is used.
     """
 
-    def __init__(
-        self,
-        sender: SchemaSide,
-        receiver: SchemaSide,
-        effort: Effort,
-        *,
-        is_checked: bool = False,
-    ) -> None:
-        self._effort = effort
-        self._is_checked = is_checked
-        self._builds = 0
+    def __init__(self, sender: SchemaSide, receiver: SchemaSide) -> None:
         self.sender = sender
         self.receiver = receiver
-        self._left = 0
-        self._inner = _MOST_INNER
+        self._steps = 0
         # Equal schemas mean the same where none of them refers to something.
-        self._shares = sender.shares_definitions(receiver)
-        self._with_references: dict[int, bool] = {}
+        self._shares = not (sender.has_references or receiver.has_references)
         self._known: dict[tuple[int, int], list[Any]] = {}
         # What is made here is kept, so that no identity comes twice.
         self._kept: list[Any] = []
 
     def spend(self, steps: int) -> bool:
         """Whether there is time for some more."""
-        self._left -= steps
-        self._effort.left -= steps
-        return self._left >= 0 and self._effort.left >= 0
+        self._steps += steps
+        return self._steps <= _MOST_STEPS
 
     def merged(self, schemas: Sequence[Any], *, any_of: bool = False) -> Any:
         """One schema for several of one value."""
@@ -97,12 +75,7 @@ class Candidates:
         if key not in self._known:
             self._known[key] = []  # What holds itself is not followed again.
             self._kept += (sent, taken)
-            # Each place has its share, so that none leaves no time for others.
-            left = self._left
-            self._left = share = min(self._inner, _MOST_STEPS_AT >> depth)
             self._known[key] = self._made(sent, taken, depth)
-            self._inner -= share - max(0, self._left)
-            self._left = left
         return self._known[key]
 
     def of_roots(self) -> Iterator[Any]:
@@ -114,7 +87,6 @@ class Candidates:
         for view in self.views(sent):
             groups += self._groups(ValueLimits(view), hints, 0)
         seen: set[str] = set()
-        self._left = _MOST_STEPS
         while groups:
             for group in list(groups):
                 value = next(group, ABSENT)
@@ -126,21 +98,12 @@ class Candidates:
 
     def are_same(self, sent: Any, taken: Any) -> bool:
         """Whether both sides say the same of a place."""
-        return same(sent, taken) and (self._shares or not self._refers(sent))
-
-    def _refers(self, schema: Any) -> bool:
-        known = self._with_references.get(id(schema))
-        if known is None:
-            known = self._with_references[id(schema)] = has_references(schema)
-            self._kept.append(schema)
-        return known
+        return self._shares and same(sent, taken)
 
     def _made(self, sent: Any, taken: Any, depth: int) -> list[Any]:
         is_same = self.are_same(sent, taken)
         most = _SAME if is_same else _MOST_VALUES
         hints = [] if is_same else self._hints(sent, taken)
-        # What is checked may leave few: more is made.
-        enough = _MOST_VALUES if self._is_checked else most
         probable: list[list[Any]] = []
         others: list[list[Any]] = []
         seen: set[str] = set()
@@ -151,7 +114,7 @@ class Candidates:
                 bad: list[Any] = []
                 for value in group:
                     is_enough = (
-                        len(good) >= enough or len(good) + len(bad) >= _MOST_VALUES
+                        len(good) >= most or len(good) + len(bad) >= _MOST_VALUES
                     )
                     if is_enough or not self.spend(1):
                         break
@@ -162,32 +125,18 @@ class Candidates:
                 probable.append(good)
                 others.append(bad)
         found = _in_turn(probable)
-        if self._is_checked:
-            found = self._valid_first(sent, found + _in_turn(others))
-        elif not is_same:
-            found += _in_turn(others)
-        return found[: most if is_same else 2 * most]
-
-    def _valid_first(self, schema: Any, values: list[Any]) -> list[Any]:
-        """The values in an order in which those that the sender has come first."""
-        self._builds += 1
-        if not isinstance(schema, dict) or self._builds > _MOST_BUILDS:
-            return values
-        root = self.sender.root
-        words = ("$schema", "$defs", "definitions")
-        shared = {word: root[word] for word in words if word in root}
-        try:
-            is_valid = build({**shared, "allOf": [schema]}).is_valid
-            return sorted(values, key=lambda value: not is_valid(value))
-        except ValueError:
-            return values  # It refers to something else.
+        return found[:most] if is_same else (found + _in_turn(others))[: 2 * most]
 
     def _hints(self, sent: Any, taken: Any) -> list[dict[str, Any]]:
         """All that may have a say besides: the receiver's, and what either refuses."""
         found = self.receiver.everything(taken)
-        for part in (*found, *self.sender.everything(sent)):
-            if "not" in part:
-                found += self.receiver.everything(part["not"])
+        for side, parts in (
+            (self.receiver, list(found)),
+            (self.sender, self.sender.everything(sent)),
+        ):
+            for part in parts:
+                if "not" in part:
+                    found += side.everything(part["not"])
         return found
 
     def views(self, schema: Any) -> Iterator[Conjunction]:
@@ -332,7 +281,7 @@ class Candidates:
                     : max(index + 1, least)
                 ]
                 yield [*start[:index], value, *start[index + 1 :]]
-        for value in (*contained, *rest):
+        for value in (*rest, *contained):
             yield [*start, value]
             if least > len(start) + 1:
                 yield [*start, value, *rest[: least - len(start) - 1]]
@@ -417,24 +366,17 @@ def _numbers(told: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Any]:
         if isinstance(part.get("multipleOf"), (int, float)):
             divisors[part["multipleOf"]] = None
     near: list[Any] = []
-    plain = [bound for bound in bounds if abs(bound) < _LARGE]
-    near += [
-        n
-        for bound in bounds
-        if bound not in plain
-        for n in (bound, bound + 1, bound - 1)
-    ]
-    for bound in plain:
+    for bound in bounds:
         near += [bound, bound + 1, bound - 1]
         whole = int(bound // 1)
         near += [whole, whole + 1]
         for divisor in divisors:
-            times = bound // divisor
-            if abs(times) < _LARGE:
-                near += [divisor * (int(times) + i) for i in (-1, 0, 1, 2)]
+            times = int(bound // divisor)
+            near += [divisor * (times + i) for i in (-1, 0, 1, 2)]
         if kind == "fraction":
             near += [bound + 0.5, bound - 0.5, bound + 0.001, bound - 0.001]
-    for one, other in pairwise(sorted(plain)):
+    ordered = sorted(bounds)
+    for one, other in pairwise(ordered):
         middle = (one + other) / 2
         near += [middle, int(middle // 1)]
     near += [divisor * i for divisor in divisors for i in (1, 2, 3, 5, 7, -1)]

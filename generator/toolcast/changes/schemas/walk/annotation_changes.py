@@ -8,7 +8,7 @@ from typing import Any
 from toolcast_runtime.validation.references import REFERENCES
 
 from ...change import ABSENT
-from ..json_equality import same
+from ...json_equality import same
 from ..rule_rows import ROWS
 from ..schema_words import name_words, shown
 from .paired_nodes import Difference, Pair

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...change import ABSENT
-from ..json_equality import same
+from ...json_equality import same
 from ..schema_side import ANNOTATIONS, SchemaSide
 from ..schema_words import name_words, type_words
 from ..value_limits import ALL_TYPES, ValueLimits

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....reading.tree import Path
 from ...change import ABSENT
-from ..json_equality import key_of, same
+from ...json_equality import key_of, same
 from ..schema_words import name_words, shown
 from .paired_nodes import Difference, Edit, Pair, Step, edit_of
 from .plain_changes import difference

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...change import ABSENT
-from ..json_equality import key_of, same
+from ...json_equality import key_of, same
 from ..schema_words import limit_words, listed, number_words, shown, type_words
 from ..value_limits import ValueLimits, types_of
 from .paired_nodes import Difference, Edit, Node, Pair, edit_of

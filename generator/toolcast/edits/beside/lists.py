@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..findings import has_errors
-from ..model.model import Workspace
-from ..reading.project_files import DiskFiles
-from ..reading.tree import Document, Path
-from ..reading.yaml_reader import MAX_BYTES, read_yaml
-from .project_edit import Editing, Left, Owned
-from .references import places_of
-from .spec_text import CannotEdit
+from ...findings import has_errors
+from ...model.model import Workspace
+from ...reading.project_files import DiskFiles
+from ...reading.tree import Document, Path
+from ...reading.yaml_reader import MAX_BYTES, read_yaml
+from ..project_edit import Editing, Left, Owned
+from ..references import places_of
+from ..spec_text import CannotEdit
 
 __all__ = ["named_in_other_files", "rename_in_other_files"]
 

@@ -18,12 +18,12 @@ from typing import NamedTuple
 from toolcast_runtime.files.regular_file import read_regular
 from toolcast_runtime.tools.module_names import module_name
 
-from ..findings import MOST_SHOWN
-from ..handler_code.handler import handler_code
-from ..handler_code.python_module import MAX_BYTES, FunctionDefinition, statements_of
-from ..model.model import Toolset, Workspace
+from ...findings import MOST_SHOWN
+from ...handler_code.handler import handler_code
+from ...handler_code.python_module import MAX_BYTES, FunctionDefinition, statements_of
+from ...model.model import Toolset, Workspace
+from ..project_edit import Owned, Refusal
 from .handler_modules import MOST_MODULES, modules_of
-from .project_edit import Owned, Refusal
 
 __all__ = ["HandlerEdit", "rename_handler"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ..model.model import Toolset, Workspace
+from ...model.model import Toolset, Workspace
 
 __all__ = ["MOST_MODULES", "modules_of"]
 
