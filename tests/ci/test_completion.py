@@ -125,3 +125,17 @@ def test_names_are_found_without_loading_specs(project: Any) -> None:
         [sys.executable, "-c", LOADED], capture_output=True, text=True
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_clients_and_kinds(make_project: Make) -> None:
+    made = make_project(
+        {"watch": TOOL},
+        toolset="targets: {registry: {}}\nclients: {agent: {}, other: {}}\n",
+    )
+    with contextlib.chdir(made.root):
+        assert completed("tokens", "--client", "a") == ["agent"]
+        assert completed("tokens", "--toolset", "") == ["toy"]
+        assert completed("tokens", "--kind", "an") == [
+            "anthropic",
+            "anthropic-tool-search",
+        ]

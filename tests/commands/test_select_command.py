@@ -54,7 +54,7 @@ def test_the_order_for_a_message_its_words_and_the_tokens(project: Any) -> None:
     assert first == "1 of 3 routed tools"
     assert best.split() == ["100%", "*", "lamp", "lamp", "68%,", "switch", "32%"]
     assert silent.split(maxsplit=1) == ["-", "3 tools that no word speaks for"]
-    assert rest[1].endswith("tokens saved (an estimate: 4 characters a token)")
+    assert rest[1].endswith("tokens saved (an estimate, as of `toolcast tokens`)")
     assert rest[2] == "not asked for their tools: the external servers far"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.diff.single_changes import loaded
 from toolcast.changes.comparison import compare
 from toolcast.changes.effects.effect import Effect, EffectKind
@@ -245,3 +246,9 @@ def test_a_client_that_loads_on_demand_pays_for_names() -> None:
     assert [{k for k, v in e.after.items() if v > e.before[k]} for e in found] == [
         {"names", "on_demand"}
     ]
+
+
+def test_every_effect_is_in_the_docs() -> None:
+    page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
+
+    assert [kind for kind in EffectKind if f"| `{kind}` |" not in page] == []

@@ -16,7 +16,13 @@ from click.shell_completion import CompletionItem
 
 from ..project import WORKSPACE_FILE, find_root
 
-__all__ = ["complete_rules", "complete_tools", "complete_toolsets"]
+__all__ = [
+    "complete_clients",
+    "complete_kinds",
+    "complete_rules",
+    "complete_tools",
+    "complete_toolsets",
+]
 
 # A shell puts a name into the command line as it is, where `$(...)` would be run.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
@@ -45,6 +51,28 @@ def complete_toolsets(
         (str(one["name"]), str(one.get("title", ""))) for one in trees if "name" in one
     ]
     return _items(found, incomplete)
+
+
+def complete_clients(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The names of clients, each with its toolset."""
+    found = []
+    for folder in _folders(ctx):
+        tree = _tree(os.path.join(folder, _TOOLSET_FILE))
+        clients = tree.get("clients")
+        for name in clients if isinstance(clients, dict) else ():
+            found.append((str(name), str(tree.get("name", ""))))
+    return _items(found, incomplete)
+
+
+def complete_kinds(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The kinds of clients, each with what people call it."""
+    from ..facts.costs.client_kinds import KINDS
+
+    return _items([(one.name, one.title) for one in KINDS.values()], incomplete)
 
 
 def complete_rules(

@@ -13,6 +13,7 @@ import click
 from toolcast_runtime.router import Route, RoutedTool, Router
 from toolcast_runtime.router.lexical_ranking import ranking
 
+from ..facts.token_count import estimated_tokens
 from ..reports.escaping import printable
 from ..selection.cases import cases_of, same_words
 from ..selection.catalogue import catalogues, routed
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["show_message"]
 
-_CHARACTERS_A_TOKEN = 4
 _WIDTH = 80
 
 
@@ -98,7 +98,7 @@ def _tokens(tools: Sequence[RoutedTool]) -> int:
         for tool in tools
     ]
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    return len(text) // _CHARACTERS_A_TOKEN if tools else 0
+    return estimated_tokens(text) if tools else 0
 
 
 def _text(route: Route, number: int, value: Mapping[str, Any]) -> str:
@@ -122,8 +122,8 @@ def _text(route: Route, number: int, value: Mapping[str, Any]) -> str:
     before = value["estimated_tokens"]["all"]
     after = value["estimated_tokens"]["chosen"]
     lines.append(
-        f"about {before - after:,} of {before:,} tokens saved"
-        f" (an estimate: {_CHARACTERS_A_TOKEN} characters a token)"
+        f"about {before - after:,} of {before:,} tokens saved (an estimate, as of"
+        " `toolcast tokens`)"
     )
     servers = value["servers_not_asked"]
     if servers:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .completion import complete_toolsets
+from .completion import complete_clients, complete_kinds, complete_toolsets
 from .exit_codes import USAGE, fail, print_findings, project_root
 from .options import project_option
 
@@ -39,13 +39,19 @@ class _Table(NamedTuple):
 @click.option(
     "--toolset",
     metavar="NAME",
-    help="Only this toolset.",
     shell_complete=complete_toolsets,
+    help="Only this toolset.",
 )
-@click.option("--client", metavar="NAME", help="Only this client's tools.")
+@click.option(
+    "--client",
+    metavar="NAME",
+    shell_complete=complete_clients,
+    help="Only this client's tools.",
+)
 @click.option(
     "--kind",
     metavar="KIND",
+    shell_complete=complete_kinds,
     help="Count as for a program or provider of this kind: claude-code, openai, ...",
 )
 @click.option(
