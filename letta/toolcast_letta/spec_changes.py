@@ -9,7 +9,6 @@ from toolcast.changes.change import (
     ABSENT,
     Both,
     Change,
-    ChangeRule,
     Family,
     Grade,
     Grades,
@@ -260,7 +259,7 @@ _TOOLSET = (
     ),
     amount(
         "letta.on_start_patience",
-        "the seconds in which a server that starts tries to reach Letta",
+        "the time-out of a server that starts and does not reach Letta",
         IMPATIENT,
         PATIENT,
         120,
@@ -275,8 +274,18 @@ _TOOLSET = (
     value(
         "letta.agents.*.type", f"the type of {_AGENT}", TYPE, default="letta_v1_agent"
     ),
-    items("letta.agents.*.expects", f"what {_AGENT} must have", EXPECTED, UNEXPECTED),
-    items("letta.agents.*.ends_turn", f"what ends the turn of {_AGENT}", ENDS, GOES_ON),
+    items(
+        "letta.agents.*.expects",
+        f"the tools that {_AGENT} must have",
+        EXPECTED,
+        UNEXPECTED,
+    ),
+    items(
+        "letta.agents.*.ends_turn",
+        f"the tools that end the turn of {_AGENT}",
+        ENDS,
+        GOES_ON,
+    ),
 )
 
 
@@ -320,21 +329,9 @@ def _agent(
     files: SpecFiles, name: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Iterator[Change]:
     """The changes of what an agent must not have, and of its memory blocks."""
-    for field, key, rest, rules, words in (
-        (
-            "forbids",
-            "name",
-            "reason",
-            (FORBIDDEN, ALLOWED, FORBIDDEN_REASON),
-            "what it must not have",
-        ),
-        (
-            "blocks",
-            "label",
-            "content",
-            (BLOCK_ADDED, BLOCK_REMOVED, BLOCK_CONTENT),
-            "its memory blocks",
-        ),
+    for field, key, rest, kinds in (
+        ("forbids", "name", "reason", _FORBIDS),
+        ("blocks", "label", "content", _BLOCKS),
     ):
         before, after = (
             {entry[key]: entry[rest] for entry in side.get(field, ())}
@@ -342,32 +339,28 @@ def _agent(
         )
         path = ("letta", "agents", name, field)
         for each in dict.fromkeys((*after, *before)):
-            was, is_ = before.get(each, ABSENT), after.get(each, ABSENT)
+            was, is_ = (
+                {each: side[each]} if each in side else ABSENT
+                for side in (before, after)
+            )
             if was != is_:
-                yield _entry(files, path, rules, (each, words), was, is_)
+                place = 0 if was is ABSENT else 1 if is_ is ABSENT else 2
+                rule, words = kinds[place]
+                message = words.format(agent=said(name), each=said(each))
+                yield files.changed(rule, path, message, before=was, after=is_)
 
 
-def _entry(
-    files: SpecFiles,
-    path: tuple[str, ...],
-    rules: tuple[ChangeRule, ChangeRule, ChangeRule],
-    names: tuple[str, str],
-    before: Any,
-    after: Any,
-) -> Change:
-    each, words = names
-    agent = said(path[2])
-    if before is ABSENT:
-        message = f"{said(each)} comes to {words}: the agent {agent}"
-        return files.changed(rules[0], path, message, after={each: after})
-    if after is ABSENT:
-        message = f"{said(each)} is gone from {words}: the agent {agent}"
-        return files.changed(rules[1], path, message, before={each: before})
-    message = f"{said(each)} of {words} is {said(after)}: the agent {agent}"
-    return files.changed(
-        rules[2], path, message, before={each: before}, after={each: after}
-    )
-
+# What comes, what goes, and what is otherwise.
+_FORBIDS = (
+    (FORBIDDEN, "the agent {agent} must not have {each}"),
+    (ALLOWED, "the agent {agent} may have {each}"),
+    (FORBIDDEN_REASON, "the agent {agent} must not have {each} for another reason"),
+)
+_BLOCKS = (
+    (BLOCK_ADDED, "the block {each} of the agent {agent} has a part from the specs"),
+    (BLOCK_REMOVED, "the block {each} of the agent {agent} has no part from the specs"),
+    (BLOCK_CONTENT, "the block {each} of the agent {agent} says something else"),
+)
 
 FAMILY = Family(
     rules=(

@@ -177,10 +177,10 @@ def items(field: str, subject: str, came: ChangeRule, gone: ChangeRule) -> Field
     def differences(subject: str, before: Any, after: Any) -> Iterator[Difference]:
         old, new = (() if side is ABSENT else side for side in (before, after))
         for item in _unlike(new, old):
-            message = f"{said(item)} comes to {subject}"
+            message = f"{said(item)} is new among {subject}"
             yield Difference(came, message, ABSENT, item)
         for item in _unlike(old, new):
-            message = f"{said(item)} is gone from {subject}"
+            message = f"{said(item)} is no longer among {subject}"
             yield Difference(gone, message, item, ABSENT)
 
     return FieldRow(field, (came, gone), subject, differences)
@@ -205,14 +205,14 @@ def entries(
         )
         for key in new:
             if key not in old:
-                message = f"{said(key)} comes to {subject}"
+                message = f"{said(key)} is new among {subject}"
                 yield Difference(came, message, ABSENT, new[key], (key,))
             elif other is not None and not same(old[key], new[key]):
                 message = f"{said(key)} of {subject} is {said(new[key])} instead of {said(old[key])}"
                 yield Difference(other, message, old[key], new[key], (key,))
         for key in old:
             if key not in new:
-                message = f"{said(key)} is gone from {subject}"
+                message = f"{said(key)} is no longer among {subject}"
                 yield Difference(gone, message, old[key], ABSENT, (key,))
 
     rules = (came, gone) if other is None else (came, gone, other)

@@ -128,15 +128,15 @@ SKILL = ChangeRule(
 )
 
 _ROWS = (
-    entries("meta", "`_meta`", META_ADDED, META_REMOVED, META_CHANGED),
+    entries("meta", "the keys of `_meta`", META_ADDED, META_REMOVED, META_CHANGED),
     entries(
         "mcp.extra",
-        "what MCP's list has beyond MCP",
+        "the keys that MCP's list has beyond MCP",
         EXTRA_ADDED,
         EXTRA_REMOVED,
         EXTRA_CHANGED,
     ),
-    entries("skill", "the metadata of SKILL.md", SKILL, SKILL, SKILL),
+    entries("skill", "the keys of the metadata of SKILL.md", SKILL, SKILL, SKILL),
 )
 _NULLABLE = "title description returns annotations icons meta execution".split()
 

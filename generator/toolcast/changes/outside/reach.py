@@ -119,14 +119,14 @@ _ROWS = (
     value("router.api_key", "the key of the router's model", ROUTER_KEY),
     amount(
         "router.timeout",
-        "the seconds for the choice of tools",
+        "the time-out for the choice of tools",
         ROUTER_SHORTER,
         ROUTER_LONGER,
         5,
     ),
     amount(
         "router.history",
-        "the messages that the router's model is shown",
+        "the number of messages that the router's model is shown",
         ROUTER_LESS,
         ROUTER_MORE,
         3,

@@ -173,19 +173,25 @@ _ROWS = (
     ),
     amount(
         "mcp_servers.*.connect_timeout",
-        f"the seconds for the connection of {_OF}",
+        f"the time-out for connecting to {_OF}",
         SHORTER,
         LONGER,
         30,
     ),
     amount(
         "mcp_servers.*.list_timeout",
-        f"the seconds for the list of {_OF}",
+        f"the time-out for the list of {_OF}",
         SHORTER,
         LONGER,
         15,
     ),
-    amount("mcp_servers.*.max_tools", f"the most tools of {_OF}", FEWER, MORE, 250),
+    amount(
+        "mcp_servers.*.max_tools",
+        f"the largest number of tools of {_OF}",
+        FEWER,
+        MORE,
+        250,
+    ),
 )
 
 
@@ -227,9 +233,9 @@ def _server(files: SpecFiles, old: McpServer, new: McpServer) -> Iterator[Change
     if "call_timeout" in {*old.fields, *new.fields}:
         before, after = old.call_timeout, new.call_timeout
         if before != after:
+            words = f"{after:g} seconds instead of {before:g}"
             message = (
-                f"the seconds for a call of the server {said(new.name)} are"
-                f" {said(after)} instead of {said(before)}"
+                f"the time-out for a call of the server {said(new.name)} is {words}"
             )
             rule = SHORTER if after < before else LONGER
             where = (*path, "call_timeout")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..change import ABSENT, Grade
 from .field_rules import RULES, Field, hazard, row_named
+from .proof.effort import Effort
 from .proof.inclusion import Inclusion
 from .schema_side import SchemaSide
 from .search.witness_search import Search, Taker, Witness
@@ -15,6 +16,9 @@ from .walk.paired_nodes import Difference
 
 __all__ = ["CallGrades", "Verdict"]
 
+_MOST_EFFORT = 2_000
+_MOST_ALONE = 40
+_MOST_PLACES_ALONE = 12_000
 _NOTHING_REFUSED = {
     "parameters": "everything that was accepted still is",
     "returns": "no result can come that could not before",
@@ -67,6 +71,7 @@ class CallGrades:
             (before, after) if is_forward else (after, before)
         )
         self._search = Search(self._sender, self._receiver, is_forward=is_forward)
+        self._effort = Effort(_MOST_EFFORT)
 
     @cached_property
     def _is_harmless(self) -> bool:
@@ -76,14 +81,16 @@ class CallGrades:
     @cached_property
     def _alone(self) -> dict[int, SchemaSide]:
         """What the receiver would be with each change alone, by the change's index."""
-        made = {
-            index: self._search.alone(change)
-            for index, change in enumerate(self._changes)
-            if change.edits
+        edited = [i for i, change in enumerate(self._changes) if change.edits]
+        if len(edited) == 1:
+            return dict.fromkeys(edited, self._receiver.side)
+        places = len(self._sender.side.places) + 1
+        most = min(_MOST_ALONE, max(2, _MOST_PLACES_ALONE // places))
+        # Those that may well refuse something are tried first, as long as there is time.
+        edited.sort(key=lambda index: not self._is_suspect(index))
+        return {
+            index: self._search.alone(self._changes[index]) for index in edited[:most]
         }
-        if len(made) == 1:
-            return dict.fromkeys(made, self._receiver.side)
-        return made
 
     @cached_property
     def _suspects(self) -> dict[int, SchemaSide]:
@@ -130,7 +137,9 @@ class CallGrades:
         return self._is_proved(self._receiver.side, only_declared=True)
 
     def _is_proved(self, side: SchemaSide, *, only_declared: bool) -> bool:
-        proof = Inclusion(self._sender.side, side, only_declared=only_declared)
+        proof = Inclusion(
+            self._sender.side, side, self._effort, only_declared=only_declared
+        )
         taker = Taker(side, is_closed=self._receiver.is_closed)
         return proof.is_proved(self._sender.parts, taker.parts)
 
@@ -142,10 +151,11 @@ class CallGrades:
             found, left = self._search.explained(
                 suspects, self._kept, is_all_kept=self._is_all_kept
             )
-            others = {i: s for i, s in self._alone.items() if i not in suspects}
-            if left is not None and others:
-                more, left = self._search.explained(others, (), is_all_kept=False)
-                found.update(more)
+            if left is not None:
+                others = {i: s for i, s in self._alone.items() if i not in suspects}
+                blamed = self._search.blamed(left, others)
+                found.update(blamed)
+                left = None if blamed else left
         except ValueError as error:
             return {}, None, f"nothing was tried: {str(error)[:200]}"
         return found, left, ""
@@ -159,6 +169,8 @@ class CallGrades:
         if self._is_harmless:
             return self._harmless(change)
         found, _, why = self._found
+        if index not in self._alone and index not in found:
+            return self._untried(index)
         witness = found.get(index)
         if witness is not None and witness.is_declared:
             return Verdict(Grade.BREAKING, "an example shows it", witness.value)
@@ -169,6 +181,12 @@ class CallGrades:
         if row_named(change.row).effect == "none":
             return Verdict(usual)
         return Verdict(Grade.RISKY, why or _NOT_FOUND[self._field])
+
+    def _untried(self, index: int) -> Verdict:
+        """One of more changes than can be tried alone."""
+        if self._is_suspect(index):
+            return Verdict(Grade.RISKY, "there are too many changes to try each alone")
+        return Verdict(Grade.SAFE)
 
     def _harmless(self, change: Difference) -> Verdict:
         if change.row == "property-removed" and not self._is_still_told(change):

@@ -22,6 +22,9 @@ class Proof(Protocol):
     def holds(self, sent: Conjunction, taken: Any) -> bool:
         """Whether all that is sent is taken."""
 
+    def spend(self, steps: int) -> None:
+        """Takes some of the effort."""
+
     def is_plain(self, schema: Any) -> bool:
         """Whether a schema means the same on both sides."""
 

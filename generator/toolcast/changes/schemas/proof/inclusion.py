@@ -15,20 +15,17 @@ from ...json_equality import same
 from ..schema_side import ANNOTATIONS, Conjunction, SchemaSide
 from ..value_limits import ValueLimits, types_of
 from .array_inclusion import takes_array
+from .effort import Effort, OutOfEffort
 from .object_inclusion import takes_object
 
 __all__ = ["Inclusion"]
 
-_MOST_STEPS = 3_000
+_MOST_STEPS = 800
 _MOST_SPLITS = 4
 _PLAIN = ANNOTATIONS | {"type", "enum", "const"}
 _NUMBERS = frozenset(("integer", "fraction"))
 _LENGTHS = ("minLength", "maxLength")
 _CHOICES = ("anyOf", "oneOf")
-
-
-class _OutOfSteps(Exception):
-    """No proof was found in time."""
 
 
 class Inclusion:
@@ -40,16 +37,23 @@ class Inclusion:
         only_declared: nothing is sent under a name that the sender's schema lets in without
             saying so: an object whose schema lists properties and is silent about others
             has these alone.
+        effort: what it may take, with other proofs.
     """
 
     def __init__(
-        self, sender: SchemaSide, receiver: SchemaSide, *, only_declared: bool
+        self,
+        sender: SchemaSide,
+        receiver: SchemaSide,
+        effort: Effort,
+        *,
+        only_declared: bool,
     ) -> None:
         self.sender = sender
         self.receiver = receiver
         self.only_declared = only_declared
         self._are_shared = sender.shares_definitions(receiver)
-        self._steps = 0
+        self._effort = effort
+        self._floor = 0
         self._splits = 0
         self._assumed: list[tuple[tuple[int, ...], int]] = []
         # What is made here is kept, so that no identity comes twice.
@@ -60,22 +64,24 @@ class Inclusion:
         """Whether each value of all the sender's schemas is one of all the receiver's."""
         if self.sender.draft != self.receiver.draft:
             return False
-        self._steps = 0
+        self._floor = max(0, self._effort.left - _MOST_STEPS)
         try:
             return all(self.holds(sent, part) for part in taken)
-        except (_OutOfSteps, RecursionError):
+        except (OutOfEffort, RecursionError):
             return False
         finally:
             self._assumed.clear()
             self._splits = 0
 
+    def spend(self, steps: int) -> None:
+        """Takes some of the effort."""
+        self._effort.spend(steps, self._floor)
+
     def holds(self, sent: Conjunction, taken: Any) -> bool:
         """The same, for all the schemas that apply to what is sent."""
         if taken is True or taken == {}:
             return True
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
-            raise _OutOfSteps
+        self.spend(1 + len(sent) // 4)
         if any(one is taken for one in sent) and self.is_plain(taken):
             return True
         limits = ValueLimits(sent)
@@ -197,25 +203,24 @@ class Inclusion:
 
     def _is_apart(self, sent: Conjunction, refused: Any) -> bool:
         """Whether nothing that is sent is taken by a schema of the receiver."""
+        self.spend(1 + len(sent) // 4)
         if are_apart(sent, self.receiver.conjunction(refused)):
             return True
         # Where the sender says `not` of at least as much, too.
-        back = Inclusion(self.receiver, self.sender, only_declared=False)
-        back._steps = self._steps + _MOST_STEPS // 4
-        try:
-            return any(
-                isinstance(part, dict)
-                and "not" in part
-                and back.holds(self.receiver.conjunction(refused), part["not"])
-                for part in sent
-            )
-        except _OutOfSteps:
-            return False
+        back = Inclusion(self.receiver, self.sender, self._effort, only_declared=False)
+        back._floor = self._floor
+        return any(
+            isinstance(part, dict)
+            and "not" in part
+            and back.holds(self.receiver.conjunction(refused), part["not"])
+            for part in sent
+        )
 
     def _takes_each(
         self, sent: Conjunction, limits: ValueLimits, part: Mapping[str, Any]
     ) -> bool:
         """Whether each of few values is taken, or is none of the sender's after all."""
+        self.spend(1 + len(limits.values or ()) // 4)
         receiver, sender = self.receiver.dialect, self.sender.dialect
         refused = [
             value

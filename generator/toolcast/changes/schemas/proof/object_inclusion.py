@@ -53,6 +53,8 @@ class _Names:
         self._limits = limits
         declared: dict[str, None] = {}
         patterns: dict[str, None] = {}
+        listed = sum(len(part.get("properties", ())) for part in limits.parts)
+        proof.spend(listed // 50)
         for part in limits.parts:
             declared.update(dict.fromkeys(part.get("properties", {})))
             patterns.update(dict.fromkeys(part.get("patternProperties", {})))
@@ -70,11 +72,13 @@ class _Names:
     @cached_property
     def declared(self) -> list[str]:
         """The names that are named, and not refused."""
+        self._proof.spend(len(self._named) // 4)
         return [name for name in self._named if self._may_be(name)]
 
     def undeclared_in(self, names: Mapping[str, Any]) -> list[str]:
         """Those of them that are not among some others."""
         left = [name for name in self._named if name not in names]
+        self._proof.spend(len(left) // 8)
         return [name for name in left if self._may_be(name)]
 
     def _says_nothing_of_others(self) -> bool:
@@ -157,6 +161,7 @@ def _takes_properties(proof: Proof, names: _Names, part: Mapping[str, Any]) -> b
             continue
         if names.is_possible(name) and not proof.holds(names.sent(name), schema):
             return False
+    proof.spend(len(patterns) * (1 + len(names.patterns) // 4))
     for pattern, schema in patterns.items():
         for name in names.declared:
             if matches(pattern, name) and not proof.holds(names.sent(name), schema):

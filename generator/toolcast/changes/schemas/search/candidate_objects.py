@@ -51,14 +51,21 @@ def object_candidates(
 ) -> Iterator[dict[str, Any]]:
     """The smallest object, the largest, and each with one value or name changed."""
     sent = limits.parts
-    names = _names(sent, hints, limits)
+    every = [one for part in sent for one in maker.sender.everything(part)]
+    names = _names(every, hints, limits)
     known = names[:_MOST_NAMES]
     values: dict[str, list[Any]] = {}
     told = [*sent, *hints]
     is_tied = any(not _TYING.isdisjoint(part) for part in told)
     dull: set[str] = set()
-    for name in known:
+    for number, name in enumerate(known):
+        if not maker.spend((len(sent) + len(hints)) // 16):
+            known = known[:number]
+            break
         own = [schema for part in sent for schema in _under(part, name)]
+        if not own:
+            word = "unevaluatedProperties"
+            own = [part[word] for part in sent if word in part]
         other = [schema for part in hints for schema in _under(part, name)]
         mine, theirs = maker.merged(own), maker.merged(other, any_of=True)
         values[name] = maker.values(mine, theirs, depth + 1) or ["a"]
@@ -80,13 +87,14 @@ def object_candidates(
     full = {**least, **{n: values[n][0] for n in known if n in declared}}
     yield full
     bases = [least] if full == least else [least, full]
-    for base in bases:
-        for name in known:
-            # What both say the same of shows nothing by its value.
-            for value in values[name][: 1 if name in dull else None]:
+    for name in known:
+        # What both say the same of shows nothing by its value.
+        for value in values[name][: 1 if name in dull else None]:
+            for base in bases:
                 if not maker.spend(1):
                     return
                 yield {**base, name: value}
+    for base in bases:
         for name in base:
             if name not in limits.required:
                 yield {one: base[one] for one in base if one != name}
@@ -137,7 +145,7 @@ def _counted(
 
 
 def _names(
-    sent: list[Mapping[str, Any]], hints: list[dict[str, Any]], limits: ValueLimits
+    sent: list[dict[str, Any]], hints: list[dict[str, Any]], limits: ValueLimits
 ) -> list[str]:
     """Names to try: the sender's first, then the receiver's, then new ones."""
     found: dict[str, None] = dict.fromkeys(sorted(limits.required))
@@ -181,5 +189,3 @@ def _under(part: Mapping[str, Any], name: str) -> Iterator[Any]:
             yield schema
     if not is_named and "additionalProperties" in part:
         yield part["additionalProperties"]
-    if not is_named and "unevaluatedProperties" in part:
-        yield part["unevaluatedProperties"]

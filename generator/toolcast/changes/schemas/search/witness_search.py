@@ -14,6 +14,7 @@ from toolcast_runtime.validation.schema_visits import most_visits
 
 from ....reading.tree import Path
 from ...change import ABSENT
+from ..proof.effort import Effort
 from ..schema_side import Conjunction, SchemaSide
 from ..walk.paired_nodes import Difference
 from .candidate_values import Candidates
@@ -22,11 +23,12 @@ from .smaller_values import smaller
 
 __all__ = ["Refuses", "Search", "Taker", "Witness"]
 
-_MOST_WORK = 600_000
+_MOST_WORK = 250_000
 _LEAST_TRIED = 150
 _MOST_VISITS = 500
 _LEVELS = 6
-_MOST_ALONE = 40
+_MOST_WITH_CARE = 6
+_MOST_EFFORT = 9_000
 
 Refuses = Callable[[Any], bool]
 
@@ -115,6 +117,8 @@ class Search:
         self._sender = sender
         self._receiver = receiver
         self._is_forward = is_forward
+        self._left: int | None = None
+        self._effort = Effort(_MOST_EFFORT)
 
     def explained(
         self,
@@ -136,36 +140,71 @@ class Search:
         """
         takers = self._takers(suspects)
         found: dict[int, Witness] = {}
-        left: Witness | None = None
+        other: Witness | None = None
         waiting = dict(takers)
-        for value in self._refused():
+        # What is quickly made for all changes at once shows most of them.
+        for value in self._refused(self._receiver, is_checked=False):
             refusing = [i for i, taker in waiting.items() if not taker.takes(value)]
-            if refusing:
-                is_declared = has_only_declared_names(self._sender.side, value)
+            is_needed = refusing or (other is None and not is_all_kept)
+            if is_needed and has_only_declared_names(self._sender.side, value):
+                found.update(dict.fromkeys(refusing, Witness(value, True)))
+                other = other or Witness(value, True)
+            else:
                 for index in refusing:
-                    if is_declared or index not in found:
-                        found[index] = Witness(value, is_declared)
-                    if is_declared or index in kept:
-                        del waiting[index]
-            elif (
-                left is None
-                and all(taker.takes(value) for taker in takers.values())
-                and has_only_declared_names(self._sender.side, value)
-            ):
-                left = Witness(value, True)
-            if not waiting and (
-                is_all_kept
-                or left is not None
-                or any(witness.is_declared for witness in found.values())
-            ):
+                    found.setdefault(index, Witness(value, False))
+            for index in refusing:
+                if found[index].is_declared or index in kept:
+                    del waiting[index]
+            if not waiting and (other is not None or is_all_kept):
                 break
+        # What is made with care, for one change at a time, shows the others.
+        for index in list(waiting)[:_MOST_WITH_CARE]:
+            for is_checked in (False, True):
+                if is_checked or takers[index] is not self._receiver:
+                    self._shown_alone(index, takers[index], found, is_checked)
+                if index in found and (found[index].is_declared or index in kept):
+                    break
+        if other is None and not is_all_kept:
+            other = self._shown_by_all()
+        if any(witness.is_declared for witness in found.values()):
+            other = None
         small = {i: self._small(witness, takers[i]) for i, witness in found.items()}
-        return small, left
+        return small, other
+
+    def blamed(
+        self, witness: Witness, changes: Mapping[int, SchemaSide]
+    ) -> dict[int, Witness]:
+        """Those of the changes that refuse a value alone, each with the value made small."""
+        takers = self._takers(changes)
+        return {
+            index: self._small(witness, taker)
+            for index, taker in takers.items()
+            if not taker.takes(witness.value)
+        }
+
+    def _shown_alone(
+        self, index: int, taker: Taker, found: dict[int, Witness], is_checked: bool
+    ) -> None:
+        """Looks for what one change refuses."""
+        for value in self._refused(taker, is_checked=is_checked):
+            if self._receiver.takes(value):
+                continue
+            if has_only_declared_names(self._sender.side, value):
+                found[index] = Witness(value, True)
+                return
+            found.setdefault(index, Witness(value, False))
+
+    def _shown_by_all(self) -> Witness | None:
+        """Looks with care for what all changes refuse together."""
+        for value in self._refused(self._receiver, is_checked=True):
+            if has_only_declared_names(self._sender.side, value):
+                return Witness(value, True)
+        return None
 
     def _takers(self, suspects: Mapping[int, SchemaSide]) -> dict[int, Taker]:
         """Those of the changes that make a schema which can be applied alone."""
         found: dict[int, Taker] = {}
-        for index, side in list(suspects.items())[:_MOST_ALONE]:
+        for index, side in suspects.items():
             taker = Taker(side, is_closed=self._receiver.is_closed)
             if side is self._receiver.side:
                 taker = self._receiver
@@ -176,14 +215,18 @@ class Search:
             found[index] = taker
         return found
 
-    def _refused(self) -> Iterator[Any]:
+    def _refused(self, taker: Taker, *, is_checked: bool) -> Iterator[Any]:
         """What is sent and refused, as it is found."""
-        left = min(self._budget(self._sender), self._budget(self._receiver))
-        for value in Candidates(self._sender.side, self._receiver.side).of_roots():
-            left -= 1
-            if left < 0:
+        if self._left is None:
+            self._left = min(self._budget(self._sender), self._budget(self._receiver))
+        made = Candidates(
+            self._sender.side, taker.side, self._effort, is_checked=is_checked
+        )
+        for value in made.of_roots():
+            self._left -= 1
+            if self._left < 0:
                 return
-            if self._sender.takes(value) and not self._receiver.takes(value):
+            if self._sender.takes(value) and not taker.takes(value):
                 yield value
 
     def _budget(self, taker: Taker) -> int:

@@ -18,7 +18,7 @@ __all__ = ["branch_changes", "is_alternatives"]
 _CHOICES = ("anyOf", "oneOf")
 _NAMES = {"allOf": "all-of", "anyOf": "any-of", "oneOf": "one-of"}
 _CONDITION = ("if", "then", "else")
-_MOST_PAIRED = 60
+_MOST_PAIRED = 20
 _UNLIKE = -1
 
 
@@ -157,7 +157,8 @@ def _matched(pair: Pair, olds: list[Any], news: list[Any]) -> dict[int, int]:
             left.discard(equal)
     open_ = [index for index in range(len(olds)) if index not in found]
     if len(open_) * len(left) > _MOST_PAIRED**2:
-        return found
+        # Too many to try each with each: what stands at the same place may be the same.
+        return found | {index: index for index in open_ if index in left}
     scores = sorted(
         (
             -_likeness(pair.before_side, olds[one], pair.after_side, news[other]),
