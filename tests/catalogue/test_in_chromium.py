@@ -113,7 +113,7 @@ def opened(browser: Browser) -> Iterator[Open]:
 
 
 def names(page: Page) -> list[str]:
-    return page.locator("#results .row .name").all_inner_texts()
+    return page.locator("#results .row .name").all_text_contents()
 
 
 def faults(page: Page) -> list[str]:

@@ -212,12 +212,9 @@ def test_a_margin_is_a_part_of_the_score(pages: Callable[..., Any]) -> None:
     value = json.loads(project.toolcast("select", "--format", "json").stdout)
     [message] = value["toolsets"][0]["messages"]
     assert value["passes"] and message["passes"] and message["rank"] == 1
-    given = message["words"]
-    own, other = (
-        sum(parts.get(name, 0) for parts in given.values())
-        for name in ("archive_page", "delete_page")
-    )
-    assert message["margin"] == pytest.approx((own - other) / own, abs=1e-3)
+    words = ("select", "archive a page", "--format", "json")
+    scores = json.loads(project.toolcast(*words).stdout)["scores"]
+    assert message["margin"] == pytest.approx(1 - scores["delete_page"], abs=1e-3)
     tight = project.toolcast("select", "--margin", str(message["margin"] + 0.01))
     assert tight.returncode == 1
     assert "ahead of `delete_page`" in tight.stdout

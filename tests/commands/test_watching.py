@@ -137,6 +137,25 @@ def test_templates_handlers_and_commands_count(
 
 
 @pytest.mark.slow
+def test_a_document_that_a_run_fills_makes_no_run(
+    make_project: Callable[..., Any],
+) -> None:
+    region = "<!-- toolcast: tools toy -->\n<!-- /toolcast -->\n"
+    project = make_project({"ping": PING}, workspace="documents: [NOTES.md]\n")
+    project.write("NOTES.md", region)
+    with watching(project.root) as watcher:
+        watcher.block("1 document (1 written")
+        assert "Answer at once." in (project.root / "NOTES.md").read_text("utf-8")
+        project.edit("specs/toy/ping.yaml", "at once", "with pong")
+        watcher.block(" specs/toy/ping.yaml\n", "1 document (1 written")
+        time.sleep(1)
+        assert watcher.rest() == ""
+        project.write("NOTES.md", f"# Notes\n\n{region}")
+        watcher.block(" NOTES.md\n", "1 document (1 written")
+        assert watcher.end(signal.SIGINT) == 0
+
+
+@pytest.mark.slow
 def test_polling_where_the_system_tells_nothing(
     make_project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

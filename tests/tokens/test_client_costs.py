@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,17 @@ def test_the_spec_language_knows_the_kinds() -> None:
     assert of_client["enum"] == properties["client_kind"]["enum"] == list(KINDS)
     named = {limit.client for limit in LIMITS}
     assert {kind.limits for kind in KINDS.values()} - {""} <= named
+
+
+def test_the_page_tells_of_each_kind() -> None:
+    page = (ROOT / "docs" / "tokens.md").read_text(encoding="utf-8")
+    table = page.partition("| `kind` |")[2].partition("\n\n")[0]
+    first = [
+        line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
+    ]
+    assert {name for cell in first for name in re.findall("`([a-z-]+)`", cell)} == set(
+        KINDS
+    )
 
 
 def test_limits_on_texts_are_those_of_one_kind() -> None:

@@ -13,23 +13,34 @@ from .. import __version__
 
 __all__ = ["main"]
 
-_COMMANDS = {
-    "init": "Lay out a project that generates, checks and tests at once.",
-    "new": "Write a tool spec and a typed handler stub.",
-    "rename": "Give a tool another name; calls by the old one go on.",
-    "move": "Move a tool to another toolset.",
-    "deprecate": "Announce that a tool goes: by which day, and what to use instead.",
-    "remove": "Remove a tool whose announced day has come, and reserve its names.",
-    "generate": "Generate the outputs from the specs.",
-    "check": "Check specs, rules, and that the outputs are what the specs give.",
-    "diff": "Tell what a change of the specs means for those who meet it.",
-    "select": "Try which tool the words of a message, or of all cases, speak for.",
-    "tokens": "Show what the tools cost a model, upfront and on demand.",
-    "catalogue": "Write one HTML file in which people look up the tools.",
-    "explain": "Tell what a rule checks, why, and how to mend it.",
-    "git-diff-driver": "Show what changes of specs mean within `git diff`. Git runs it.",
-    "schema": "Print the JSON Schema of a kind of spec file, or renew committed ones.",
+_GROUPS = {
+    "Begin": {
+        "init": "Lay out a project that generates, checks and tests at once.",
+        "new": "Write a tool spec and a typed handler stub.",
+    },
+    "Every day": {
+        "generate": "Generate the outputs from the specs.",
+        "check": "Check specs, rules, and that the outputs are up to date.",
+        "diff": "Tell what a change of the specs means, and for whom.",
+        "explain": "Tell what a rule checks, why, and how to mend it.",
+    },
+    "Look at the tools": {
+        "catalogue": "Write one HTML file in which people look up the tools.",
+        "select": "Try which tool the words of a message speak for.",
+        "tokens": "Show what the tools cost a model.",
+    },
+    "Change a tool that others use": {
+        "rename": "Give a tool another name; calls by the old one go on.",
+        "move": "Move a tool to another toolset.",
+        "deprecate": "Announce that a tool goes, when, and what to use instead.",
+        "remove": "Remove a tool whose announced day has come.",
+    },
+    "For editors and Git": {
+        "schema": "Print the JSON Schema of spec files, or renew them.",
+        "git-diff-driver": "Show changes of specs within `git diff`; Git runs it.",
+    },
 }
+_COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
 
 
 class _Lazy(click.Group):
@@ -80,6 +91,13 @@ class _Lazy(click.Group):
 
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
             if not near:
+                from .options import named_project
+
+                if named_project(args) is None:
+                    hint = (
+                        "Commands of extensions are there in a project that lists them."
+                    )
+                    raise click.UsageError(f"{error.message} {hint}", ctx) from error
                 raise
             hint = f"{error.message} Did you mean `{near[0]}`?"
             raise click.UsageError(hint, ctx) from error
@@ -87,8 +105,12 @@ class _Lazy(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        # One column for all groups, so that they read as one list.
+        width = max(map(len, _COMMANDS))
+        for title, group in _GROUPS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(width), text) for name, text in group.items()]
+                formatter.write_dl(rows)
         added = _of_extensions(ctx.meta.get(__name__, []))
         if added:
             rows = [(name, one.get_short_help_str(200)) for name, one in added.items()]

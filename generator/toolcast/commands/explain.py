@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_ALL = "`toolcast explain` lists them all"
+
 
 @click.command(name="explain")
 @click.argument("rule", required=False, shell_complete=complete_rules)
@@ -42,7 +44,7 @@ def command(rule: str | None) -> None:
         _change(changes[rule])
     else:
         near = did_you_mean(rule, [*known, *changes])
-        fail(f"there is no rule `{rule}`" + (f"\n  help: {near}" if near else ""))
+        fail(f"there is no rule `{rule}`\n  help: {near or _ALL}")
 
 
 def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:

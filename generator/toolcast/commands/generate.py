@@ -48,9 +48,10 @@ def command(
 ) -> None:
     """Generate the outputs of all specs.
 
-    With an error in a spec nothing is written. What git's index or an earlier run has is
-    overwritten; other changes in outputs are named and nothing is written. --force
-    overwrites them, and files that are in the way. Foreign files are named and stay.
+    With an error in a spec nothing is written. An output that somebody has edited by hand
+    is named, and nothing is written; --force overwrites it, and files that are in the way.
+    What git has staged or committed, or an earlier run has written, is overwritten without
+    a word. Files in the output folder that nobody generated are named and stay.
 
     --watch also looks at toolcast.yaml, pyproject.toml, templates and handlers, goes on
     after errors, and ends with Ctrl-C. --force is then for the first run.

@@ -21,10 +21,12 @@ __all__ = ["command"]
 @click.option(
     "--toolset",
     metavar="NAME",
-    help="Needed where there are several.",
+    help="The toolset; needed where there are several.",
     shell_complete=complete_toolsets,
 )
-@click.option("--section", metavar="NAME", help="Needed where there are several.")
+@click.option(
+    "--section", metavar="NAME", help="The section; needed where there are several."
+)
 @project_option
 def command(
     name: str, toolset: str | None, section: str | None, project: str | None

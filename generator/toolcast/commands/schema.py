@@ -24,7 +24,7 @@ _LARGEST = 8 * 1024 * 1024
 
 
 @click.command(name="schema")
-@click.argument("kind", type=click.Choice(SCHEMAS), required=False)
+@click.argument("kind", type=click.Choice(SCHEMAS), required=False, metavar="[KIND]")
 @project_option
 @click.option(
     "--write",
@@ -33,13 +33,15 @@ _LARGEST = 8 * 1024 * 1024
     help="Write the schema files that the project's specs name.",
 )
 def command(kind: str | None, project: str | None, writes: bool) -> None:
-    """Print the JSON Schema of spec files, of acceptances, or of JSON that is printed.
+    """Print the JSON Schema of spec files, or of JSON that is printed.
 
-    Editors complete and check tool, toolset, workspace and accept files from it. In a
-    project it has the fields of the project's extensions, too. `findings` and `diff` are
-    what `check --format json` and `diff --format json` print. A spec names its schema in its first line,
-    `# yaml-language-server: $schema=../schemas/tool.schema.json`; --write makes and renews
-    the files in the project that specs name so, and `toolcast check` says when one is old.
+    KIND is `tool`, `toolset`, `workspace` or `accept`, from which editors complete and check
+    such files; in a project it has the fields of the project's extensions, too. Or it is
+    `findings` or `diff`: what `check --format json` and `diff --format json` print.
+
+    A spec names its schema in its first line, as
+    `# yaml-language-server: $schema=../schemas/tool.schema.json`. --write makes and renews
+    the files in the project that specs name so; `toolcast check` says when one is old.
     """
     if writes == (kind is not None):
         fail(f"name one of {', '.join(SCHEMAS)}, or say --write")

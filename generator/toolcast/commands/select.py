@@ -64,7 +64,11 @@ _EXPORTS = ("promptfoo", "agent-skills")
 )
 @click.option("--output", metavar="FILE", help="The file of --export.")
 @click.option(
-    "--format", "format_", type=click.Choice(["text", "json"]), default="text"
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How it is printed.",
 )
 @project_option
 def command(

@@ -102,6 +102,8 @@ def _tokens(tools: Sequence[RoutedTool]) -> int:
 
 
 def _text(route: Route, number: int, value: Mapping[str, Any]) -> str:
+    if not number and not value["always"]:
+        return "there are no tools to choose from"
     lines = [f"{len(route.names)} of {counted(number, 'routed tool')}"]
     if route.doubt:
         lines[0] += f": all of them, as {route.doubt}"

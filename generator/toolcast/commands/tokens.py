@@ -66,7 +66,11 @@ class _Table(NamedTuple):
     help="Count exactly, with tiktoken: o200k_base or cl100k_base.",
 )
 @click.option(
-    "--format", "format_", type=click.Choice(["text", "json"]), default="text"
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How it is printed.",
 )
 @project_option
 def command(

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
+
+from toolcast_runtime.files.regular_file import read_regular
 
 from ..extensions import ExtensionFailure
 from ..model.folders import TOOLSET_FILE
@@ -27,6 +29,7 @@ __all__ = ["Watched", "watch_and_generate", "watched"]
 
 # How long the library waits before it looks whether there was anything, in milliseconds.
 _TURN = 200
+_LARGEST = 8 * 1024 * 1024
 _PASSED_BY = (LEFT_BY_TOOLS, LEFTOVER)
 
 
@@ -41,12 +44,14 @@ class Watched(NamedTuple):
         places: the files that a run reads, and the folders that it reads whole.
         beside: the folders that toolsets lie in, where new ones appear.
         output: the folder that runs write.
+        documents: files among the places in which runs fill regions.
     """
 
     folders: frozenset[str]
     places: tuple[str, ...]
     beside: frozenset[str]
     output: str
+    documents: tuple[str, ...] = ()
 
     def counts(self, path: str) -> bool:
         """Whether a run may give something else after a change at a path."""
@@ -100,7 +105,8 @@ def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> Non
             next(changes, None)
             runs.run(reason, force=force)
             force = False
-            reason = _told(root, _next_change(root, looked_at, changes))
+            left = _texts(looked_at.documents)
+            reason = _told(root, _next_change(root, looked_at, left, changes))
         except FileNotFoundError:
             time.sleep(_TURN / 1000)  # A folder went away between the two lines above.
         finally:
@@ -166,13 +172,16 @@ def watched(root: str, before: Watched | None = None) -> Watched:
         if before is not None:
             return before._replace(folders=_folders(root, before))
         paths = [os.path.join(root, WORKSPACE_FILE), *own]
-        beside, output = frozenset[str](), ""
+        beside, output, documents = frozenset[str](), "", list[str]()
     else:
         paths = [*map(os.path.normpath, project_files(workspace)), *own]
         toolsets = (os.path.join(root, one) for one in workspace.toolset_folders)
         beside = frozenset(os.path.dirname(os.path.normpath(one)) for one in toolsets)
         output = os.path.join(root, workspace.output)
-    found = Watched(frozenset(), tuple(dict.fromkeys(paths)), beside, output)
+        documents = [os.path.join(root, one) for one in workspace.documents]
+    found = Watched(
+        frozenset(), tuple(dict.fromkeys(paths)), beside, output, tuple(documents)
+    )
     return found._replace(folders=_folders(root, found))
 
 
@@ -210,11 +219,20 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _next_change(
-    root: str, looked_at: Watched, changes: Iterable[set[tuple[Any, str]]]
+    root: str,
+    looked_at: Watched,
+    left: Mapping[str, bytes | None],
+    changes: Iterable[set[tuple[Any, str]]],
 ) -> list[str]:
-    """The paths of the next change that counts; none when a signal ends the watch."""
+    """The paths of the next change that counts; none when a signal ends the watch.
+
+    Args:
+        left: the documents as the last run left them, whose own writing does not count.
+    """
     for events in changes:
         paths = sorted({path for _, path in events})
+        now = _texts(path for path in paths if path in left)
+        paths = [path for path in paths if path not in now or now[path] != left[path]]
         if counting := [path for path in paths if looked_at.counts(path)]:
             return counting
         # What is in a new folder is not watched yet.
@@ -223,6 +241,16 @@ def _next_change(
         if folders and watched(root, looked_at).folders != looked_at.folders:
             return folders
     return []
+
+
+def _texts(paths: Iterable[str]) -> dict[str, bytes | None]:
+    """The bytes of files; None of one that cannot be read."""
+    found: dict[str, bytes | None] = {}
+    for path in paths:
+        found[path] = None
+        with contextlib.suppress(OSError):
+            found[path] = read_regular(path, _LARGEST)
+    return found
 
 
 def _told(root: str, paths: Sequence[str]) -> str:

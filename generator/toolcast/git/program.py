@@ -51,6 +51,8 @@ def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
     git, path = _program(real)
     if git is None:
         raise GitFailure("git is not installed")
+    if repository_of(root) is None:
+        raise GitFailure("the project is in no git repository")
     if _would_wait(root):
         raise GitFailure("the repository's own folder has what is no file")
     import subprocess

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 __all__ = ["MOST_CHARACTERS", "cell", "within"]
 
@@ -18,8 +18,8 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def within(parts: Sequence[str], used: int, most: int = MOST_CHARACTERS) -> list[str]:
-    """The first of the parts that have room behind what is used already."""
+def within(parts: Iterable[str], used: int, most: int = MOST_CHARACTERS) -> list[str]:
+    """The first of the parts that have room behind what is used; no more are made."""
     kept = []
     for part in parts:
         # Outside of Unicode's first plane a character may count twice.

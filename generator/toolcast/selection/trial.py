@@ -47,7 +47,7 @@ class Trial(NamedTuple):
         first: the tool that stands first; empty where no word speaks for any.
         problems: what is wrong; empty when it passes.
         words: what each word of the message gives to the tool that is meant and to the one
-            that is in its way, as parts of the better one's score.
+            that is in its way, as parts of the better one's score; empty when it passes.
     """
 
     declared: DeclaredCase
@@ -207,7 +207,7 @@ def trials_of(
     elif _chooses(route):
         problems.insert(0, f"no tool is meant, and `{first}` is chosen")
     rival = first if first != case.tool else where.rival if where else ""
-    words = _words(index, case.message, case.tool, rival)
+    words = _words(index, case.message, case.tool, rival) if problems else {}
     yield Trial(
         one,
         case.message,
@@ -224,7 +224,8 @@ def trials_of(
         is_wrong = found == case.tool and not route.doubt
         wrong = (f"`{case.tool}` must not be first",) if is_wrong else ()
         where = _standing(route.scores, case.tool, 1) if case.tool else None
-        words = _words(index, message, case.tool, where.rival if where else "")
+        rival = where.rival if where else ""
+        words = _words(index, message, case.tool, rival) if wrong else {}
         yield Trial(one, message, True, clients, where, found, wrong, words)
 
 

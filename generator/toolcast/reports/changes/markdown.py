@@ -19,6 +19,7 @@ __all__ = ["write"]
 
 _MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE: ""}
 _VALUE = 600
+_MOST_OPEN = 10
 _TABLE = MOST_CHARACTERS // 3
 """How much of a comment the table may take, so that there is room for changes below it."""
 
@@ -40,19 +41,19 @@ def write(verdict: Verdict, about: DiffAbout) -> str:
     head = f"### Tool changes\n\n{_sentence(verdict, against)}\n\n"
     head += f"| | {' | '.join(name.capitalize() for name in AUDIENCES)} |\n"
     head += f"| --- |{' --- |' * len(AUDIENCES)}\n"
-    rows = [_row(owner, changes) for owner, changes in groups]
-    shown_rows = within(rows, len(head), _TABLE)
-    text = head + "".join(shown_rows)
-    if len(shown_rows) < len(rows):
-        text += f"\n{len(rows) - len(shown_rows):,} more rows are left out.\n"
+    rows = within((_row(*group) for group in groups), len(head), _TABLE)
+    text = head + "".join(rows)
+    if len(rows) < len(groups):
+        text += f"\n{len(groups) - len(rows):,} more rows are left out.\n"
     text += "\n"
     last = _effects(verdict.effects) + _findings(verdict)
-    folds = [_fold(owner, changes) for owner, changes in groups]
-    kept = within(folds, len(text) + len(last) + 200)
-    text += "".join(kept)
-    if len(kept) < len(folds):
-        left = sum(len(changes) for _, changes in groups[len(kept) :])
-        tools = len(folds) - len(kept)
+    few = sum(_failing(changes) for _, changes in groups) <= _MOST_OPEN
+    made = (_fold(*group, may_open=few) for group in groups)
+    folds = within(made, len(text) + len(last) + 200)
+    text += "".join(folds)
+    if len(folds) < len(groups):
+        left = sum(len(changes) for _, changes in groups[len(folds) :])
+        tools = len(groups) - len(folds)
         text += (
             f"{left:,} changes in {tools:,} more places are left out, to fit into a"
             f" comment: `toolcast diff` shows them.\n\n"
@@ -97,9 +98,9 @@ def _row(owner: str, changes: Sequence[Judged]) -> str:
     return f"| {name} | {' | '.join(cells)} |\n"
 
 
-def _fold(owner: str, changes: Sequence[Judged]) -> str:
-    """A fold that stands open where something in it fails."""
-    is_open = " open" if _failing(changes) else ""
+def _fold(owner: str, changes: Sequence[Judged], *, may_open: bool) -> str:
+    """A fold that stands open where something in it fails, unless there are many."""
+    is_open = " open" if may_open and _failing(changes) else ""
     number = f"{len(changes)} change{'' if len(changes) == 1 else 's'}"
     parts = [part for one in changes for part in [_change(one)]]
     # One tool may not take the whole comment.
