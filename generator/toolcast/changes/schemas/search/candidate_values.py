@@ -5,36 +5,39 @@ They are tried, not trusted: most are valid by one of the schemas, some by none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, islice, pairwise, product, zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice, product, zip_longest
 from typing import Any
+
+from toolcast_runtime.validation.compiled import build
 
 from ...change import ABSENT
 from ...json_equality import key_of, same
-from ..schema_side import Conjunction, SchemaSide, matches
+from ..proof.effort import Effort
+from ..schema_side import Conjunction, SchemaSide, has_references, matches
 from ..value_limits import ALL_TYPES, ValueLimits, type_of
 from .candidate_objects import object_candidates
-from .pattern_texts import texts_of
+from .plain_candidates import (
+    MOST_LISTED,
+    PLAIN,
+    is_number_within,
+    listed_values,
+    numbers,
+    texts,
+)
 
 __all__ = ["Candidates"]
 
-_MOST_STEPS = 6_000
+_MOST_STEPS = 3_000
+_MOST_STEPS_AT = 1_000
+_MOST_INNER = 4_000
+_MOST_BUILDS = 60
 _MOST_VALUES = 80
-_MOST_LISTED = 200
 _MOST_VIEWS = 12
 _DEEPEST = 6
-_LONGEST_TEXT = 3_000
 _MOST_ITEMS = 300
 _SAME = 3
 _ORDER = ("string", "integer", "fraction", "boolean", "array", "object", "null")
-_PLAIN: dict[str, list[Any]] = {
-    "string": ["a", "", "b", "ab", "A 1", "0"],
-    "integer": [1, 0, 2, 3, -1, 10, 100],
-    "fraction": [0.5, 1.5, -0.5],
-    "boolean": [True, False],
-    "null": [None],
-}
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _CASES = ("anyOf", "oneOf")
 
 
@@ -44,22 +47,37 @@ class Candidates:
     Args:
         sender: the side whose values are wanted.
         receiver: the side that may refuse them.
+        effort: what it may take, with other searches.
+        is_checked: whether a value within another is checked before it is used.
     """
 
-    def __init__(self, sender: SchemaSide, receiver: SchemaSide) -> None:
+    def __init__(
+        self,
+        sender: SchemaSide,
+        receiver: SchemaSide,
+        effort: Effort,
+        *,
+        is_checked: bool = False,
+    ) -> None:
+        self._effort = effort
+        self._is_checked = is_checked
+        self._builds = 0
         self.sender = sender
         self.receiver = receiver
-        self._steps = 0
+        self._left = 0
+        self._inner = _MOST_INNER
         # Equal schemas mean the same where none of them refers to something.
-        self._shares = not (sender.has_references or receiver.has_references)
+        self._shares = sender.shares_definitions(receiver)
+        self._with_references: dict[int, bool] = {}
         self._known: dict[tuple[int, int], list[Any]] = {}
         # What is made here is kept, so that no identity comes twice.
         self._kept: list[Any] = []
 
     def spend(self, steps: int) -> bool:
         """Whether there is time for some more."""
-        self._steps += steps
-        return self._steps <= _MOST_STEPS
+        self._left -= steps
+        self._effort.left -= steps
+        return self._left >= 0 and self._effort.left >= 0
 
     def merged(self, schemas: Sequence[Any], *, any_of: bool = False) -> Any:
         """One schema for several of one value."""
@@ -75,7 +93,12 @@ class Candidates:
         if key not in self._known:
             self._known[key] = []  # What holds itself is not followed again.
             self._kept += (sent, taken)
+            # Each place has its share, so that none leaves no time for others.
+            left = self._left
+            self._left = share = min(self._inner, _MOST_STEPS_AT >> depth)
             self._known[key] = self._made(sent, taken, depth)
+            self._inner -= share - max(0, self._left)
+            self._left = left
         return self._known[key]
 
     def of_roots(self) -> Iterator[Any]:
@@ -87,6 +110,7 @@ class Candidates:
         for view in self.views(sent):
             groups += self._groups(ValueLimits(view), hints, 0)
         seen: set[str] = set()
+        self._left = _MOST_STEPS
         while groups:
             for group in list(groups):
                 value = next(group, ABSENT)
@@ -98,12 +122,21 @@ class Candidates:
 
     def are_same(self, sent: Any, taken: Any) -> bool:
         """Whether both sides say the same of a place."""
-        return self._shares and same(sent, taken)
+        return same(sent, taken) and (self._shares or not self._refers(sent))
+
+    def _refers(self, schema: Any) -> bool:
+        known = self._with_references.get(id(schema))
+        if known is None:
+            known = self._with_references[id(schema)] = has_references(schema)
+            self._kept.append(schema)
+        return known
 
     def _made(self, sent: Any, taken: Any, depth: int) -> list[Any]:
         is_same = self.are_same(sent, taken)
         most = _SAME if is_same else _MOST_VALUES
         hints = [] if is_same else self._hints(sent, taken)
+        # What is checked may leave few: more is made.
+        enough = _MOST_VALUES if self._is_checked else most
         probable: list[list[Any]] = []
         others: list[list[Any]] = []
         seen: set[str] = set()
@@ -114,7 +147,7 @@ class Candidates:
                 bad: list[Any] = []
                 for value in group:
                     is_enough = (
-                        len(good) >= most or len(good) + len(bad) >= _MOST_VALUES
+                        len(good) >= enough or len(good) + len(bad) >= _MOST_VALUES
                     )
                     if is_enough or not self.spend(1):
                         break
@@ -125,18 +158,32 @@ class Candidates:
                 probable.append(good)
                 others.append(bad)
         found = _in_turn(probable)
-        return found[:most] if is_same else (found + _in_turn(others))[: 2 * most]
+        if self._is_checked:
+            found = self._valid_first(sent, found + _in_turn(others))
+        elif not is_same:
+            found += _in_turn(others)
+        return found[: most if is_same else 2 * most]
+
+    def _valid_first(self, schema: Any, values: list[Any]) -> list[Any]:
+        """The values in an order in which those that the sender has come first."""
+        self._builds += 1
+        if not isinstance(schema, dict) or self._builds > _MOST_BUILDS:
+            return values
+        root = self.sender.root
+        words = ("$schema", "$defs", "definitions")
+        shared = {word: root[word] for word in words if word in root}
+        try:
+            is_valid = build({**shared, "allOf": [schema]}).is_valid
+            return sorted(values, key=lambda value: not is_valid(value))
+        except ValueError:
+            return values  # It refers to something else.
 
     def _hints(self, sent: Any, taken: Any) -> list[dict[str, Any]]:
         """All that may have a say besides: the receiver's, and what either refuses."""
         found = self.receiver.everything(taken)
-        for side, parts in (
-            (self.receiver, list(found)),
-            (self.sender, self.sender.everything(sent)),
-        ):
-            for part in parts:
-                if "not" in part:
-                    found += side.everything(part["not"])
+        for part in (*found, *self.sender.everything(sent)):
+            if "not" in part:
+                found += self.receiver.everything(part["not"])
         return found
 
     def views(self, schema: Any) -> Iterator[Conjunction]:
@@ -189,21 +236,21 @@ class Candidates:
     ) -> Iterator[Iterator[Any]]:
         """Values by where they come from, so that no kind leaves no room for others."""
         told = [*limits.parts, *hints]
-        yield _listed(limits, told)
+        yield listed_values(limits, told)
         kinds = limits.types or ALL_TYPES
         for kind in _ORDER:
             if kind not in kinds or limits.are_few:
                 continue
             if kind == "string":
-                yield _texts(told)
+                yield texts(told)
             elif kind in ("integer", "fraction"):
-                yield _numbers(told, kind)
+                yield numbers(told, kind)
             elif kind == "array" and depth < _DEEPEST:
                 yield self._arrays(limits, hints, depth)
             elif kind == "object" and depth < _DEEPEST:
                 yield object_candidates(self, limits, hints, depth)
             else:
-                yield iter(_PLAIN.get(kind, [[] if kind == "array" else {}]))
+                yield iter(PLAIN.get(kind, [[] if kind == "array" else {}]))
 
     def is_probable(self, value: Any, limits: ValueLimits) -> bool:
         """Whether a value is one of what is said, as far as a glance shows."""
@@ -211,9 +258,9 @@ class Candidates:
         if kind not in limits.types:
             return False
         if limits.values is not None:
-            return any(same(value, one) for one in limits.values[:_MOST_LISTED])
+            return any(same(value, one) for one in limits.values[:MOST_LISTED])
         if kind in ("integer", "fraction"):
-            return _is_number_within(value, limits)
+            return is_number_within(value, limits)
         if kind == "string":
             size = len(value)
             return limits.least("minLength") <= size <= limits.most(
@@ -281,7 +328,7 @@ class Candidates:
                     : max(index + 1, least)
                 ]
                 yield [*start[:index], value, *start[index + 1 :]]
-        for value in (*rest, *contained):
+        for value in (*contained, *rest):
             yield [*start, value]
             if least > len(start) + 1:
                 yield [*start, value, *rest[: least - len(start) - 1]]
@@ -300,89 +347,5 @@ def _in_turn(groups: list[list[Any]]) -> list[Any]:
     return [value for turn in turns for value in turn if value is not ABSENT]
 
 
-def _listed(limits: ValueLimits, told: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
-    """The values that schemas name."""
-    if limits.values is not None:
-        yield from limits.values[:_MOST_LISTED]
-    for part in told:
-        if "default" in part:
-            yield part["default"]
-        if isinstance(part.get("examples"), list):
-            yield from part["examples"][:5]
-        if "const" in part:
-            yield part["const"]
-        if isinstance(part.get("enum"), list):
-            yield from part["enum"][:_MOST_LISTED]
-
-
 def _splits(part: Mapping[str, Any]) -> bool:
     return any(word in part for word in (*_CASES, "if"))
-
-
-def _is_number_within(value: Any, limits: ValueLimits) -> bool:
-    low, high = limits.low(whole=False), limits.high(whole=False)
-    if value < low.value or (low.is_open and value == low.value):
-        return False
-    if value > high.value or (high.is_open and value == high.value):
-        return False
-    return all(
-        isinstance(value, float) or isinstance(m, float) or value % m == 0
-        for m in limits.all("multipleOf")
-    )
-
-
-def _texts(told: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    sizes: set[int] = set()
-    patterns: dict[str, None] = {}
-    for part in told:
-        for word in ("minLength", "maxLength"):
-            if word in part:
-                sizes |= {int(part[word]) - 1, int(part[word]), int(part[word]) + 1}
-        if isinstance(part.get("pattern"), str):
-            patterns[part["pattern"]] = None
-    made = [text for pattern in patterns for text in texts_of(pattern)]
-    yield from _PLAIN["string"][:1]
-    yield from made
-    for size in sorted(size for size in sizes if 0 <= size <= _LONGEST_TEXT):
-        yield "a" * size
-        for text in made[:6]:
-            if 0 < len(text) < size:
-                yield text + text[-1] * (size - len(text))
-                yield text[0] * (size - len(text)) + text
-    yield from _PLAIN["string"]
-    for text in made[:6]:
-        yield f"{text} "
-        yield text.upper()
-
-
-def _numbers(told: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Any]:
-    bounds: dict[Any, None] = {}
-    divisors: dict[Any, None] = {}
-    for part in told:
-        for word in _BOUNDS:
-            number = part.get(word)
-            if isinstance(number, (int, float)) and not isinstance(number, bool):
-                bounds[number] = None
-        if isinstance(part.get("multipleOf"), (int, float)):
-            divisors[part["multipleOf"]] = None
-    near: list[Any] = []
-    for bound in bounds:
-        near += [bound, bound + 1, bound - 1]
-        whole = int(bound // 1)
-        near += [whole, whole + 1]
-        for divisor in divisors:
-            times = int(bound // divisor)
-            near += [divisor * (times + i) for i in (-1, 0, 1, 2)]
-        if kind == "fraction":
-            near += [bound + 0.5, bound - 0.5, bound + 0.001, bound - 0.001]
-    ordered = sorted(bounds)
-    for one, other in pairwise(ordered):
-        middle = (one + other) / 2
-        near += [middle, int(middle // 1)]
-    near += [divisor * i for divisor in divisors for i in (1, 2, 3, 5, 7, -1)]
-    near += [divisor + 1 for divisor in divisors]
-    for one, other in combinations(list(divisors)[:4], 2):
-        near.append(one * other)
-    for value in (*_PLAIN[kind], *near):
-        if type_of(value) == kind:
-            yield int(value) if kind == "integer" else value

@@ -8,6 +8,7 @@ from typing import Any
 from toolcast_runtime.validation.references import REFERENCES
 
 from ...json_equality import same
+from ..proof.effort import Effort
 from ..proof.inclusion import Inclusion
 from ..schema_side import ANNOTATIONS, SchemaSide, has_references
 from .annotation_changes import annotation_changes
@@ -19,7 +20,8 @@ from .plain_changes import difference, plain_changes
 
 __all__ = ["TooMuchToCompare", "differences"]
 
-_MOST_PAIRS = 4_000
+_MOST_PAIRS = 1_200
+_MOST_EFFORT = 500
 _COMBINING = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
@@ -41,6 +43,7 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
     found: list[Difference] = []
     seen: set[tuple[Any, ...]] = set()
     told: set[tuple[Any, ...]] = set()
+    effort = Effort(_MOST_EFFORT)
     kept: list[Pair] = []  # so that no identity comes twice
     waiting = [Step(Place(before.root, ()), Place(after.root, ()), "", 1)]
     shares = not before.has_references and not after.has_references
@@ -66,7 +69,7 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
         )
         kept.append(pair)
         inner: list[Step] = []
-        for one in _of_pair(pair):
+        for one in _of_pair(pair, effort):
             if isinstance(one, Step):
                 inner.append(one)
             elif one.key not in told:
@@ -82,12 +85,12 @@ def _key(place: Place) -> tuple[Any, ...]:
     return (id(place.schema),) if isinstance(place.schema, dict) else place.path
 
 
-def _of_pair(pair: Pair) -> Iterator[Difference | Step]:
+def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
     yield from annotation_changes(pair)
     yield from _references(pair)
     if not pair.before.path and not pair.after.path:
         yield from _dialect(pair)
-    if _is_written_anew(pair):
+    if _is_written_anew(pair, effort):
         # What the branches tell may be another text.
         yield from (one for one in branch_changes(pair) if isinstance(one, Step))
         return
@@ -103,7 +106,7 @@ def _of_pair(pair: Pair) -> Iterator[Difference | Step]:
     yield from branch_changes(pair)
 
 
-def _is_written_anew(pair: Pair) -> bool:
+def _is_written_anew(pair: Pair, effort: Effort) -> bool:
     """Whether alternatives and the like say the same in another way."""
     nodes = pair.before, pair.after
     words = [_COMBINING & node.values.keys() for node in nodes]
@@ -113,8 +116,8 @@ def _is_written_anew(pair: Pair) -> bool:
     parts = [
         side.conjunction(node.original) for side, node in zip(sides, nodes, strict=True)
     ]
-    forward = Inclusion(*sides, only_declared=False)
-    backward = Inclusion(*sides[::-1], only_declared=False)
+    forward = Inclusion(*sides, effort, only_declared=False)
+    backward = Inclusion(*sides[::-1], effort, only_declared=False)
     return forward.is_proved(*parts) and backward.is_proved(*parts[::-1])
 
 
