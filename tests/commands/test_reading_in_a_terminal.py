@@ -124,3 +124,10 @@ def test_a_project_without_tools(
     done = toolcast(make_project({}).root, *command.split())
     assert (done.returncode, done.stderr) == (0, "")
     assert said in done.stdout
+
+
+def test_the_list_of_rules_fits(tmp_path: Path) -> None:
+    text = toolcast(tmp_path, "explain").stdout
+    assert max(map(len, text.split("\n"))) <= 80
+    assert "prompt/todo " in text
+    assert "tool/removed " in text

@@ -12,7 +12,7 @@ from ..encoders.json_text import compact
 from ..facts.costs.client_costs import client_costs
 from ..facts.costs.client_kinds import callers
 from ..facts.tool_tokens import list_tokens, prompt_tokens
-from ..model.model import Client, Toolset, ToolSpec, Workspace
+from ..model.model import Client, Example, Toolset, ToolSpec, Workspace
 from ..targets.exposure import Exposure, exposures
 from ..targets.table import enabled
 
@@ -120,11 +120,16 @@ def _tool(toolset: Toolset, tool: ToolSpec, exposure: Exposure) -> dict[str, Any
         "renamed_from": tool.renamed_from,
         "costs": {"list": list_tokens(tool), "prompt": prompt_tokens(tool)},
         "examples": [
-            {"title": example.title, "call": compact(example.as_json)}
+            {"title": example.title, "call": compact(_call(example))}
             for example in tool.examples
         ],
         "facts": _facts(tool),
     }
+
+
+def _call(example: Example) -> dict[str, Any]:
+    """The call, and what it gives."""
+    return {key: value for key, value in example.as_json.items() if key != "title"}
 
 
 def _words(schema: Any) -> Iterator[str]:

@@ -48,9 +48,11 @@ def command(rule: str | None) -> None:
 
 
 def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
-    click.echo("findings of `toolcast check`:\n")
+    click.echo("findings of `toolcast check`, which checks that\n")
     for _, one in sorted(known.items()):
-        click.echo(f"{one.id:34} {one.severity.word:8} {one.purpose}")
+        purpose = one.purpose.removeprefix("Checks that ")
+        line = f"{one.id:34} {one.severity.word:8} {purpose}"
+        click.echo("\n".join(textwrap.wrap(line, 80, subsequent_indent=" " * 44)))
     click.echo("\nchanges of `toolcast diff`, with what is not safe about them:\n")
     for id_, change in sorted(changes.items()):
         rows = textwrap.wrap(
@@ -63,7 +65,7 @@ def _rule(rule: Rule) -> None:
     from ..rules.rule import limit
 
     click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{rule.purpose}\n")
-    click.echo("\n".join(textwrap.wrap(rule.why, 88)))
+    click.echo("\n".join(textwrap.wrap(rule.why, 80, break_on_hyphens=False)))
     for word, text in (("Bad", rule.bad), ("Good", rule.good)):
         if text:
             click.echo(f"\n{word}:\n\n{textwrap.indent(text.rstrip(), '    ')}")
