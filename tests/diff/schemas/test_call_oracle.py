@@ -22,7 +22,7 @@ from tests.diff.schemas.schema_pairs import changed, independent
 from toolcast.changes.change import ABSENT, Change, Grade
 
 Pairs = Callable[[Random], tuple[dict[str, Any], dict[str, Any]]]
-SEEDS = st.integers(0, 100)
+SEEDS = st.integers(0, 999)
 # Both searches are bounded: what only one of them finds by chance is no reason to fail a run
 # that changed nothing.
 QUICK = settings(max_examples=40, deadline=None, derandomize=True)

@@ -84,16 +84,23 @@ def object_candidates(
         name = next((one for one in known if one not in least), f"x{short}")
         least[name] = values.get(name, ["a"])[0]
     yield least
+    if len(least) > len(needed):
+        # Which names make up the least number is not said.
+        required = {name: values[name][0] for name in needed}
+        for name in known[:_MOST_PAIRED]:
+            yield {**required, name: values[name][0]}
     full = {**least, **{n: values[n][0] for n in known if n in declared}}
     yield full
     bases = [least] if full == least else [least, full]
-    for name in known:
-        # What both say the same of shows nothing by its value.
-        for value in values[name][: 1 if name in dull else None]:
-            for base in bases:
-                if not maker.spend(1):
-                    return
-                yield {**base, name: value}
+    # What both say the same of shows nothing by its value.
+    tried = {name: values[name][: 1 if name in dull else None] for name in known}
+    for rank in range(max(map(len, tried.values()), default=0)):
+        for name in known:
+            for value in tried[name][rank : rank + 1]:
+                for base in bases:
+                    if not maker.spend(1):
+                        return
+                    yield {**base, name: value}
     for base in bases:
         for name in base:
             if name not in limits.required:

@@ -14,6 +14,7 @@ from .paired_nodes import Difference, Edit, Node, Pair, edit_of
 
 __all__ = ["plain_changes"]
 
+_BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
 _COUNTS = (
     ("minLength", "min-length"),
     ("maxLength", "max-length"),
@@ -149,6 +150,8 @@ def _either(values: list[Any]) -> str:
 
 
 def _limits(pair: Pair) -> Iterator[Difference]:
+    if _BOUNDS.isdisjoint(pair.before.values) and _BOUNDS.isdisjoint(pair.after.values):
+        return
     before, after = ValueLimits((pair.before.values,)), ValueLimits(
         (pair.after.values,)
     )

@@ -90,6 +90,8 @@ def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
     yield from _references(pair)
     if not pair.before.path and not pair.after.path:
         yield from _dialect(pair)
+    if _says_the_same(pair):
+        return
     if _is_written_anew(pair, effort):
         # What the branches tell may be another text.
         yield from (one for one in branch_changes(pair) if isinstance(one, Step))
@@ -104,6 +106,18 @@ def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
     yield from object_changes(pair)
     yield from array_changes(pair)
     yield from branch_changes(pair)
+
+
+def _says_the_same(pair: Pair) -> bool:
+    """Whether only texts and the like differ, which is most often so."""
+    before, after = pair.before, pair.after
+    if before.is_false != after.is_false:
+        return False
+    return all(
+        same(before.get(word), after.get(word)) and not has_references(before.get(word))
+        for word in before.values.keys() | after.values.keys()
+        if word not in ANNOTATIONS
+    )
 
 
 def _is_written_anew(pair: Pair, effort: Effort) -> bool:
