@@ -12,6 +12,7 @@ __all__ = ["MARK", "catalogue_page"]
 
 MARK = b'<meta name="generator" content="toolcast catalogue">'
 """By which a catalogue is known: no other file is overwritten."""
+_PARTS = ("elements", "tools", "views", "detail", "steering")
 
 
 def catalogue_page(data: Mapping[str, Any]) -> bytes:
@@ -23,10 +24,11 @@ def catalogue_page(data: Mapping[str, Any]) -> bytes:
     Args:
         data: see `catalogue_data`.
     """
-    picture, style, script = (
+    picture, style = (
         shipped("catalogue", f"catalogue.{kind}").decode("utf-8")
-        for kind in ("html", "css", "js")
+        for kind in ("html", "css")
     )
+    script = _script()
     policy = (
         f"default-src 'none'; style-src {source_hash(style)};"
         f" script-src {source_hash(script)}; base-uri 'none'; form-action 'none'"
@@ -40,3 +42,10 @@ def catalogue_page(data: Mapping[str, Any]) -> bytes:
         data=script_json(data),
     )
     return page.encode("utf-8")
+
+
+def _script() -> str:
+    """The parts of the script, in one function."""
+    texts = (shipped("catalogue", f"{name}.js").decode("utf-8") for name in _PARTS)
+    whole = "\n".join(texts)
+    return f'"use strict";\n(() => {{\n{whole}}})();\n'
