@@ -16,7 +16,7 @@ from .walk.paired_nodes import Difference
 
 __all__ = ["CallGrades", "Verdict"]
 
-_MOST_EFFORT = 2_000
+_MOST_EFFORT = 1_000
 _MOST_ALONE = 40
 _MOST_PLACES_ALONE = 12_000
 _NOTHING_REFUSED = {

@@ -10,7 +10,7 @@ class OutOfEffort(Exception):
 
 
 class Effort:
-    """Steps that several proofs share: one takes some twenty microseconds.
+    """Steps that several proofs share: one takes some forty microseconds.
 
     Args:
         steps: all of them.

@@ -20,7 +20,7 @@ from .object_inclusion import takes_object
 
 __all__ = ["Inclusion"]
 
-_MOST_STEPS = 800
+_MOST_STEPS = 450
 _MOST_SPLITS = 4
 _PLAIN = ANNOTATIONS | {"type", "enum", "const"}
 _NUMBERS = frozenset(("integer", "fraction"))

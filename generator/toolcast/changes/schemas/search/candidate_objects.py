@@ -58,8 +58,10 @@ def object_candidates(
     told = [*sent, *hints]
     is_tied = any(not _TYING.isdisjoint(part) for part in told)
     dull: set[str] = set()
+    patterns = sum(len(part.get("patternProperties", ())) for part in told)
+    load = len(told) // 16 + patterns // 4
     for number, name in enumerate(known):
-        if not maker.spend((len(sent) + len(hints)) // 16):
+        if not maker.spend(load):
             known = known[:number]
             break
         own = [schema for part in sent for schema in _under(part, name)]

@@ -23,12 +23,12 @@ from .smaller_values import smaller
 
 __all__ = ["Refuses", "Search", "Taker", "Witness"]
 
-_MOST_WORK = 250_000
+_MOST_WORK = 200_000
 _LEAST_TRIED = 150
 _MOST_VISITS = 500
 _LEVELS = 6
 _MOST_WITH_CARE = 6
-_MOST_EFFORT = 9_000
+_MOST_EFFORT = 6_000
 
 Refuses = Callable[[Any], bool]
 

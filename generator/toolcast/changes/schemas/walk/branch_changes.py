@@ -128,7 +128,7 @@ def _branch(
         says = "must match one more schema" if is_new else "must match one schema less"
     else:
         says = "has one more alternative" if is_new else "has one alternative less"
-        if what and types.isdisjoint(others):
+        if what and types and types.isdisjoint(others):
             says = f"may be {type_words(types)}, too"
             if not is_new:
                 says = f"cannot be {type_words(types)} any more"

@@ -21,7 +21,7 @@ from .plain_changes import difference, plain_changes
 __all__ = ["TooMuchToCompare", "differences"]
 
 _MOST_PAIRS = 1_200
-_MOST_EFFORT = 500
+_MOST_EFFORT = 250
 _COMBINING = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
