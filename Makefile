@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 FAST := tests/rules tests/docs tests/encoders tests/detectors tests/reading tests/rendering tests/test_structure.py
 
 .DEFAULT_GOAL := help
-.PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-node test-servers test-letta-fake test-letta letta-server test-postgres test-kill fuzz bench load build clean
+.PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-browser test-node test-servers test-letta-fake test-letta letta-server test-postgres test-kill fuzz bench load docs build clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +37,10 @@ test-pythons: $(STAMP) ## Run the fast part and generated code on each installed
 
 test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb xdotool scrot xterm)
 	@$(PYTEST) -m display tests/display
+
+test-browser: $(STAMP) ## Run the catalogue in a real Chromium (needs chromium; sets up the rest once)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.50,<2'
+	@$(BIN)/python -m tests.catalogue.browser_setup && $(PYTEST) -m browser tests/catalogue
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
 	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp
@@ -79,6 +83,9 @@ lint: $(STAMP) ## Run ruff, black and mypy --strict over the packages, generated
 format: $(STAMP) ## Format the hand-written code
 	@$(BIN)/python -m black --quiet $(CODE) tests benchmarks docs
 	@$(BIN)/python -m ruff check --fix --quiet $(CODE) tests benchmarks docs
+
+docs: $(STAMP) ## Build the documentation as a site into build/site/
+	@$(BIN)/python docs/website/build.py build/site
 
 build: $(STAMP) ## Build the wheels and source archives of all three distributions into dist/
 	@for folder in . runtime letta; do (cd $$folder && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist) || exit 1; done

@@ -26,6 +26,7 @@ from generation import Sizes, generation_part, scale_part
 from generators import generators_part
 from page import write_page
 from results import KEPT, Part, commit, keep, kept, machine, versions
+from selection import selection_part
 from servers import servers_part
 
 
@@ -42,6 +43,7 @@ PARTS = {
     "generators": Kind(generators_part, needs_peers=True),
     "scale": Kind(scale_part),
     "servers": Kind(servers_part),
+    "selection": Kind(selection_part),
 }
 
 

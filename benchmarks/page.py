@@ -45,6 +45,14 @@ All serve the same tools and do the same work, next to none. The generated serve
 arguments against the schema and the client against its list; *with a ledger* it also commits
 two rows a call to SQLite. The plain server on the SDK's low-level API checks nothing.
 """
+_SELECTION = """\
+## The router's order
+
+On the labelled messages of `tests/router` over the tools of eighteen real servers: whether the
+tool that is meant is the first, among the first three, five; whether the router shows it; and
+the part of all tools that it shows. [Selection](selection.md) has what this was before, and an
+independent set.
+"""
 _METHOD = """\
 ## How it is measured
 
@@ -113,12 +121,26 @@ def _body(parts: Mapping[str, Part]) -> Iterator[str]:
     if "servers" in parts:
         yield _SERVERS
         yield from _across(parts["servers"].rows)
-        for head, *body in parts["servers"].tables:
-            yield f"| {' | '.join(head)} |\n| --- |{' ---: |' * (len(head) - 1)}"
-            yield from (f"| {' | '.join(cells)} |" for cells in body)
-            yield ""
+        yield from _tables(parts["servers"])
         yield _source(parts["servers"])
+    if "selection" in parts:
+        yield _SELECTION
+        yield from _tables(parts["selection"])
+        for row in parts["selection"].rows:
+            yield (
+                f"* {row.work}: {row.one} takes {_short(row.processor)} times as long as"
+                f" {row.other}, {_short(1_000 * row.one_seconds[0])} ms."
+            )
+        yield ""
+        yield _source(parts["selection"])
     yield _METHOD
+
+
+def _tables(part: Part) -> Iterator[str]:
+    for head, *body in part.tables:
+        yield f"| {' | '.join(head)} |\n| --- |{' ---: |' * (len(head) - 1)}"
+        yield from (f"| {' | '.join(cells)} |" for cells in body)
+        yield ""
 
 
 def _comparison(rows: Sequence[Row]) -> Iterator[str]:

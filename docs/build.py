@@ -8,13 +8,15 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 import yaml
 
+from toolcast.changes.change import AUDIENCES, ChangeRule, Grade
+from toolcast.changes.table import rules as change_rules
 from toolcast.commands.entry import main as toolcast
 from toolcast.encoders.markdown import fenced
 from toolcast.extensions import COMMANDS, fields_of, values
@@ -67,7 +69,9 @@ FAMILIES = {
     "handler": "Whether the function that a spec names exists and fits.",
     "compat": "What other people's programs take and refuse.",
     "data": "Which pools and tables handlers query.",
+    "cases": "Selection cases: what users say, and which tool is meant.",
     "output": "Whether the generated files are what the specs give.",
+    "accept": "Whether toolcast.accept.yaml accepts what is there.",
 }
 _RULES_INTRO = """\
 # Rules
@@ -86,6 +90,46 @@ Extensions bring rules of their own ([extensions](extensions.md)).
 """
 
 
+CHANGES = {
+    "tool": "Tools that come, go, and are called otherwise.",
+    "toolset": "Toolsets that come, go, and are called otherwise.",
+    "parameter": "What a call may give.",
+    "result": "What a call gives back.",
+    "text": "Texts that models read.",
+    "section": "Where tools stand in the prompt docs.",
+    "note": "Texts for people alone.",
+    "annotation": "What a tool promises of its effects.",
+    "listed": "What MCP's list says of a tool beside that.",
+    "example": "Examples.",
+    "selection": "Which tool the words of a message lead to.",
+    "cost": "What tools may cost.",
+    "access": "Who may have which tool. One change for a client and a tool, however many lines say it.",
+    "client": "Clients, and how they are served.",
+    "offer": "What is generated, and of which tools.",
+    "run": "What runs a tool.",
+    "action": "What the actions of a tool need, and take.",
+    "shell": "The commands of a shell.",
+    "database": "What tools do to databases.",
+    "server": "External MCP servers.",
+    "reach": "Programs, hosts and environment variables.",
+    "router": "The model that chooses tools for a message.",
+    "life": "Former and reserved names, deprecations, accepted findings.",
+    "stability": "What users are promised of a tool or toolset.",
+    "project": "The project as a whole.",
+    "extension": "Fields of extensions that do not say what their changes mean.",
+}
+_CHANGES_INTRO = """\
+# Kinds of changes
+
+What `toolcast diff` tells of a change ([reviewing a change](diff.md)): its kind, and what that
+means for who calls the tool, for what models read, for Python code that uses it, and for who has
+it. A change may have other grades than its kind where it is known to mean more or less; then it
+says why. The change back is of the kind in the last column.
+
+Extensions tell the changes of their own fields ([extensions](extensions.md)).
+"""
+
+
 def pages() -> dict[str, str]:
     """`{path below docs/: text}` of every generated page."""
     return {
@@ -93,6 +137,7 @@ def pages() -> dict[str, str]:
         "commands.md": _commands_page(),
         "targets.md": _targets_page(),
         "rules.md": _rules_page(),
+        "changes.md": _changes_page(),
         **{f"rules/{name}.md": _family_page(name) for name in FAMILIES},
         "../letta/docs/reference.md": _extension_page("letta", "toolcast-letta"),
     }
@@ -188,6 +233,28 @@ def _rules_of(family: str) -> list[Rule]:
     return sorted(found, key=lambda rule: rule.id)
 
 
+def _changes_page() -> str:
+    """Every kind of change, family by family."""
+    known = change_rules(())
+    parts = [_NOTE, _CHANGES_INTRO]
+    for family, about in CHANGES.items():
+        mine = [rule for id_, rule in known.items() if id_.partition("/")[0] == family]
+        if mine:
+            parts += [f"## {family}\n", f"{about}\n", *_changes(mine), ""]
+    return "\n".join(parts)
+
+
+def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
+    yield f"| Change | {' | '.join(AUDIENCES)} | What it means | Back |"
+    yield "| --- " * (len(AUDIENCES) + 3) + "|"
+    for rule in kinds:
+        grades = " | ".join(
+            "-" if grade is Grade.SAFE else grade.word for grade in rule.grades
+        )
+        back = "the same" if rule.opposite == rule.id else f"`{rule.opposite}`"
+        yield f"| `{rule.id}` | {grades} | {_cell(rule.means)} | {back} |"
+
+
 def _extension_page(name: str, distribution: str) -> str:
     """The fields, commands and rules that one of our own extensions brings."""
     fields = fields_of((name,))
@@ -204,7 +271,10 @@ def _extension_page(name: str, distribution: str) -> str:
     known = {rule.id for rule in built_in()}
     parts.append("## Rules\n")
     added = [rule for key, rule in sorted(rules((name,)).items()) if key not in known]
-    return "\n".join([*parts, *(_rule(rule, "###") for rule in added)])
+    parts += [_rule(rule, "###") for rule in added]
+    of_core = change_rules(())
+    kinds = [rule for key, rule in change_rules((name,)).items() if key not in of_core]
+    return "\n".join([*parts, "## Kinds of changes\n", *_changes(kinds), ""])
 
 
 def _rule(rule: Rule, heading: str = "##") -> str:

@@ -26,8 +26,6 @@ OTHER_READERS = {
 ELSEWHERE = {
     # SQLite opens its file itself, which the runtime's writer has made.
     ("toolcast_runtime/ledger/rows.py", "sqlite3.connect"),
-    # In memory.
-    ("toolcast_runtime/router/lexical_ranking.py", "sqlite3.connect"),
     # The file that takes everything.
     ("toolcast_runtime/mcp/stdio.py", "os.open"),
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 __all__ = [
+    "CHANGES",
     "COMMANDS",
     "FIELDS",
     "RULES",
@@ -38,7 +39,9 @@ COMMANDS = "toolcast.commands"
 """A click command, which becomes `toolcast NAME`."""
 FIELDS = "toolcast.fields"
 """A `Fields`."""
-_GROUPS = (TARGETS, RULES, COMMANDS, FIELDS)
+CHANGES = "toolcast.changes"
+"""A `Family` of the changes of its fields."""
+_GROUPS = (TARGETS, RULES, COMMANDS, FIELDS, CHANGES)
 
 _LOADED: dict[str, None] = {}
 
@@ -59,12 +62,15 @@ class Fields:
         toolset: the schema of each field of `toolset.yaml`.
         target_options: the schema of the options of each of its targets.
         read_by_rules: the fields that count as read although no target reads them.
+        tool_names: the paths of its fields in `toolset.yaml` that hold names of tools, "*"
+            for any key or index; a rename changes them.
     """
 
     tool: Mapping[str, Any] = field(default_factory=dict)
     toolset: Mapping[str, Any] = field(default_factory=dict)
     target_options: Mapping[str, Any] = field(default_factory=dict)
     read_by_rules: frozenset[str] = frozenset()
+    tool_names: tuple[tuple[str, ...], ...] = ()
 
 
 def missing(names: Sequence[str]) -> list[str]:
@@ -101,6 +107,7 @@ def fields_of(names: tuple[str, ...]) -> Fields:
     toolset: dict[str, Any] = {}
     options: dict[str, Any] = {}
     read: set[str] = set()
+    held: list[tuple[str, ...]] = []
     for where, value in values(names, FIELDS):
         if not isinstance(value, Fields):
             raise ExtensionFailure(f"{where} is not a toolcast Fields")
@@ -114,7 +121,8 @@ def fields_of(names: tuple[str, ...]) -> Fields:
                     raise ExtensionFailure(f"`{key}` of {where} is there already")
                 known[key] = schema
         read |= value.read_by_rules
-    return Fields(tool, toolset, options, frozenset(read))
+        held += value.tool_names
+    return Fields(tool, toolset, options, frozenset(read), tuple(held))
 
 
 def loaded_from() -> list[str]:

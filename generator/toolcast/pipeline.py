@@ -7,14 +7,18 @@ it, compare it with the disk, or print its findings.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from .facts.names.former_in_outputs import former_in_outputs
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .model.loading import load_workspace
 from .model.model import Workspace
 from .project import WORKSPACE_FILE
 from .rules.running import check_workspace, without_suppressed
+
+if TYPE_CHECKING:
+    from .documents.filling import Document
 
 __all__ = ["Generated", "Progress", "generate"]
 
@@ -26,11 +30,14 @@ class Generated(NamedTuple):
         workspace: what the specs say; None when toolcast.yaml could not be read.
         files: `{path below the output folder: bytes}`; empty when there are errors.
         findings: in order.
+        documents: the files of `documents:` with their regions filled; none when there are
+            errors.
     """
 
     workspace: Workspace | None
     files: Mapping[str, bytes]
     findings: list[Finding]
+    documents: Sequence[Document] = ()
 
 
 class Progress:
@@ -69,6 +76,7 @@ def generate(
         return Generated(workspace, {}, findings)
 
     # Templates are needed only from here on, so that a check that fails stays quick.
+    from .documents.filling import fill_documents
     from .rendering.output_shape import ShapeViolation
     from .rendering.renderer import TemplateFailure
     from .targets.render_workspace import render_workspace
@@ -81,4 +89,19 @@ def generate(
         place = Place(WORKSPACE_FILE)
         problem = Finding(f"target/{rule}", Severity.ERROR, place, str(failure))
         return Generated(workspace, {}, in_order([*findings, problem]))
-    return Generated(workspace, files, findings)
+    findings += [
+        Finding(
+            "output/former-name",
+            Severity.WARNING,
+            Place(said.file, said.line, said.column, said.column + len(said.name)),
+            f"the output still says `{said.name}`",
+            help_,
+            said.text,
+        )
+        for said, help_ in former_in_outputs(workspace, files)
+    ]
+    documents, problems = fill_documents(workspace)
+    findings = in_order([*findings, *problems])
+    if has_errors(findings):
+        return Generated(workspace, {}, findings)
+    return Generated(workspace, files, findings, documents)

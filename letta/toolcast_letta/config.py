@@ -16,6 +16,7 @@ __all__ = [
     "desired_by_specs",
     "facts_of",
     "has_settings",
+    "not_attached",
     "offered_to_letta",
     "settings_of",
     "tool_part",
@@ -83,6 +84,12 @@ def tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
     if changes_data(tool):
         part["changes_data"] = True
     return part
+
+
+def not_attached(toolset: Toolset, tool: ToolSpec) -> str | None:
+    """Why a tool is not attached; None when it is."""
+    part = tool_part(toolset, tool)
+    return None if part["attached"] else part.get("reason", "it is not attached")
 
 
 def desired_by_specs(

@@ -9,6 +9,14 @@ from toolcast.extensions import Fields
 
 __all__ = ["FIELDS"]
 
+_AGENT = ("letta", "agents", "*")
 FIELDS = Fields(
-    **json.loads(files(__package__).joinpath("fields.json").read_text(encoding="utf-8"))
+    **json.loads(
+        files(__package__).joinpath("fields.json").read_text(encoding="utf-8")
+    ),
+    tool_names=(
+        (*_AGENT, "expects", "*"),
+        (*_AGENT, "ends_turn", "*"),
+        (*_AGENT, "forbids", "*", "name"),
+    ),
 )

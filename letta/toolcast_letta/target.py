@@ -12,7 +12,7 @@ from toolcast.model.model import Toolset
 from toolcast.rendering.output_shape import PythonShape
 from toolcast.targets.target import Context, Target, header, package_of
 
-from .config import settings_of, tool_part
+from .config import not_attached, settings_of, tool_part
 from .runbook import toolset_runbook
 from .settings import LettaAgent, LettaServer
 
@@ -123,6 +123,7 @@ TARGET = Target(
     needs=("mcp",),
     server_part="LETTA",
     definition_part=tool_part,
+    left_out=not_attached,
     with_black=False,
     templates=os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -162,9 +163,10 @@ def test_examples_of_the_spec_would_catch_a_wrong_handler(
 def test_workflow_runs_what_the_makefile_has(project: Path) -> None:
     text = (project / ".github/workflows/toolcast.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
-    targets = [step["run"].split()[1] for step in steps if "run" in step]
+    commands = "\n".join(step["run"] for step in steps if "run" in step)
+    targets = re.findall(r"^make (\w+)", commands, re.MULTILINE)
     makefile = (project / "Makefile").read_text()
-    assert targets == ["check", "test", "types"]
+    assert targets == ["check", "diff", "diff", "test", "types"]
     assert all(f"\n{target}: $(STAMP)" in makefile for target in targets)
 
 
@@ -244,3 +246,22 @@ def test_name_that_cannot_be(tmp_path: Path, name: str) -> None:
     done = run(tmp_path, "toolcast", "init", "--name", name, expect=2)
     assert "--name" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_editors_find_the_schema_of_each_spec(project: Path) -> None:
+    settings = json.loads((project / ".vscode" / "settings.json").read_text())
+    schemas = settings["yaml.schemas"]
+    assert all((project / name).is_file() for name in schemas)
+    for spec in [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]:
+        first = spec.read_text().partition("\n")[0]
+        named = first.partition("$schema=")[2]
+        assert (spec.parent / named).resolve().is_file(), spec
+
+
+def test_settings_that_are_there_stay(tmp_path: Path) -> None:
+    mine = tmp_path / ".vscode" / "settings.json"
+    mine.parent.mkdir()
+    mine.write_text("{}")
+    run(tmp_path, "toolcast", "init", "--name", "demo")
+    assert mine.read_text() == "{}"
+    assert (tmp_path / "toolcast.yaml").is_file()

@@ -98,6 +98,6 @@ def test_a_rule_and_a_target_are_added_as_the_page_says(
     changed = git(clone, "status", "--porcelain", "--untracked-files=all")
     assert "tests/rules/prompt/title-repeats/expected.txt" in changed
     assert "docs/rules" in changed
-    assert "generated/molecule/catalogue.md" in changed
+    assert "generated/molecule/overview.md" in changed
     assert "docs/targets.md" in changed
     assert "docs/spec.md" in changed

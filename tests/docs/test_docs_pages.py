@@ -47,6 +47,13 @@ def test_generated_pages_are_current() -> None:
     assert families <= set(pages), "run `python docs/build.py`"
 
 
+def test_every_kind_of_change_is_on_the_page() -> None:
+    from toolcast.changes.table import rules
+
+    families = {id_.partition("/")[0] for id_ in rules(())}
+    assert families <= builder().CHANGES.keys()
+
+
 def test_every_target_has_a_page_and_every_page_a_target() -> None:
     from toolcast.targets.table import BUILT_IN
 

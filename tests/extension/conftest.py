@@ -27,6 +27,8 @@ from toolcast.encoders.code import Code, lines
 from toolcast.encoders.plain_text import row
 from toolcast.encoders.python import literal
 from toolcast.rendering.output_shape import PythonShape, TextShape
+from toolcast.changes.change import ChangeRule, Family, Grade, Grades, files_of
+from toolcast.changes.field_rows import changes_of, fields_of_rows, value
 
 
 class View(NamedTuple):
@@ -93,6 +95,25 @@ FIELDS = Fields(
     toolset={"house": {"type": "string", "description": "Which house."}},
     target_options={"names": {"type": ["object", "null"]}},
 )
+
+MOVED = ChangeRule(
+    "house/moved",
+    "The tools are in another house.",
+    Grades(attachment=Grade.BREAKING),
+    opposite="house/moved",
+)
+ROWS = [value("house", "the house", MOVED)]
+
+
+def compare_toolsets(before, after, workspace_before, workspace_after):
+    return changes_of(ROWS, files_of(before, after))
+
+
+CHANGES = Family(
+    rules=(MOVED,),
+    toolset_fields=fields_of_rows(ROWS),
+    compare_toolsets=compare_toolsets,
+)
 """
 TEMPLATE = """\
 {# One line a name; black lays it out. #}
@@ -114,6 +135,9 @@ house = toolcast_house:command
 
 [toolcast.fields]
 house = toolcast_house:FIELDS
+
+[toolcast.changes]
+house = toolcast_house:CHANGES
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -61,6 +62,25 @@ def test_a_target_and_a_rule_of_another_package(
     )
     done = project.toolcast("generate", "--force", env=extension)
     assert (done.returncode, "house/polite" in done.stderr) == (0, False)
+
+
+def test_changes_of_another_packages_fields(
+    make_project: Callable[..., Any], extension: dict[str, str], tmp_path: Path
+) -> None:
+    owned = GREET + "owner: {team: Us}\n"
+    project = make_project({"greet": owned}, toolset="house: A\n", workspace=LISTED)
+    shutil.copytree(project.root, tmp_path / "before")
+    project.edit("specs/toy/toolset.yaml", "house: A", "house: B")
+    project.edit("specs/toy/greet.yaml", "team: Us", "team: Them")
+
+    done = project.toolcast(
+        "diff", "--against", str(tmp_path / "before"), env=extension
+    )
+
+    assert done.returncode == 1, done.stderr
+    assert "house/moved" in done.stdout
+    # The package says what a change of one field means, and of the other nothing.
+    assert "extension/field" in done.stdout
 
 
 def test_one_that_is_installed_and_not_listed_changes_nothing(

@@ -19,11 +19,14 @@ from tests.http.serving import rpc
 from toolcast_runtime.http.app import http_app
 from toolcast_runtime.http.settings import Listening
 
+pytestmark = pytest.mark.slow
+
 CALLS = 20
 # A health check takes about so many turns of the loop from its connection to its answer.
 TURNS_OF_A_CHECK = 5
-# The promise is 100 ms. What other programs take is not counted, but what the callers do is.
-MOST_SECONDS = 0.4
+# The promise is 100 ms. What other programs take is not counted, but what the callers do is,
+# and processor time is longer where two programs share a core.
+MOST_SECONDS = 0.6
 
 LARGE = {
     "a text": "x" * 3_000_000,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.output.git_index import read_index
+from toolcast.git.index import read_index
 
 CONFIG = """
 [core]
@@ -179,7 +179,7 @@ def test_a_git_that_does_not_answer_knows_nothing(
     elif damage == "no git":
         monkeypatch.setenv("PATH", str(tmp_path))
     else:
-        monkeypatch.setattr("toolcast.output.git_index._SECONDS", 0.2)
+        monkeypatch.setattr("toolcast.git.program._SECONDS", 0.2)
         os.mkfifo(small.root / "pipe")
         with (small.root / ".git/config").open("a", encoding="utf-8") as config:
             config.write(f"[include]\n path = {small.root / 'pipe'}\n")

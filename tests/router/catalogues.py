@@ -7,7 +7,6 @@ chosen.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from tests.external.servers.personal import TOOLS
+from tests.router.labelled_sets import dumped
 from toolcast_runtime.router import Route, RoutedTool
 
 __all__ = ["Figures", "Message", "catalogues", "figures", "messages"]
@@ -72,7 +72,7 @@ def catalogues() -> dict[str, list[RoutedTool]]:
     ]
     for name, servers in SERVERS.items():
         for server in servers:
-            found[name] += _dumped(server)
+            found[name] += dumped(server)
     return found
 
 
@@ -87,14 +87,6 @@ def _specs(toolset: str) -> Iterator[RoutedTool]:
                 spec.get("when_to_use", ""),
                 spec["parameters"],
             )
-
-
-def _dumped(server: str) -> Iterator[RoutedTool]:
-    path = ROOT / "tests" / "corpus" / "mcp" / f"{server}.json"
-    for tool in json.loads(path.read_text("utf-8"))["tools"]:
-        description = tool.get("description", "")
-        summary = description.strip().splitlines()[0]
-        yield RoutedTool(tool["name"], summary, description, "", tool["inputSchema"])
 
 
 def figures(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.router.catalogues import catalogues, figures, messages
+from tests.router.labelled_sets import KINDS, PARTS, labelled, order, server_tools
 from toolcast_runtime.router import Route, RoutedTool, Router
-from toolcast_runtime.router.lexical_ranking import LexicalRanking
+from toolcast_runtime.router.lexical_ranking import ranking
 
 TOOLS = catalogues()
+SERVER_TOOLS = server_tools()
 NOTE = RoutedTool("take_note", "Stores a note.", "Stores a note.", "For a fact.")
 LAMP = RoutedTool("lamp", "Switches the lamp on and off.")
 MAIL = RoutedTool("sendMail", "Sends a letter.", parameters={"properties": {"cc": {}}})
@@ -16,7 +18,7 @@ MAIL = RoutedTool("sendMail", "Sends a letter.", parameters={"properties": {"cc"
 
 def routed(part: bool | None) -> list[tuple[object, object]]:
     return [
-        (message, LexicalRanking(TOOLS[message.catalogue]).route(message.text))
+        (message, ranking(TOOLS[message.catalogue]).route(message.text))
         for message in messages()
         if part is None or message.is_held_out == part
     ]
@@ -53,8 +55,81 @@ def test_no_catalogue_pays_for_another(catalogue: str) -> None:
     assert found.shown <= 0.4
 
 
+# What was measured, less two messages of a part: top 1, 3 and 5, shown, and tools shown.
+REACHED = {
+    "terse": ((0.63, 0.76, 0.80), 0.87, 0.10),
+    "chatty": ((0.27, 0.49, 0.53), 0.75, 0.20),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_meant_tool_comes_early_among_those_of_real_servers(
+    kind: str, part: str
+) -> None:
+    here = [message for message in labelled(kind) if message.part == part]
+    assert len(here) >= 60
+    found, (top, shown, tools) = order(here, SERVER_TOOLS), REACHED[kind]
+    for most, least in zip((1, 3, 5), top, strict=True):
+        assert found.top[most] >= least
+    assert found.shown >= shown
+    assert found.shown_tools <= tools
+
+
+def test_every_label_of_the_sets_is_a_tool() -> None:
+    for kind in KINDS:
+        assert len({message.text for message in labelled(kind)}) >= 120
+        for message in labelled(kind):
+            names = {tool.name for tool in SERVER_TOOLS[message.catalogue]}
+            assert message.meant <= names, message
+
+
+def test_the_exact_word_wins_over_another_form_of_it() -> None:
+    many = RoutedTool("list", "Lists all commits of a branch.")
+    one = RoutedTool("show", "Shows one commit of a branch.")
+    index = ranking((many, one))
+    assert list(index.route("commits of the branch").scores) == ["list", "show"]
+    assert list(index.route("commit of the branch").scores) == ["show", "list"]
+
+
+def test_what_scores_the_same_stands_as_the_catalogue_has_it() -> None:
+    twins = [RoutedTool(name, "Rings a bell.") for name in ("b", "c", "a")]
+    assert list(ranking(twins).route("ring the bell").scores) == ["b", "c", "a"]
+
+
+def test_the_better_the_first_fits_the_fewer_are_shown_beside_it() -> None:
+    tools = (
+        RoutedTool("delete_page", "Deletes a page of the wiki for good."),
+        RoutedTool("move_page", "Moves a page of the wiki."),
+        RoutedTool("delete_space", "Deletes a space of the wiki."),
+    )
+    precise = ranking(tools).route("delete page")
+    vague = ranking(tools).route("somebody ruined our guide, delete that page")
+    assert precise.names == ("delete_page",)
+    assert set(precise.names) < set(vague.names)
+
+
+def test_a_word_that_most_tools_have_shows_none_beside_a_telling_one() -> None:
+    tools = [
+        RoutedTool(f"{n}s", f"List and keep {n}s.") for n in ("note", "file", "task")
+    ]
+    index = ranking([*tools, RoutedTool("bell", "Rings.")])
+    assert index.route("list my notes").names == ("notes",)
+    assert index.route("list").names == ("notes", "files", "tasks")
+
+
+def test_the_evidence_is_what_the_score_is_made_of() -> None:
+    index = ranking((NOTE, LAMP, MAIL))
+    evidence = index.evidence("please switch the lamps off, xyzzy")
+    assert list(evidence) == ["switch", "lamps", "xyzzy"]
+    assert evidence["xyzzy"] == {}
+    total = sum(parts.get("lamp", 0.0) for parts in evidence.values())
+    scores = index.route("please switch the lamps off, xyzzy").scores
+    assert scores["lamp"] == pytest.approx(total)
+
+
 def test_a_message_is_matched_by_stem_beginning_and_part_of_a_name() -> None:
-    index = LexicalRanking((NOTE, LAMP, MAIL))
+    index = ranking((NOTE, LAMP, MAIL))
     assert index.route("Storing notes is what I want").names == ("take_note",)
     assert index.route("lamps").names == ("lamp",)
     assert index.route("mail").names == ("sendMail",)
@@ -81,7 +156,7 @@ def own_tools() -> list[RoutedTool]:
 def test_a_plain_message_is_routed(
     message: str, names: set[str], tools: list[RoutedTool]
 ) -> None:
-    route = LexicalRanking(tools).route(message)
+    route = ranking(tools).route(message)
     assert not route.doubt
     assert names <= set(route.names)
     assert len(route.names) <= len(tools) / 2
@@ -99,7 +174,7 @@ def test_a_plain_message_is_routed(
 )
 @pytest.mark.parametrize("catalogue", sorted(TOOLS))
 def test_a_greeting_needs_no_routed_tool(message: str, catalogue: str) -> None:
-    assert LexicalRanking(TOOLS[catalogue]).route(message) == Route(())
+    assert ranking(TOOLS[catalogue]).route(message) == Route(())
 
 
 @pytest.mark.parametrize(
@@ -116,7 +191,7 @@ def test_a_greeting_needs_no_routed_tool(message: str, catalogue: str) -> None:
 )
 def test_what_may_be_an_answer_is_no_greeting(message: str) -> None:
     tools = TOOLS["kirishima"]
-    assert len(LexicalRanking(tools).route(message).names) == len(tools)
+    assert len(ranking(tools).route(message).names) == len(tools)
 
 
 @pytest.mark.parametrize(

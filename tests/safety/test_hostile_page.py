@@ -12,7 +12,8 @@ CASES = sorted(f.name for f in (ROOT / "tests" / "hostile").iterdir() if f.is_di
 
 
 def test_every_number_has_its_row() -> None:
-    assert [int(number) for number in ROWS] == list(range(1, 53))
+    assert len(ROWS) > 50
+    assert [int(number) for number in ROWS] == list(range(1, len(ROWS) + 1))
 
 
 def test_every_case_has_its_row_and_every_row_its_cases() -> None:

@@ -31,6 +31,7 @@ def command(project: str | None, fail_on: str, every: bool, format_: str) -> Non
     orphaned or foreign; what a spec caused is said once, at the spec. Where many findings
     say the same of different names, the text counts them and names three places.
     """
+    from ..documents.filling import stale_regions
     from ..findings import has_errors, in_order
     from ..output.comparison import look
     from ..output.diagnosis import diagnose
@@ -50,7 +51,8 @@ def command(project: str | None, fail_on: str, every: bool, format_: str) -> Non
             name = os.path.relpath(str(error.filename or root), root)
             fail(f"{name}: {error.strerror or error}")
         found = diagnose(root, output, files, difference)
-        findings = in_order([*findings, *found])
+        regions = stale_regions(generated.documents)
+        findings = in_order([*findings, *found, *regions])
     about = about_run(root, generated, every=every)
     least = Severity[fail_on.upper()]
     code = print_findings(findings, format_, fail_on=least, about=about)

@@ -7,20 +7,40 @@ import sys
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from .. import __version__
 
 __all__ = ["main"]
 
-_COMMANDS = {
-    "init": "Lay out a project that generates, checks and tests at once.",
-    "new": "Write a tool spec and a typed handler stub.",
-    "generate": "Generate the outputs from the specs.",
-    "check": "Check specs, rules, and that the outputs are what the specs give.",
-    "route": "Show which tools the router chooses for a message, and what that saves.",
-    "explain": "Tell what a rule checks, why, and how to mend it.",
-    "schema": "Print the JSON Schema of a kind of spec file, or renew committed ones.",
+_GROUPS = {
+    "Begin": {
+        "init": "Lay out a project that generates, checks and tests at once.",
+        "new": "Write a tool spec and a typed handler stub.",
+    },
+    "Every day": {
+        "generate": "Generate the outputs from the specs.",
+        "check": "Check specs, rules, and that the outputs are up to date.",
+        "diff": "Tell what a change of the specs means, and for whom.",
+        "explain": "Tell what a rule checks, why, and how to mend it.",
+    },
+    "Look at the tools": {
+        "catalogue": "Write one HTML file in which people look up the tools.",
+        "select": "Try which tool the words of a message speak for.",
+        "tokens": "Show what the tools cost a model.",
+    },
+    "Change a tool that others use": {
+        "rename": "Give a tool another name; calls by the old one go on.",
+        "move": "Move a tool to another toolset.",
+        "deprecate": "Announce that a tool goes, when, and what to use instead.",
+        "remove": "Remove a tool whose announced day has come.",
+    },
+    "For editors and Git": {
+        "schema": "Print the JSON Schema of spec files, or renew them.",
+        "git-diff-driver": "Show changes of specs within `git diff`; Git runs it.",
+    },
 }
+_COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
 
 
 class _Lazy(click.Group):
@@ -42,9 +62,22 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return _of_extension(cmd_name, ctx.meta.get(__name__, []))
-        module = importlib.import_module(f".{cmd_name}", __package__)
+        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
         command: click.Command = module.command
         return command
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
+        # Click would import every command for the first line of its help.
+        added = _of_extensions(ctx.meta.get(__name__, []))
+        rows = _COMMANDS | {n: one.get_short_help_str() for n, one in added.items()}
+        items = [
+            CompletionItem(name, help=help_)
+            for name, help_ in rows.items()
+            if name.startswith(incomplete)
+        ]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -58,6 +91,13 @@ class _Lazy(click.Group):
 
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
             if not near:
+                from .options import named_project
+
+                if named_project(args) is None:
+                    hint = (
+                        "Commands of extensions are there in a project that lists them."
+                    )
+                    raise click.UsageError(f"{error.message} {hint}", ctx) from error
                 raise
             hint = f"{error.message} Did you mean `{near[0]}`?"
             raise click.UsageError(hint, ctx) from error
@@ -65,8 +105,12 @@ class _Lazy(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        # One column for all groups, so that they read as one list.
+        width = max(map(len, _COMMANDS))
+        for title, group in _GROUPS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(width), text) for name, text in group.items()]
+                formatter.write_dl(rows)
         added = _of_extensions(ctx.meta.get(__name__, []))
         if added:
             rows = [(name, one.get_short_help_str(200)) for name, one in added.items()]

@@ -11,7 +11,8 @@ import click
 
 from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
-from ..reports import FORMATS, UNTOLD, About, printable, summary
+from ..reports.escaping import printable
+from ..reports.findings.formats import UNTOLD, About, report_findings, summary
 
 if TYPE_CHECKING:
     from ..pipeline import Generated
@@ -96,9 +97,11 @@ def print_findings(
 
 def about_run(root: str, generated: Generated, *, every: bool = False) -> About:
     """What the findings of a run are about; see `About`."""
-    toolsets = generated.workspace.toolsets if generated.workspace else ()
-    tools = sum(len(toolset.tools) for toolset in toolsets)
-    return About(root, tools, len(generated.files), every)
+    workspace = generated.workspace
+    if workspace is None:
+        return About(root, every=every)
+    tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
+    return About(root, tools, len(generated.files), every, workspace.extensions)
 
 
 def wants_colour(format_: str) -> bool:
@@ -125,7 +128,7 @@ def report(
     shown = findings
     if is_text and not with_notes:
         shown = [f for f in findings if f.severity > Severity.NOTE]
-    text = FORMATS[format_](shown, about, colour=colour)
+    text = report_findings(shown, format_, about, colour=colour)
     if is_text and findings:
         hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
         text += f"{summary(findings)}{hidden}\n"

@@ -4,35 +4,91 @@ from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from ..project import find_root
+from .completion import complete_rules
 from .exit_codes import fail
 from .options import listed_extensions
 
+if TYPE_CHECKING:
+    from ..changes.change import ChangeRule
+    from ..rules.rule import Rule
+
 __all__ = ["command"]
+
+_ALL = "`toolcast explain` lists them all"
 
 
 @click.command(name="explain")
-@click.argument("rule", required=False)
+@click.argument("rule", required=False, shell_complete=complete_rules)
 def command(rule: str | None) -> None:
-    """Tell what a rule checks, why, and how to mend it; without a rule, list them."""
-    from ..rules.rule import limit
+    """Tell what a rule checks, why, and how to mend it; without a rule, list them.
+
+    RULE is the id of a finding of `check`, or of a change of `diff`.
+    """
+    from ..changes.table import rules as change_rules
     from ..rules.table import rules
     from ..wording import did_you_mean
 
-    known = rules(listed_extensions(find_root(os.getcwd())))
+    extensions = listed_extensions(find_root(os.getcwd()))
+    known, changes = rules(extensions), change_rules(extensions)
     if rule is None:
-        for one in sorted(known.values(), key=lambda one: one.id):
-            click.echo(f"{one.id:34} {one.severity.word:8} {one.purpose}")
-        return
-    found = known.get(rule)
-    if found is None:
-        near = did_you_mean(rule, list(known))
-        fail(f"there is no rule `{rule}`" + (f"\n  help: {near}" if near else ""))
-    click.echo(f"{found.id} ({found.severity.word}{limit(found)})\n\n{found.purpose}\n")
-    click.echo("\n".join(textwrap.wrap(found.why, 88)))
-    for word, text in (("Bad", found.bad), ("Good", found.good)):
+        _list(known, changes)
+    elif rule in known:
+        _rule(known[rule])
+    elif rule in changes:
+        _change(changes[rule])
+    else:
+        near = did_you_mean(rule, [*known, *changes])
+        fail(f"there is no rule `{rule}`\n  help: {near or _ALL}")
+
+
+def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
+    click.echo("findings of `toolcast check`, which checks that\n")
+    for _, one in sorted(known.items()):
+        purpose = one.purpose.removeprefix("Checks that ")
+        line = f"{one.id:34} {one.severity.word:8} {purpose}"
+        click.echo("\n".join(textwrap.wrap(line, 80, subsequent_indent=" " * 44)))
+    click.echo("\nchanges of `toolcast diff`, with what is not safe about them:\n")
+    for id_, change in sorted(changes.items()):
+        rows = textwrap.wrap(
+            f"{id_:34} {_grades(change) or 'safe'}", 80, subsequent_indent=" " * 35
+        )
+        click.echo("\n".join(rows))
+
+
+def _rule(rule: Rule) -> None:
+    from ..rules.rule import limit
+
+    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{rule.purpose}\n")
+    click.echo("\n".join(textwrap.wrap(rule.why, 80, break_on_hyphens=False)))
+    for word, text in (("Bad", rule.bad), ("Good", rule.good)):
         if text:
             click.echo(f"\n{word}:\n\n{textwrap.indent(text.rstrip(), '    ')}")
+
+
+def _change(rule: ChangeRule) -> None:
+    from ..changes.change import AUDIENCES
+
+    click.echo(f"{rule.id} (a change)\n")
+    click.echo("\n".join(textwrap.wrap(rule.means, 80)) + "\n")
+    for name, grade in zip(AUDIENCES, rule.grades, strict=True):
+        click.echo(f"  {name:12}{grade.word}")
+    back = "of the same kind" if rule.opposite == rule.id else rule.opposite
+    more = f"A comparison may know better, and then says why. The change back: {back}."
+    click.echo("\n" + "\n".join(textwrap.wrap(more, 80, break_on_hyphens=False)))
+
+
+def _grades(rule: ChangeRule) -> str:
+    from ..changes.change import AUDIENCES, Grade
+
+    if set(rule.grades) == {Grade.BREAKING}:
+        return "breaking for all"
+    graded = zip(AUDIENCES, rule.grades, strict=True)
+    return ", ".join(
+        f"{name} {grade.word}" for name, grade in graded if grade > Grade.SAFE
+    )

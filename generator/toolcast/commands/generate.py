@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from ..project import WORKSPACE_FILE
 from .exit_codes import (
     CLEAN,
     FINDINGS,
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     from ..model.model import Workspace
     from ..output.writer import Written
     from ..pipeline import Generated
-    from ..reading.tree import Source
-    from ..reports import About
+    from ..reports.findings.formats import About
     from ..stamp import Ended
 
 __all__ = ["command", "run"]
@@ -44,14 +42,27 @@ __all__ = ["command", "run"]
 @click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
 @all_option
 @format_option
-def command(project: str | None, force: bool, every: bool, format_: str) -> None:
+@click.option("--watch", is_flag=True, help="Generate again whenever a spec changes.")
+def command(
+    project: str | None, force: bool, every: bool, format_: str, watch: bool
+) -> None:
     """Generate the outputs of all specs.
 
-    With an error in a spec nothing is written. What git's index or an earlier run has is
-    overwritten; other changes in outputs are named and nothing is written. --force
-    overwrites them, and files that are in the way. Foreign files are named and stay.
+    With an error in a spec nothing is written. An output that somebody has edited by hand
+    is named, and nothing is written; --force overwrites it, and files that are in the way.
+    What git has staged or committed, or an earlier run has written, is overwritten without
+    a word. Files in the output folder that nobody generated are named and stay.
+
+    --watch also looks at toolcast.yaml, pyproject.toml, templates and handlers, goes on
+    after errors, and ends with Ctrl-C. --force is then for the first run.
     """
     root = project_root(project)
+    if watch:
+        from .watching import watch_and_generate
+
+        options = ["--format", format_, *(["--all"] if every else [])]
+        watch_and_generate(root, options, force=force)
+        return
     ended = run(root, force=force, every=every, format_=format_)
     click.echo(ended.err, nl=False, err=True, color=wants_colour(format_))
     click.echo(ended.out, nl=False)
@@ -67,7 +78,7 @@ def run(
         root: the folder of toolcast.yaml.
         force: overwrite what was edited by hand.
         every: print each of many findings that are alike.
-        format_: how findings are printed, a key of `FORMATS`.
+        format_: how findings are printed, one of `FORMATS`.
 
     Ends the program with exit code 2 when the project cannot be written.
     """
@@ -75,10 +86,12 @@ def run(
 
     from ..findings import in_order
     from ..output.decision import Recoverable
+    from ..output.replacements import Replacement
     from ..output.writer import write
     from ..pipeline import generate
     from ..stamp import known_digests, note_digests, remember
     from .progress import progress
+    from .run_inputs import run_inputs
 
     began = time.time_ns()
     with progress() as shown:
@@ -89,7 +102,7 @@ def run(
         return _ended(USAGE, findings, format_, about)
     if code_of(findings) != CLEAN:
         ended = _ended(FINDINGS, findings, format_, about, err="nothing was written\n")
-        remember(root, same_command(), began, _inputs(workspace), None, {}, ended)
+        remember(root, same_command(), began, run_inputs(workspace), None, {}, ended)
         return ended
     output, files = workspace.output, generated.files
     try:
@@ -100,6 +113,11 @@ def run(
                 output,
                 files,
                 Recoverable(root, output, known_digests(root)),
+                [
+                    Replacement(one.path, one.before, one.after)
+                    for one in generated.documents
+                    if one.stale
+                ],
                 force=force,
                 before=partial(note_digests, root, _digests(files)),
                 step=shown.step,
@@ -119,11 +137,15 @@ def run(
         return _ended(FINDINGS, left, format_, about, out=out)
     ended = _ended(CLEAN, findings, format_, about, out=out)
     if not foreign:
-        unchanged = written._replace(written=0, unchanged=len(files), removed=0)
+        unchanged = written._replace(
+            written=0, unchanged=len(files), removed=0, replaced=0
+        )
         out = _summary(generated, workspace, unchanged) if format_ == "text" else ""
         again = _ended(CLEAN, findings, format_, about, out=out)
         folder = os.path.join(root, output)
-        remember(root, same_command(), began, _inputs(workspace), folder, files, again)
+        remember(
+            root, same_command(), began, run_inputs(workspace), folder, files, again
+        )
     return ended
 
 
@@ -151,57 +173,23 @@ def _summary(generated: Generated, workspace: Workspace, written: Written) -> st
         f"{counted(tools, 'tool')} in {counted(len(workspace.toolsets), 'toolset')}"
         f" -> {counted(len(generated.files), 'file')} in {workspace.output}/"
         f" ({written.written} written, {written.unchanged} unchanged,"
-        f" {written.removed} removed)\n"
+        f" {written.removed} removed)\n{_of_documents(generated, written)}"
     )
+
+
+def _of_documents(generated: Generated, written: Written) -> str:
+    documents = generated.documents
+    if not documents:
+        return ""
+    stale = [one.path for one in documents if one.stale and written.replaced]
+    named = f": {', '.join(stale)}" if stale else ""
+    counts = (
+        f"{written.replaced} written, {len(documents) - written.replaced} unchanged"
+    )
+    return f"{counted(len(documents), 'document')} ({counts}){named}\n"
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
     from ..output.decision import digest
 
     return {path: digest(data) for path, data in files.items()}
-
-
-def _inputs(workspace: Workspace) -> Iterator[str]:
-    """Every file and folder that decides what a run does: the project's, and our own."""
-    import toolcast_runtime
-
-    from ..extensions import loaded_from
-    from ..model.console_commands import PYPROJECT
-    from ..model.schema_files import named_schema
-    from ..shipped import package_folders
-
-    yield from package_folders()
-    yield os.path.dirname(str(toolcast_runtime.__file__))
-    yield from loaded_from()
-    for path in (
-        WORKSPACE_FILE,
-        PYPROJECT,
-        *workspace.toolset_folders,
-        workspace.templates,
-    ):
-        if path is not None:
-            yield os.path.join(workspace.root, path)
-    for spec in _spec_files(workspace):
-        schema = named_schema(spec.file, spec.opening)
-        if schema is not None:
-            yield os.path.join(workspace.root, schema)
-    for module in _modules(workspace):
-        for source in workspace.sources:
-            path = os.path.join(workspace.root, source, *module.split("."))
-            yield from (path, f"{path}.py")
-
-
-def _spec_files(workspace: Workspace) -> Iterator[Source]:
-    yield workspace.source
-    for toolset in workspace.toolsets:
-        yield toolset.source
-        yield from (tool.source for tool in toolset.tools)
-
-
-def _modules(workspace: Workspace) -> Iterator[str]:
-    """The packages and modules of the project whose text is read."""
-    for toolset in workspace.toolsets:
-        if toolset.handlers is not None:
-            yield toolset.handlers
-        for accessors in toolset.pool_accessors.values():
-            yield from (accessor.partition(":")[0] for accessor in accessors)

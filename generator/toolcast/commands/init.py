@@ -11,8 +11,8 @@ import click
 from .. import __version__
 from ..encoders.code import Code
 from ..encoders.shell import word
-from ..reports import printable
-from ..repository import repository_of
+from ..git.repository import repository_of
+from ..reports.escaping import printable
 from .exit_codes import fail
 
 __all__ = ["command", "installed_from"]
@@ -35,6 +35,8 @@ _FILES = {
     ".gitignore": "gitignore",
     ".gitattributes": "gitattributes",
 }
+# Files that are only written where there are none.
+_UNLESS_THERE = {".vscode/settings.json": "settings.json"}
 _WORKFLOWS = ".github/workflows"
 
 
@@ -94,6 +96,9 @@ def command(folder: str, name: str | None) -> None:
         path.format(name=toolset): render(f"init/{template}.jinja", view)
         for path, template in _FILES.items()
     }
+    for path, template in _UNLESS_THERE.items():
+        if not os.path.lexists(os.path.join(root, path)):
+            files[path] = render(f"init/{template}.jinja", view)
     for kind in KINDS:
         files[f"specs/schemas/{kind}.schema.json"] = schema_text(kind).encode("utf-8")
     number = len(files)

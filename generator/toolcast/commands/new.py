@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import click
 
 from ..findings import Severity
-from ..reports import printable
+from ..reports.escaping import printable
+from .completion import complete_toolsets
 from .exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
 from .options import project_option
 
@@ -17,8 +18,15 @@ __all__ = ["command"]
 
 @click.command(name="new")
 @click.argument("name")
-@click.option("--toolset", metavar="NAME", help="Needed where there are several.")
-@click.option("--section", metavar="NAME", help="Needed where there are several.")
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    help="The toolset; needed where there are several.",
+    shell_complete=complete_toolsets,
+)
+@click.option(
+    "--section", metavar="NAME", help="The section; needed where there are several."
+)
 @project_option
 def command(
     name: str, toolset: str | None, section: str | None, project: str | None
@@ -28,10 +36,11 @@ def command(
     What the project asks of every tool and only its author can decide is told as a step.
     A file that is in the way is named, and then nothing is written.
     """
+    from ..edits.project_edit import Refusal
     from ..findings import has_errors, in_order
     from ..model.loading import load_workspace
     from .scaffold import write_new
-    from .tool_draft import Refusal, draft_tool
+    from .tool_draft import draft_tool
 
     root = project_root(project)
     loaded = load_workspace(root)

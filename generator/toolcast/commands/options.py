@@ -24,7 +24,7 @@ project_option = click.option(
 format_option = click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "json", "github"]),
+    type=click.Choice(["text", "json", "github", "sarif", "markdown"]),
     default="text",
     help="How findings are printed.",
 )

@@ -11,8 +11,10 @@ import click
 from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
 
-from ..model.language import KINDS, schema_text
-from ..reports import printable
+from ..changes.review.acceptances import ACCEPT_FILE
+from ..model.language import SCHEMAS, schema_text
+from ..project import WORKSPACE_FILE
+from ..reports.escaping import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import listed_extensions, project_option
 
@@ -22,7 +24,7 @@ _LARGEST = 8 * 1024 * 1024
 
 
 @click.command(name="schema")
-@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.argument("kind", type=click.Choice(SCHEMAS), required=False, metavar="[KIND]")
 @project_option
 @click.option(
     "--write",
@@ -31,15 +33,18 @@ _LARGEST = 8 * 1024 * 1024
     help="Write the schema files that the project's specs name.",
 )
 def command(kind: str | None, project: str | None, writes: bool) -> None:
-    """Print the JSON Schema of tool, toolset or workspace files.
+    """Print the JSON Schema of spec files, or of JSON that is printed.
 
-    Editors complete and check specs from it. In a project it has the fields of the
-    project's extensions, too. A spec names its schema in its first line,
-    `# yaml-language-server: $schema=../schemas/tool.schema.json`; --write makes and renews
-    the files in the project that specs name so, and `toolcast check` says when one is old.
+    KIND is `tool`, `toolset`, `workspace` or `accept`, from which editors complete and check
+    such files; in a project it has the fields of the project's extensions, too. Or it is
+    `findings` or `diff`: what `check --format json` and `diff --format json` print.
+
+    A spec names its schema in its first line, as
+    `# yaml-language-server: $schema=../schemas/tool.schema.json`. --write makes and renews
+    the files in the project that specs name so; `toolcast check` says when one is old.
     """
     if writes == (kind is not None):
-        fail(f"name one of {', '.join(KINDS)}, or say --write")
+        fail(f"name one of {', '.join(SCHEMAS)}, or say --write")
     from ..project import find_root
 
     if writes:
@@ -83,7 +88,8 @@ def _write(root: str) -> int:
 
 def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     """Kind, path and first lines of the project's spec files, valid or not."""
-    yield "workspace", "toolcast.yaml", _first_lines(root, "toolcast.yaml")
+    for kind, file in (("workspace", WORKSPACE_FILE), ("accept", ACCEPT_FILE)):
+        yield kind, file, _first_lines(root, file)
     for folder in folders:
         try:
             names = sorted(os.listdir(os.path.join(root, folder)))

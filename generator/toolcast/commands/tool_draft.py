@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from toolcast_runtime.tools.module_names import module_name
 
+from ..edits.free_names import refuse_taken_name
+from ..edits.project_edit import Refusal
 from ..encoders.code import Code
 from ..encoders.plain_text import line
 from ..encoders.python import identifier
@@ -19,16 +21,11 @@ from ..rendering.renderer import formatted, render
 from ..targets.table import enabled
 from ..wording import did_you_mean, quoted_list
 
-__all__ = ["Draft", "Refusal", "draft_tool"]
+__all__ = ["Draft", "draft_tool"]
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _SCHEMA_LINE = re.compile(
     r"# yaml-language-server: \$schema=([A-Za-z0-9_./:-]*)toolset\.schema\.json"
 )
-
-
-class Refusal(Exception):
-    """The tool cannot be drafted as it was asked for; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,7 @@ def draft_tool(
         Refusal: the name is not valid or taken, or the toolset or section is not known.
     """
     toolset = _toolset(workspace, toolset_name)
-    _check_name(toolset, name)
+    refuse_taken_name(toolset, name)
     section = _section(toolset, section)
     module = module_name(name)
     schema = _schema_folder(toolset)
@@ -135,27 +132,6 @@ def _toolset(workspace: Workspace, name: str | None) -> Toolset:
         meant = did_you_mean(name, names) or f"the toolsets are {quoted_list(names)}"
         raise Refusal(f"there is no toolset `{name}`\n  help: {meant}")
     return workspace.toolsets[names.index(name)]
-
-
-def _check_name(toolset: Toolset, name: str) -> None:
-    if not _NAME.fullmatch(name):
-        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
-        help_ = f"\n  help: did you mean `{plain}`?" if plain else ""
-        raise Refusal(
-            f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -{help_}"
-        )
-    for tool in toolset.tools:
-        if name == tool.name:
-            raise Refusal(f"the toolset {toolset.name} has a tool `{name}` already")
-        if name in tool.renamed_from:
-            raise Refusal(f"`{name}` is a former name of the tool `{tool.name}`")
-        if module_name(name) == module_name(tool.name):
-            raise Refusal(
-                f"`{name}` and the tool `{tool.name}` would have the same module"
-                f" `{module_name(name)}`"
-            )
-    if name in toolset.reserved_names:
-        raise Refusal(f"`{name}` is reserved: {toolset.reserved_names[name]}")
 
 
 def _section(toolset: Toolset, name: str | None) -> str | None:

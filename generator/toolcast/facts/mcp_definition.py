@@ -30,6 +30,8 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
     if "description" not in tool.mcp_omit:
         key = "description" if has_description else "summary"
         value = tool.description if has_description else tool.summary
+        if tool.shown_deprecation:
+            value = tool.model_description
         values[key] = ("description", value)
     definition: dict[str, Any] = {}
     for name in tool.fields:

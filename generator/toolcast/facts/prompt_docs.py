@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from toolcast_runtime.tools.deprecation import deprecation_line
+
 from ..encoders.code import Code, lines
 from ..encoders.markdown import block, inline, listed, phrase, span
 from ..model.model import Action, Actions, Section, Toolset, ToolSpec
@@ -21,13 +23,15 @@ def tool_line(tool: ToolSpec) -> Code:
 
 
 def usage_lines(tool: ToolSpec) -> Sequence[Code]:
-    """When to choose the tool, how to use it, and what its actions require.
+    """When to choose the tool, how to use it, what its actions require, whether it goes.
 
     Line by line, so that a changed one is one changed line; none when nothing is said.
     """
     parts = [block(text) for text in (tool.when_to_use, tool.guidance) if text]
     if tool.actions:
         parts.append(_actions(tool.actions))
+    if tool.deprecated is not None:
+        parts.append(block(deprecation_line(tool.deprecated)))
     given = [part for part in parts if part]
     return phrase("\n\n").join(given).split("\n") if given else []
 

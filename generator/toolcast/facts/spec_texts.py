@@ -9,7 +9,7 @@ from ..model.model import Toolset, ToolSpec
 from ..reading.tree import Path
 from .model_texts import texts_in
 
-__all__ = ["prose_of", "prose_of_toolset"]
+__all__ = ["prose_of", "prose_of_tool", "prose_of_toolset"]
 
 Prose = Iterator[tuple[Path, str]]
 
@@ -17,13 +17,13 @@ Prose = Iterator[tuple[Path, str]]
 def prose_of(toolset: Toolset) -> Iterator[tuple[ToolSpec | Toolset, Path, str]]:
     """The texts of a toolset's tools, then its own, each with whose it is."""
     for tool in toolset.tools:
-        for path, text in _prose_of_tool(tool):
+        for path, text in prose_of_tool(tool):
             yield tool, path, text
     for path, text in prose_of_toolset(toolset):
         yield toolset, path, text
 
 
-def _prose_of_tool(tool: ToolSpec) -> Prose:
+def prose_of_tool(tool: ToolSpec) -> Prose:
     """A tool's texts: its own, its parameters', its actions', its examples', its skill's."""
     for field in ("title", "summary", "description", "when_to_use", "guidance"):
         yield from _text(getattr(tool, field), field)

@@ -11,13 +11,16 @@ from .mcp_servers import bind_mcp_servers, bind_router
 from .model import (
     Action,
     Actions,
+    Case,
     CliDecision,
     Client,
     Example,
     Exclusion,
     HandlerReference,
     Section,
+    SelectionGates,
     Suppression,
+    TokenBudget,
     Toolset,
     ToolSpec,
 )
@@ -30,12 +33,13 @@ __all__ = [
 _VERBATIM = (
     "name summary parameters title description guidance section"
     " order returns annotations meta execution always persistent service"
-    " permission timeout data skill deprecated since"
+    " permission timeout data skill deprecated stability since"
 ).split()
 
 
 _TOOLSET_VERBATIM = (
-    "version instructions handlers permissions clients_override ledger"
+    "version stability instructions handlers permissions client_kind clients_override"
+    " ledger"
 ).split()
 
 
@@ -59,6 +63,7 @@ def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> Too
         fields=tuple(value),
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
+        cases=_cases(value, value["name"]),
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
@@ -87,6 +92,20 @@ def _example(value: Mapping[str, Any]) -> Example:
         "result" in value,
         value.get("result"),
         value.get("error"),
+    )
+
+
+def _cases(value: Mapping[str, Any], tool: str | None = None) -> tuple[Case, ...]:
+    """The cases of a file; `tool` is meant where an entry does not say which."""
+    return tuple(
+        Case(
+            entry["message"],
+            entry.get("tool", tool),
+            tuple(entry.get("never", ())),
+            tuple(entry.get("near", ())),
+            entry.get("top"),
+        )
+        for entry in value.get("cases", ())
     )
 
 
@@ -146,6 +165,7 @@ def bind_toolset(
         clients=tuple(
             _client(name, body) for name, body in value.get("clients", {}).items()
         ),
+        token_budget=_token_budget(value.get("token_budget", {})),
         pools={
             name: tuple(body["tables"]) for name, body in value.get("pools", {}).items()
         },
@@ -160,6 +180,8 @@ def bind_toolset(
         },
         targets={name: options or {} for name, options in targets.items()},
         exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
+        cases=_cases(value),
+        selection=SelectionGates(**value.get("selection", {})),
         extensions={key: value[key] for key in extension_fields if key in value},
         suppress=_suppressions(value),
         source=document.source,
@@ -176,6 +198,16 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         body.get("path"),
         body.get("token_variable"),
         tuple(body.get("permissions", ())),
+        body.get("kind"),
+    )
+
+
+def _token_budget(value: Mapping[str, Any]) -> TokenBudget:
+    upfront = value.get("upfront", {})
+    return TokenBudget(
+        upfront if isinstance(upfront, Mapping) else {None: upfront},
+        value.get("tool"),
+        value.get("blocks", {}),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections.abc import Iterator
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity
+from ..reading.project_files import Entry, ProjectFiles
 from .model import Workspace
 
 __all__ = ["TOOLSET_FILE", "misnamed", "not_read", "specs_in", "unlisted"]
@@ -22,30 +22,26 @@ _MOST_FOLDERS = 1_000
 _NAMED = 3
 
 
-def specs_in(folder: str) -> tuple[list[str], list[str]]:
+def specs_in(files: ProjectFiles, folder: str) -> tuple[list[str], list[Entry]]:
     """The files of a toolset's folder that are read, and its sub-folders; both sorted.
 
     Raises:
         OSError: the folder cannot be read.
     """
-    files, folders = [], []
-    with os.scandir(folder) as found:
-        for entry in found:
-            if _is_spec(entry.name):
-                files.append(entry.name)
-            elif os.path.isdir(entry.path):
-                folders.append(entry.name)
-    return sorted(files), sorted(folders)
+    entries = files.entries(folder)
+    specs = [entry.name for entry in entries if _is_spec(entry.name)]
+    folders = [e for e in entries if e.is_folder and not _is_spec(e.name)]
+    return specs, folders
 
 
 def _is_spec(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES) and not name.startswith(_BESIDE)
 
 
-def misnamed(folder: str) -> str | None:
+def misnamed(files: ProjectFiles, folder: str) -> str | None:
     """What a folder has instead of toolset.yaml: `toolset.yml`, `Toolset.yaml`."""
     try:
-        names = sorted(os.listdir(folder))
+        names = [entry.name for entry in files.entries(folder)]
     except OSError:
         return None
     stem = TOOLSET_FILE.partition(".")[0]
@@ -54,16 +50,15 @@ def misnamed(folder: str) -> str | None:
 
 
 def not_read(
-    workspace: Workspace, folder: str, sub_folders: list[str]
+    workspace: Workspace, files: ProjectFiles, folder: str, sub_folders: list[Entry]
 ) -> Iterator[Finding]:
     """A finding for each sub-folder of a toolset that has specs in it."""
     listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
-    for name in sub_folders[: MOST_SHOWN + 1]:
-        path = posixpath.normpath(f"{folder}/{name}")
-        if name in _TOOLS_OWN or path in listed:
+    for entry in sub_folders[: MOST_SHOWN + 1]:
+        path = posixpath.normpath(f"{folder}/{entry.name}")
+        if entry.name in _TOOLS_OWN or path in listed:
             continue
-        absolute = os.path.join(workspace.root, path)
-        if os.path.islink(absolute):
+        if entry.is_link:
             message = (
                 "the folder is a link, and no specs are read below a toolset's own"
             )
@@ -72,7 +67,7 @@ def not_read(
                 "spec/sub-folder", Severity.ERROR, Place(path), message, help_
             )
             continue
-        found = list(_specs_below(absolute, path, listed))
+        found = list(_specs_below(files, path, listed))
         if found:
             yield _not_read(folder, path, found)
 
@@ -92,38 +87,37 @@ def _not_read(folder: str, path: str, found: list[str]) -> Finding:
     return Finding("spec/sub-folder", Severity.ERROR, Place(place), message, help_)
 
 
-def _specs_below(absolute: str, path: str, listed: set[str]) -> Iterator[str]:
+def _specs_below(files: ProjectFiles, path: str, listed: set[str]) -> Iterator[str]:
     """The paths of the specs in a folder and below; links are not followed."""
-    seen = 0
-    for where, folders, files in os.walk(absolute):
-        seen += 1
-        if seen > _MOST_FOLDERS:
+    waiting = [path]
+    for _ in range(_MOST_FOLDERS):
+        if not waiting:
             return
-        here = posixpath.normpath(
-            posixpath.join(path, os.path.relpath(where, absolute).replace(os.sep, "/"))
-        )
-        if here in listed:
-            folders.clear()
+        here = waiting.pop()
+        try:
+            entries = files.entries(here)
+        except OSError:
             continue
-        folders[:] = sorted(set(folders) - _TOOLS_OWN)
-        yield from (f"{here}/{name}" for name in sorted(files) if _is_spec(name))
+        inner = (e for e in entries if e.is_folder and not e.is_link)
+        below = [f"{here}/{e.name}" for e in inner if e.name not in _TOOLS_OWN]
+        waiting += reversed([one for one in below if one not in listed])
+        yield from (
+            f"{here}/{e.name}" for e in entries if _is_spec(e.name) and not e.is_folder
+        )
 
 
-def unlisted(workspace: Workspace) -> Iterator[Finding]:
+def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
     """A finding for each toolset beside a listed one that toolcast.yaml does not list."""
     listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
     for parent in sorted({posixpath.dirname(folder) for folder in listed}):
-        absolute = os.path.join(workspace.root, parent)
         try:
-            names = sorted(os.listdir(absolute))
+            entries = files.entries(parent)
         except OSError:
             continue
-        beside = (posixpath.join(parent, name) for name in names)
+        beside = (posixpath.join(parent, e.name) for e in entries if e.is_folder)
         for folder in beside:
             file = f"{folder}/{TOOLSET_FILE}"
-            if folder in listed or not os.path.isfile(
-                os.path.join(workspace.root, file)
-            ):
+            if folder in listed or not files.is_there(file):
                 continue
             yield Finding(
                 "spec/unlisted-toolset",

@@ -10,13 +10,16 @@ from typing import Any
 from ..extensions import ExtensionFailure, fields_of
 from ..shipped import shipped
 
-__all__ = ["KINDS", "schema", "schema_text"]
+__all__ = ["KINDS", "SCHEMAS", "schema", "schema_text"]
 
 KINDS = ("tool", "toolset", "workspace")
+"""The files that a project is made of."""
+SCHEMAS = (*KINDS, "accept", "findings", "diff")
+"""What schemas are published of: those files, acceptances, and what commands print as JSON."""
 
 
 def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
-    """The JSON text of the schema of `tool`, `toolset` or `workspace` files.
+    """The JSON text of one of `SCHEMAS`.
 
     Raises:
         ExtensionFailure: as of `schema`.
@@ -29,14 +32,14 @@ def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
 
 @cache
 def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The schema of `tool`, `toolset` or `workspace` files.
+    """One of `SCHEMAS`; files of tools and toolsets have the fields of extensions, too.
 
     Raises:
         ExtensionFailure: an extension adds a field that the spec language has already, or
             one with a schema that is none.
     """
     own: dict[str, Any] = json.loads(_shipped_text(kind))
-    if not extensions or kind == "workspace":
+    if not extensions or kind not in ("tool", "toolset"):
         return own
     added = fields_of(extensions)
     _add(own, added.tool if kind == "tool" else added.toolset, extensions)

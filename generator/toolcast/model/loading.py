@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from toolcast_runtime.files.regular_file import NoRegularFile, read_regular
+from toolcast_runtime.files.regular_file import NoRegularFile
 
 from ..extensions import fields_of, install_command, missing
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
-from ..reading.tree import Document, Path, Source
+from ..reading.project_files import DiskFiles, OutsideProject, ProjectFiles
+from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..wording import quoted_list
 from .binding import bind_tool, bind_toolset
@@ -23,10 +24,16 @@ from .folders import TOOLSET_FILE, misnamed, not_read, specs_in, unlisted
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
-__all__ = ["LoadedWorkspace", "load_workspace", "read_workspace"]
+__all__ = ["KnownTools", "LoadedWorkspace", "load_workspace", "read_workspace"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
+
+
+KnownTools = MutableMapping[
+    tuple[str, bytes, tuple[str, ...]], tuple[ToolSpec | None, list[Finding]]
+]
+"""Tools that were loaded before, by their file, its bytes, and the listed extensions."""
 
 
 class LoadedWorkspace(NamedTuple):
@@ -39,33 +46,46 @@ class LoadedWorkspace(NamedTuple):
 def load_workspace(
     root: str,
     step: Callable[[], object] = bool,
+    *,
+    files: ProjectFiles | None = None,
+    known: KnownTools | None = None,
 ) -> LoadedWorkspace:
     """Loads the workspace at `root` with its toolsets and tools.
 
     All problems of reading are found before it gives up; with an error among them the
-    toolsets are those that could be bound. `step` is called after each tool.
+    toolsets are those that could be bound.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        step: is called after each tool.
+        files: what it is read from; default: what is on disk at `root`.
+        known: what other loads have read; a file that has the same bytes again is not
+            read a second time, and gives the same tool.
 
     Raises:
         ExtensionFailure: a listed extension cannot be used.
     """
-    workspace, findings = read_workspace(root)
+    files = DiskFiles(root) if files is None else files
+    workspace, findings = read_workspace(root, files)
     if workspace is None:
         return LoadedWorkspace(None, findings)
+    loader = _Loader(workspace, files, {} if known is None else known, step)
     toolsets = []
     for index, folder in enumerate(workspace.toolset_folders):
-        toolset, more = _load_toolset(workspace, folder, workspace.source, index, step)
+        toolset, more = loader.toolset(folder, index)
         findings += more
         if toolset is not None:
             toolsets.append(toolset)
-    findings += unlisted(workspace)
+    findings += unlisted(workspace, files)
     findings += _same_names(toolsets)
     findings += _handlers_in_output(workspace, toolsets)
     return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
 
 
-def read_workspace(root: str) -> LoadedWorkspace:
+def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorkspace:
     """Loads toolcast.yaml alone, without its toolsets."""
-    document, findings = _read(root, WORKSPACE_FILE, "workspace")
+    files = DiskFiles(root) if files is None else files
+    document, findings = _read(files, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
         return LoadedWorkspace(None, findings)
     value = document.value
@@ -76,11 +96,14 @@ def read_workspace(root: str) -> LoadedWorkspace:
         value.get("output", "generated"),
         tuple(value.get("sources", (".",))),
         value.get("templates"),
+        tuple(value.get("documents", ())),
         tuple(value.get("extensions", ())),
-        commands=console_commands(root),
+        commands=console_commands(files),
+        scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
+        not_scanned=tuple(value.get("not_scanned", ())),
         source=document.source,
     )
-    findings += _outside(document, workspace)
+    findings += _outside(document, workspace, files)
     findings += _missing_extensions(document, workspace)
     return LoadedWorkspace(None if has_errors(findings) else workspace, findings)
 
@@ -96,16 +119,19 @@ def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Fi
         )
 
 
-def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
+def _outside(
+    document: Document, workspace: Workspace, files: ProjectFiles
+) -> Iterator[Finding]:
     """Findings about paths of toolcast.yaml that lead out of the project."""
     entries: list[tuple[Path, str]] = [
         (("toolsets", i), f) for i, f in enumerate(workspace.toolset_folders)
     ]
     entries += [(("sources", i), f) for i, f in enumerate(workspace.sources)]
+    entries += [(("scan", i), f) for i, f in enumerate(workspace.scan)]
     if workspace.templates is not None:
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
-        if not _is_below(workspace.root, os.path.join(workspace.root, folder)):
+        if files.leads_out(folder):
             yield document.source.finding(
                 "spec/outside-project",
                 Severity.ERROR,
@@ -116,16 +142,17 @@ def _outside(document: Document, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _read(
-    root: str, file: str, kind: str, extensions: tuple[str, ...] = ()
+    files: ProjectFiles, file: str, kind: str, extensions: tuple[str, ...] = ()
 ) -> tuple[Document | None, list[Finding]]:
-    try:
-        data = _bytes(root, file)
-    except _NotASpec as problem:
-        return None, [problem.finding]
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        message = f"the file cannot be read: {reason}"
-        return None, [Finding("spec/unreadable", Severity.ERROR, Place(file), message)]
+    data, problem = _bytes(files, file)
+    if data is None:
+        return None, problem
+    return _document(file, data, kind, extensions)
+
+
+def _document(
+    file: str, data: bytes, kind: str, extensions: tuple[str, ...]
+) -> tuple[Document | None, list[Finding]]:
     document, findings = read_yaml(file, data)
     if document is not None:
         findings += islice(check_schema(document, kind, extensions), MOST_SHOWN + 1)
@@ -134,47 +161,65 @@ def _read(
     return document, findings
 
 
-class _NotASpec(Exception):
-    def __init__(self, rule: str, file: str, message: str, help_: str) -> None:
-        super().__init__(message)
-        self.finding = Finding(rule, Severity.ERROR, Place(file), message, help_)
-
-
-def _bytes(root: str, file: str) -> bytes:
-    """The first bytes of a regular file of the project: one more than the reader takes."""
-    path = os.path.join(root, file)
-    if os.path.islink(path):
-        if not _is_below(root, path):
-            raise _NotASpec(
-                "spec/outside-project",
-                file,
-                "the file is a link out of the project",
-                "put the file itself here",
-            )
-        path = os.path.realpath(path)
+def _bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Finding]]:
+    """The first bytes of a file of the project: one more than the reader takes."""
+    rule, help_ = "spec/unreadable", ""
     try:
-        return read_regular(path, MAX_BYTES + 1, follow=False)
+        return files.read(file, MAX_BYTES + 1), []
+    except OutsideProject:
+        rule, help_ = "spec/outside-project", "put the file itself here"
+        message = "the file is a link out of the project"
     except NoRegularFile as error:
-        message = str(error.strerror)
-        raise _NotASpec("spec/unreadable", file, message, "remove it") from None
+        message, help_ = str(error.strerror), "remove it"
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        message = f"the file cannot be read: {reason}"
+    return None, [Finding(rule, Severity.ERROR, Place(file), message, help_)]
 
 
-def _is_below(root: str, path: str) -> bool:
-    real_root = os.path.realpath(root)
-    return os.path.commonpath([real_root, os.path.realpath(path)]) == real_root
+class _Loader(NamedTuple):
+    """What loading the toolsets of a workspace needs."""
 
+    workspace: Workspace
+    files: ProjectFiles
+    known: KnownTools
+    step: Callable[[], object]
 
-def _load_toolset(
-    workspace: Workspace,
-    folder: str,
-    listed_in: Source,
-    index: int,
-    step: Callable[[], object],
-) -> tuple[Toolset | None, list[Finding]]:
-    absolute = os.path.join(workspace.root, folder)
-    if not os.path.lexists(os.path.join(absolute, TOOLSET_FILE)):
-        wrong = misnamed(absolute)
-        finding = listed_in.finding(
+    def toolset(self, folder: str, index: int) -> tuple[Toolset | None, list[Finding]]:
+        """The toolset of a folder, which is listed at an index of `toolsets`."""
+        if not self.files.is_there(f"{folder}/{TOOLSET_FILE}"):
+            return None, [self._unknown(folder, index)]
+        extensions = self.workspace.extensions
+        document, findings = _read(
+            self.files, f"{folder}/{TOOLSET_FILE}", "toolset", extensions
+        )
+        tools: list[ToolSpec] = []
+        try:
+            names, sub_folders = specs_in(self.files, folder)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            message = f"the folder cannot be read: {reason}"
+            finding = Finding("spec/unreadable", Severity.ERROR, Place(folder), message)
+            return None, [*findings, finding]
+        findings += not_read(self.workspace, self.files, folder, sub_folders)
+        for name in names:
+            if name == TOOLSET_FILE:
+                continue
+            tool, more = self._tool(f"{folder}/{name}")
+            findings += more
+            if tool is not None:
+                tools.append(tool)
+            self.step()
+        findings += _duplicates(tools)
+        if document is None or has_errors(findings):
+            return None, findings
+        fields = fields_of(extensions).toolset
+        targets = self.workspace.targets
+        return bind_toolset(document, tuple(tools), targets, fields), findings
+
+    def _unknown(self, folder: str, index: int) -> Finding:
+        wrong = misnamed(self.files, folder)
+        return self.workspace.source.finding(
             "spec/unknown-toolset",
             Severity.ERROR,
             ("toolsets", index),
@@ -185,46 +230,24 @@ def _load_toolset(
                 else f"a toolset is a folder of tool specs with a {TOOLSET_FILE}"
             ),
         )
-        return None, [finding]
-    document, findings = _read(
-        workspace.root, f"{folder}/{TOOLSET_FILE}", "toolset", workspace.extensions
-    )
-    tools: list[ToolSpec] = []
-    try:
-        names, sub_folders = specs_in(absolute)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        message = f"the folder cannot be read: {reason}"
-        finding = Finding("spec/unreadable", Severity.ERROR, Place(folder), message)
-        return None, [*findings, finding]
-    findings += not_read(workspace, folder, sub_folders)
-    for name in names:
-        if name == TOOLSET_FILE:
-            continue
-        tool, more = _load_tool(workspace, f"{folder}/{name}")
-        findings += more
-        if tool is not None:
-            tools.append(tool)
-        step()
-    findings += _duplicates(tools)
-    if document is None or has_errors(findings):
-        return None, findings
-    bound = bind_toolset(
-        document,
-        tuple(tools),
-        workspace.targets,
-        fields_of(workspace.extensions).toolset,
-    )
-    return bound, findings
+
+    def _tool(self, file: str) -> tuple[ToolSpec | None, list[Finding]]:
+        data, problem = _bytes(self.files, file)
+        if data is None:
+            return None, problem
+        key = (file, data, self.workspace.extensions)
+        if key not in self.known:
+            self.known[key] = _load_tool(*key)
+        return self.known[key]
 
 
 def _load_tool(
-    workspace: Workspace, file: str
+    file: str, data: bytes, extensions: tuple[str, ...]
 ) -> tuple[ToolSpec | None, list[Finding]]:
-    document, findings = _read(workspace.root, file, "tool", workspace.extensions)
+    document, findings = _document(file, data, "tool", extensions)
     if document is None or has_errors(findings):
         return None, findings
-    tool = bind_tool(document, fields_of(workspace.extensions).tool)
+    tool = bind_tool(document, fields_of(extensions).tool)
     called = os.path.basename(file)
     if called != f"{tool.name}.yaml":
         findings.append(

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from toolcast_runtime.tools.deprecation import deprecation_line
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
@@ -19,13 +22,16 @@ from .mcp_servers import McpServer, ToolRouter
 __all__ = [
     "Action",
     "Actions",
+    "Case",
     "CliDecision",
     "Client",
     "Example",
     "Exclusion",
     "HandlerReference",
     "Section",
+    "SelectionGates",
     "Suppression",
+    "TokenBudget",
     "ToolSpec",
     "Toolset",
     "Workspace",
@@ -85,6 +91,39 @@ class Example(NamedTuple):
         if self.error is not None:
             shown["error"] = self.error
         return shown
+
+
+class Case(NamedTuple):
+    """What a user says, and the tool that is meant.
+
+    Attributes:
+        message: what the user says.
+        tool: the tool that is meant; None when no tool of the toolset is.
+        never: tools that must not be among the first.
+        near: similar messages for which the tool must not be the first.
+        top: the tool must be among so many first ones; None for the toolset's default.
+    """
+
+    message: str
+    tool: str | None
+    never: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    top: int | None = None
+
+
+class SelectionGates(NamedTuple):
+    """What the cases of a toolset are held to.
+
+    Attributes:
+        top: the tool that is meant must be among so many first ones.
+        margin: how far its score must be ahead of the first tool beyond those, as a part
+            of its own.
+        coverage: the part of the tools that must have a case.
+    """
+
+    top: int = 1
+    margin: float = 0.0
+    coverage: float = 0.0
 
 
 class Suppression(NamedTuple):
@@ -151,8 +190,10 @@ class ToolSpec:
     skill: JsonObject | None = None
     renamed_from: tuple[str, ...] = ()
     deprecated: JsonObject | None = None
+    stability: str | None = None
     since: str | None = None
     examples: tuple[Example, ...] = ()
+    cases: tuple[Case, ...] = ()
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
@@ -186,7 +227,15 @@ class ToolSpec:
     @property
     def model_description(self) -> str:
         """What models read as the description: the spec's own, else the summary."""
-        return self.summary if self.description is None else self.description
+        own = self.summary if self.description is None else self.description
+        return f"{own}\n\n{self.shown_deprecation}" if self.shown_deprecation else own
+
+    @property
+    def shown_deprecation(self) -> str:
+        """What the description says of the tool's deprecation; "" where it says nothing."""
+        if self.deprecated is None or not self.deprecated.get("show"):
+            return ""
+        return deprecation_line(self.deprecated)
 
 
 class Section(NamedTuple):
@@ -200,7 +249,10 @@ class Section(NamedTuple):
 
 
 class Client(NamedTuple):
-    """Who may see and call tools. `allow` is None for every tool."""
+    """Who may see and call tools. `allow` is None for every tool.
+
+    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`.
+    """
 
     name: str
     title: str = ""
@@ -209,6 +261,7 @@ class Client(NamedTuple):
     path: str | None = None
     token_variable: str | None = None
     permissions: tuple[str, ...] = ()
+    kind: str | None = None
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
@@ -217,6 +270,25 @@ class Client(NamedTuple):
     def permits(self, tool: ToolSpec) -> bool:
         """Whether the client has the permission that a tool needs, if it needs one."""
         return tool.permission is None or tool.permission in self.permissions
+
+
+class TokenBudget(NamedTuple):
+    """How many tokens a toolset may cost; what is not named may cost anything.
+
+    Attributes:
+        upfront: for what each request of a client carries before a tool is loaded: by the
+            client's name, or for every client under `None`.
+        tool: for the definition of one tool.
+        blocks: for blocks of the prompt docs, by the names of their files without `.md`.
+    """
+
+    upfront: Mapping[str | None, int] = MappingProxyType({})
+    tool: int | None = None
+    blocks: Mapping[str, int] = MappingProxyType({})
+
+    def of_client(self, name: str | None) -> int | None:
+        """What a client may cost upfront; None is the one caller without clients."""
+        return self.upfront.get(name, self.upfront.get(None))
 
 
 class Exclusion(NamedTuple):
@@ -240,6 +312,7 @@ class Toolset:
     tools: tuple[ToolSpec, ...] = ()
     fields: tuple[str, ...] = ()
     version: str = "0.0.0"
+    stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
     timeout: float = 60.0
@@ -247,7 +320,9 @@ class Toolset:
     preamble_intro: str = ""
     sections: tuple[Section, ...] = ()
     clients: tuple[Client, ...] = ()
+    client_kind: str | None = None
     clients_override: str | None = None
+    token_budget: TokenBudget = field(default_factory=TokenBudget)
     ledger: JsonObject = field(default_factory=dict)
     permissions: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -257,6 +332,8 @@ class Toolset:
     reserved_names: Mapping[str, str] = field(default_factory=dict)
     targets: Mapping[str, JsonObject] = field(default_factory=dict)
     exclusions: tuple[Exclusion, ...] = ()
+    cases: tuple[Case, ...] = ()
+    selection: SelectionGates = field(default_factory=SelectionGates)
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
@@ -264,6 +341,15 @@ class Toolset:
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""
         return next((client for client in self.clients if client.name == name), None)
+
+    def kind_of(self, client: Client | None) -> str | None:
+        """Which program a client is, as far as the specs say; None is the one caller."""
+        own = client.kind if client is not None else None
+        return own if own is not None else self.client_kind
+
+    def stability_of(self, tool: ToolSpec) -> str:
+        """`draft`, `beta` or `stable`: the tool's own word, else the toolset's."""
+        return tool.stability or self.stability
 
     def is_held(self, permission: str) -> bool:
         """Whether a client has a permission."""
@@ -296,8 +382,12 @@ class Workspace:
         sources: folders below the root in which handlers' packages are.
         output: the folder that the generator owns, relative to the root.
         templates: the project's own templates, relative to the root; None without.
+        documents: Markdown files of the project with regions that the generator fills,
+            relative to the root.
         extensions: the names of the listed extensions, all of which are installed.
         commands: what the console commands of pyproject.toml run; None without the file.
+        scan: folders and files in which names are looked for that no tool has any more.
+        not_scanned: those within them that may say such names.
     """
 
     root: str
@@ -306,8 +396,11 @@ class Workspace:
     output: str = "generated"
     sources: tuple[str, ...] = (".",)
     templates: str | None = None
+    documents: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     commands: Mapping[str, str] | None = None
+    scan: tuple[str, ...] = ()
+    not_scanned: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 

@@ -23,7 +23,7 @@ __all__ = ["check_schema", "reserved_names"]
 def check_schema(
     document: Document, kind: str, extensions: tuple[str, ...] = ()
 ) -> Iterator[Finding]:
-    """The findings of checking a file by the schema of `tool`, `toolset` or `workspace` files.
+    """The findings of checking a file by the schema of its kind, one of `SCHEMAS`.
 
     `extensions` names the extensions whose fields belong to the spec language, too.
     """

@@ -14,7 +14,15 @@ from toolcast_runtime.files.folder import Folder, LinkInTheWay
 
 from .signature import source_of
 
-__all__ = ["LEFTOVER", "Comparison", "Found", "compare", "look", "open_output"]
+__all__ = [
+    "LEFTOVER",
+    "LEFT_BY_TOOLS",
+    "Comparison",
+    "Found",
+    "compare",
+    "look",
+    "open_output",
+]
 
 LEFTOVER = re.compile(r"\.toolcast-[0-9a-f]{16}\.tmp")
 """The name of a file that a run writes before it moves it into its place."""
@@ -26,8 +34,8 @@ _LEFT_BY_TOOLS = """
     .idea .vscode .vs *~ .*.sw? .*.swpx #*# .#* *.orig *.rej *.bak *.un~ 4913
     .*.kate-swp *___jb_tmp___ *___jb_old___
 """
-"""What operating systems, editors, Git and Python's tools leave in any folder."""
-_NOT_OURS_TO_JUDGE = re.compile("|".join(map(translate, _LEFT_BY_TOOLS.split())))
+LEFT_BY_TOOLS = re.compile("|".join(map(translate, _LEFT_BY_TOOLS.split())))
+"""The names that operating systems, editors, Git and Python's tools leave in any folder."""
 
 
 class Found(NamedTuple):
@@ -176,7 +184,7 @@ def _walk(top: Folder, files: Container[str]) -> Iterator[_Entry]:
         with top.below(below) as folder:
             for entry in folder.entries():
                 path = f"{below}/{entry.name}" if below else entry.name
-                if path not in files and _NOT_OURS_TO_JUDGE.fullmatch(entry.name):
+                if path not in files and LEFT_BY_TOOLS.fullmatch(entry.name):
                     continue
                 status = entry.stat(follow_symlinks=False)
                 mode = status.st_mode

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..findings import Finding, Place, Severity
+from ..git.index import GitIndex, read_index
 from .comparison import Comparison, Found
-from .git_index import GitIndex, read_index
 
 __all__ = ["Decision", "Recoverable", "decide", "digest", "foreign", "never"]
 

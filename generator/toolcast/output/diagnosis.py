@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..findings import Finding, Place, Severity
+from ..git.index import GitIndex, read_index
 from .comparison import Comparison
 from .decision import foreign, never
-from .git_index import GitIndex, read_index
 from .signature import source_of
 
 __all__ = ["diagnose"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from toolcast_runtime.files.folder_lock import locked
 
 from .comparison import compare, open_output
 from .decision import Decision, Recoverable, decide
+from .replacements import Replacement, changed_meanwhile, replace_files
 
 __all__ = ["Written", "write"]
 
@@ -26,12 +27,14 @@ class Written(NamedTuple):
         unchanged: how many were right.
         removed: how many no spec gave any more.
         decision: what it found and refused.
+        replaced: how many files of the project itself it has written a part of.
     """
 
     written: int
     unchanged: int
     removed: int
     decision: Decision
+    replaced: int = 0
 
 
 def write(
@@ -39,6 +42,7 @@ def write(
     output: str,
     files: Mapping[str, bytes],
     recoverable: Recoverable,
+    replacements: Sequence[Replacement] = (),
     *,
     force: bool = False,
     before: Callable[[], object] = bool,
@@ -53,6 +57,7 @@ def write(
         output: the output folder below it, with forward slashes.
         files: all that the folder is to hold, by the path below it.
         recoverable: tells which bytes on disk can be had back.
+        replacements: files of the project itself that get other bytes, last of all.
         force: overwrite what was edited by hand, and files that are in the way.
         before: is called before the first change.
         step: is called after each file.
@@ -69,6 +74,7 @@ def write(
             held.enter_context(locked(folder))
             difference = compare(folder, files)
         decision = decide(difference, recoverable, output, force=force)
+        decision.refused.extend(changed_meanwhile(project, replacements))
         if folder is None or decision.refused:
             return Written(0, 0, 0, decision)
         before()
@@ -87,11 +93,13 @@ def write(
                         _give_way(parent, name)
                     parent.write(name, files[path])
                     step()
+        replaced = replace_files(project, folder, replacements)
     return Written(
         len(decision.write),
         len(difference.unchanged),
         len(decision.remove),
         decision,
+        replaced,
     )
 
 

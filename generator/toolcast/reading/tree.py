@@ -75,6 +75,32 @@ class Source:
         lines = takewhile(lambda line: line.startswith(b"#"), BytesIO(self.data))
         return b"".join(lines).decode("utf-8", "replace").replace("\r\n", "\n")
 
+    def offsets(self, path: Path, *, at_key: bool = False) -> tuple[int, int]:
+        """Where a path's value, or its key, begins and ends in the text.
+
+        The text is that of `decoded`. A block mapping or sequence ends where the parser
+        goes on, which may be lines below what is in it.
+
+        Raises:
+            KeyError: the file has no such path, or asks for the key of an item.
+        """
+        value, mark, key = self.tree, 0, -1
+        for step in path:
+            if isinstance(value, dict) and step in value:
+                key = key_mark(value, self.marks, mark, step)
+                mark = key + _SCALAR
+            elif (
+                isinstance(value, list) and isinstance(step, int) and step < len(value)
+            ):
+                key, mark = -1, _item_mark(value, self.marks, mark, step)
+            else:
+                raise KeyError(path)
+            value = value[step]
+        if at_key and key < 0:
+            raise KeyError(path)
+        mark = key if at_key else mark
+        return self.marks[mark], self.marks[mark + 1]
+
     def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
         value, mark, key = self.tree, 0, -1
         for step in path:

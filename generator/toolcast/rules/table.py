@@ -25,7 +25,9 @@ _FAMILIES = (
     "target",
     "handler",
     "data",
+    "cases",
     "output",
+    "accept",
 )
 
 

@@ -134,12 +134,20 @@ def _block_tools(toolset: Toolset) -> Sequence[ToolSpec]:
     return [tool for tool in tools if toolset.is_offered(tool, client)]
 
 
+def _left_out(toolset: Toolset, tool: ToolSpec) -> str | None:
+    """Why a tool has no command."""
+    if tool.cli is None:
+        return "the spec has no `cli`"
+    return tool.cli.reason if tool.cli.keyword is None else None
+
+
 TARGET = Target(
     name="cli",
     purpose="Commands of a shell, and the CLI block of the prompt.",
     generate=generate,
     reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
+    left_out=_left_out,
     options={
         "program": "How help and the CLI block call the program: a console command, where the project installs one.",
         "client": "The client that the command acts as.",

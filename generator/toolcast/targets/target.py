@@ -15,6 +15,7 @@ __all__ = [
     "Context",
     "DefinitionPart",
     "Generate",
+    "LeftOut",
     "Target",
     "header",
     "markdown_header",
@@ -68,6 +69,13 @@ class DefinitionPart(Protocol):
         """A JSON value, or None to say nothing of that tool."""
 
 
+class LeftOut(Protocol):
+    """Why a tool is not in a target."""
+
+    def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> str | None:
+        """The reason that the tool's spec gives, in one line; None when it is in it."""
+
+
 class Generate(Protocol):
     """A target's function."""
 
@@ -95,6 +103,8 @@ class Target:
             server, a `toolcast_runtime.mcp.ServerPart`; None when it has none.
         definition_part: what a tool's definition holds for the target's runtime part, under
             the target's name; None when it holds nothing.
+        left_out: why a tool's spec keeps it out of the target; None when no field of a spec
+            does. What `exclusions` of `toolset.yaml` says is known without it.
     """
 
     name: str
@@ -108,6 +118,7 @@ class Target:
     options: Mapping[str, str] = field(default_factory=dict)
     server_part: str | None = None
     definition_part: DefinitionPart | None = None
+    left_out: LeftOut | None = None
 
 
 def signature(source: str) -> str:

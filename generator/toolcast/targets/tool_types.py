@@ -29,7 +29,7 @@ from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape
 from .target import Context, header
 
-__all__ = ["types_file"]
+__all__ = ["shown_types", "types_file"]
 
 _SCALARS = {
     "string": named("str"),
@@ -149,6 +149,20 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         handler=handler,
         shape=_shape(name, arguments, result, result_alias, has_keywords, handler),
     )
+
+
+def shown_types(schema: Any) -> dict[str, str]:
+    """The generated type of each property of a schema; that of the whole under "".
+
+    A property that may be left out has a question mark behind its type.
+    """
+    types = _Types(schema)
+    required = _required(schema)
+    shown = {
+        name: str(type_.flat) + ("" if name in required else "?")
+        for name, type_ in types.of_properties(schema).items()
+    }
+    return {**shown, "": str(types.of(schema).flat)}
 
 
 _EMPTY = words("")

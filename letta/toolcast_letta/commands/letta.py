@@ -164,7 +164,7 @@ def plan(
     sys.exit(code)
 
 
-@command.command()
+@command.command(short_help="Carry out a saved plan exactly, or stop.")
 @_with(*_SHARED, *_OVERRIDES)
 @click.argument("plan_file", metavar="[PLAN]", required=False, type=click.Path())
 @click.option("--yes", "automatic", is_flag=True, help="Plan and apply at once.")
@@ -255,7 +255,7 @@ def rollback(baseline: str | None, dry_run: bool, restore: Names, **given: Any) 
     sys.exit(operations.rollback(request, file, restore, dry_run=dry_run))
 
 
-@command.command()
+@command.command(short_help="Show, or write, the specs' part of memory blocks.")
 @_with(*_SHARED)
 @click.option(
     "--out",
@@ -282,13 +282,13 @@ def blocks(out: Path | None, write: Path | None, **given: Any) -> None:
     sys.exit(operations.blocks(_request(**given), out, write))
 
 
-@command.command()
+@command.command(short_help="Print how tools are brought to the agents.")
 @click.argument("tool", required=False)
 @project_option
 @click.option("--toolset", metavar="NAME", help="Needed where there are several.")
 def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
     """Print how a tool is brought to the agents; without a tool, which ones they get."""
-    from toolcast.reports import printable
+    from toolcast.reports.escaping import printable
     from toolcast.wording import did_you_mean
 
     from .runbook import tool_list, tool_page

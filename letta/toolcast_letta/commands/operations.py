@@ -365,7 +365,7 @@ def _refused(reasons: str) -> int:
 
 def _print(text: str, *, err: bool = False) -> None:
     """Prints text in which specs or a server may have had a say."""
-    from toolcast.reports import printable
+    from toolcast.reports.escaping import printable
 
     lines = "\n".join(printable(line) for line in text.split("\n"))
     click.echo(lines, nl=False, err=err)

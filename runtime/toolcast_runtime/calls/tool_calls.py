@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
+from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
 from ..tools.tool import Tool
 from .call_context import CALL_GUARD, CallContext, CallOutcome, ReportProgress
@@ -43,6 +44,7 @@ class ToolCalls:
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
         self.validators = Validators()
+        self._told: set[str] = set()
 
     async def find_and_call(
         self,
@@ -79,6 +81,10 @@ class ToolCalls:
         context: CallContext,
     ) -> ToolResponse:
         """The answer of a tool, local or its provider's. Every failure is an answer, too."""
+        if tool.deprecated is not None and tool.name not in self._told:
+            self._told.add(tool.name)
+            line = deprecation_line(tool.deprecated)
+            _logger.warning("%s is called. %s", tool.name, line)
         if not is_traced():
             return (await self._recorded(tool, provider, arguments, context))[0]
         with span(context) as set_outcome:

@@ -16,6 +16,7 @@ import click
 
 from ..calls.tool_response import ToolResponse
 from ..registry import Registry
+from ..tools.deprecation import deprecation_line
 from ..tools.tool import Tool
 from .help_text import ToolCommand, examples_of, takes_list
 from .plain_schemas import properties_of
@@ -136,7 +137,7 @@ class BoundCommand:
             name=name,
             callback=run,
             params=parameters,
-            help=summary,
+            help=f"{summary}\n\n{self._notice}".rstrip(),
             epilog=examples_of(self.tool, typed, self._fixed, places, options),
             short_help=summary,
             places=list(self._described_places()),
@@ -150,6 +151,12 @@ class BoundCommand:
             schema = properties.get(place.parameter)
             text = described(schema, not place.optional, by_place=True)
             yield place.parameter.upper(), text
+
+    @property
+    def _notice(self) -> str:
+        """That the tool is deprecated, where it is."""
+        deprecated = self.tool.deprecated
+        return "" if deprecated is None else deprecation_line(deprecated)
 
     @property
     def _fixed(self) -> dict[str, Any]:

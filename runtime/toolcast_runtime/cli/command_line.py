@@ -53,6 +53,7 @@ class _Keywords(OrderedGroup):
         self.params.append(_log_option())
         self._registry = registry
         self._commands = [c for tool in registry.local_tools for c in commands_of(tool)]
+        self._former = {t.name: t.former_names for t in registry.local_tools}
         self._client = client
         if registry.has_clients:
             option = click.Option(
@@ -88,7 +89,8 @@ class _Keywords(OrderedGroup):
         """The keyword that a word was probably meant for: of the tool, or like it."""
         keywords: dict[str, str] = {}
         for command in self._offered(ctx):
-            keywords.setdefault(_spelt(command.tool), command.keyword)
+            for name in (command.tool, *self._former.get(command.tool, ())):
+                keywords.setdefault(_spelt(name), command.keyword)
         keywords |= {_spelt(keyword): keyword for keyword in keywords.values()}
         near = get_close_matches(_spelt(word), keywords, 1)
         return keywords[near[0]] if near and not word.startswith("-") else None

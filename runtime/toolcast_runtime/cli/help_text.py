@@ -38,7 +38,7 @@ class OrderedGroup(click.Group):
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
             if command is not None:
-                rows.append((name, command.help or ""))
+                rows.append((name, command.short_help or command.help or ""))
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)

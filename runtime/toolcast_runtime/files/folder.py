@@ -149,7 +149,13 @@ class Folder:
             self._create(name, data, 0o666, None, durable=False)
 
     def write(
-        self, name: str, data: bytes, *, mode: int = 0o666, durable: bool = False
+        self,
+        name: str,
+        data: bytes,
+        *,
+        mode: int = 0o666,
+        durable: bool = False,
+        by_way_of: Folder | None = None,
     ) -> None:
         """Writes a file whole: beside its place, then moved there.
 
@@ -158,6 +164,8 @@ class Folder:
         Args:
             mode: what a new file gets, but for what the umask takes.
             durable: waits until the bytes are on the disk.
+            by_way_of: the folder of the same file system in which it is written before it is
+                moved; default: this one. What a killed run leaves behind is there.
 
         Raises:
             NoRegularFile: what is there is neither file nor link.
@@ -172,14 +180,15 @@ class Folder:
             if there is not None and not stat.S_ISREG(there.st_mode):
                 raise NoRegularFile(None, "this is no regular file")
             temporary = f".toolcast-{os.urandom(8).hex()}.tmp"
+            first = by_way_of or self
             try:
-                self._create(temporary, data, mode, there, durable=durable)
-                at = self.descriptor
-                source, target = self._name(temporary), self._name(name)
-                os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
+                first._create(temporary, data, mode, there, durable=durable)
+                source, target = first._name(temporary), self._name(name)
+                ends = {"src_dir_fd": first.descriptor, "dst_dir_fd": self.descriptor}
+                os.replace(source, target, **ends)
             except BaseException:
                 with contextlib.suppress(OSError):
-                    self.remove_file(temporary)
+                    first.remove_file(temporary)
                 raise
 
     def _create(

@@ -1,193 +1,240 @@
-"""Tools by the words of a message: SQLite's full-text search, in memory.
+"""Tools by the words of a message: BM25 over their names and texts, in memory.
 
-FTS5 is a search engine with BM25 ranking, weights for columns and a stemmer for English, and
-it comes with Python: nothing to install, and milliseconds to import. A message in other
-words, or in another language, matches little, which counts as doubt: then all are shown.
-A greeting or thanks needs none.
+BM25 counts how often a tool has a word, more for a rare word and less in a long text. Two
+things are our own: a word of the tool's name or summary counts more than one of a parameter,
+and another form of the word (`commits`, `committed`) counts less, so that the exact word wins.
+A message in other words, or in another language, matches little, which counts as doubt: then
+all are shown. A greeting or thanks needs none.
+Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
 """
 
 from __future__ import annotations
 
-import re
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from typing import Any
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice, takewhile
+from math import log
+from typing import Any, NamedTuple
 
+from .message_words import TIMES, is_greeting, message_words, stem, words
 from .route import Route, RoutedTool
 
-__all__ = ["LexicalRanking"]
+__all__ = ["LexicalRanking", "ranking"]
 
-# Shown is what scores at least this part of the best, and at most so many.
-_LEAST_OF_BEST = 0.3
-_MOST_OF_ALL = 0.5
-_FEW = 3
-# Doubt is when the tools' texts know fewer of the message's words than this part.
-_LEAST_KNOWN = 0.3
-_WEIGHTS = (4.0, 2.0, 2.0, 1.0)
-_HISTORY = 0.3
-_MOST_WORDS = 60
-_LONGEST_TEXT = 20_000
+# BM25's own: how soon repeating a word stops to count, and how much a text's length does.
+_SATURATION = 1.2
+_LENGTH = 0.75
+# What a word counts for in each text of a tool, and as another form or only a beginning.
+_NAME = 3.0
+_SUMMARY = 2.0
+_PARAMETERS = 0.3
+_OTHER_FORM = 0.6
+_BEGINNING = 0.3
 _SHORTEST_BEGINNING = 4
-_MOST_LEVELS = 4
-_WORD = re.compile(r"\w{2,40}")
-_PARTS = re.compile(r"[_.\-]+|(?<=[a-z])(?=[A-Z])")
-# Words that stand in any message, whatever it is about.
-_COMMON_WORDS = """
-a about after again all also am an and any are as at be been but by can could did do
-does doing done for from get give go got had has have he her here him his how if in
-into is it its just let like make me my need no not now of off on one or our out
-over please put say see she should so some tell than that the their them then there
-these they this those to too up us want was we were what when where which who why
-will with would you your
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
-# Words that any message can have that speaks of a time. They are looked for, and that no
-# tool knows them is no sign of doubt.
-_TIME_WORDS = """
-afternoon am april august clock daily day days december evening every february first
-friday hour hours january july june last later march midnight minute minutes monday
-mondays month monthly months morning next night noon november october pm saturday
-september soon sunday sundays thursday time today tomorrow tonight tuesday wednesday week
-weekend weekly weeks year yesterday
-"""
-_TIMES = frozenset(_TIME_WORDS.split())
-_GREETING = re.compile(
-    r"\b(?:good (?:morning|afternoon|evening|night|day)|hello|hi|hey|greetings|thanks"
-    r"|thank you|thx|cheers|good ?bye|bye)\b",
-    re.IGNORECASE,
-)
-_LONGEST_GREETING = 200
-# What stands beside a greeting; an answer such as `yes` or `do it` is none of these.
-_BESIDE_WORDS = """
-a all and are everybody everyone for great how is it lot much my nice so that the there
-this to very was well wonderful you your
-"""
-_BESIDE = frozenset(_BESIDE_WORDS.split())
-# A message that begins with a word of few tools' texts, as orders do, is about these.
+_MOST_BEGINNINGS = 50
+# Shown is what scores at least a part of the best, the larger the better the best one fits
+# the message, and at most so many.
+_LEAST_OF_BEST = (0.25, 0.6)
+_MOST_OF_ALL = 0.5
+_FEW, _MANY = 3, 30
+# A tool is shown only for a word that no more than this part of the tools have.
+_TELLING = 2 / 3
+# Doubt is when the tools' texts know fewer of the message's words than this part, unless it
+# begins with a word of few tools' texts, as orders do.
+_LEAST_KNOWN = 0.3
 _FEW_OF_ALL = 0.125
-_TEXTS = "name description when_to_use"
+_HISTORY = 0.3
+_MOST_LEVELS = 4
+_MOST_CACHED = 32
+
+
+class _Text(NamedTuple):
+    """A text of a tool, and what a word of it counts for."""
+
+    text: str
+    weight: float
+
+
+@lru_cache(maxsize=_MOST_CACHED)
+def _cached(tools: tuple[_Key, ...]) -> LexicalRanking:
+    return LexicalRanking([key.tool for key in tools])
+
+
+class _Key:
+    """A tool as the key of a cache: equal to one that says the same.
+
+    Its texts are hashed alone. Tools that say the same mostly have the same parameters, not
+    only equal ones, so that nothing large is compared.
+    """
+
+    def __init__(self, tool: RoutedTool) -> None:
+        self.tool = tool
+        self._said = (tool.name, tool.summary, tool.description, tool.when_to_use)
+
+    def __hash__(self) -> int:
+        return hash(self._said)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Key) or self._said != other._said:
+            return False
+        mine, others = self.tool.parameters, other.tool.parameters
+        return mine is others or mine == others
+
+
+def ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
+    """The ranking of these tools, made at the first use and cached for the next."""
+    return _cached(tuple(_Key(tool) for tool in tools))
 
 
 class LexicalRanking:
-    """An index over the names and texts of tools, made anew for each message."""
+    """An index over the names and texts of tools."""
 
     def __init__(self, tools: Sequence[RoutedTool]) -> None:
-        self._tools = tools
         self._names = [tool.name for tool in tools]
+        counted = [_counted(_texts(tool)) for tool in tools]
+        lengths = [sum(counts.values()) for counts in counted]
+        usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
+        found: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        for row, (counts, length) in enumerate(zip(counted, lengths, strict=True)):
+            damping = _SATURATION * (1 - _LENGTH + _LENGTH * length / usual)
+            for word, count in counts.items():
+                found[word].append((row, count / (count + damping)))
+        self._tools: dict[str, list[tuple[int, float]]] = {}
+        for word, rows in found.items():
+            rarity = self._rarity(len(rows))
+            self._tools[word] = [(row, part * rarity) for row, part in rows]
+        self._forms: defaultdict[str, list[str]] = defaultdict(list)
+        for word in found:
+            self._forms[stem(word)].append(word)
+        self._sorted = sorted(found)
 
     def route(self, message: str, history: Sequence[str] = ()) -> Route:
         """The tools that the words of a message speak for.
 
         The messages before add to the scores of what the message speaks for itself.
-
-        Raises:
-            sqlite3.OperationalError: this Python's SQLite was built without FTS5.
         """
-        with closing(sqlite3.connect(":memory:")) as self._index:
-            self._index.execute(
-                "CREATE VIRTUAL TABLE tool USING fts5(name, description, when_to_use,"
-                " parameters, tokenize='porter unicode61 remove_diacritics 2')"
-            )
-            rows = (tuple(_columns(tool)) for tool in self._tools)
-            self._index.executemany("INSERT INTO tool VALUES (?, ?, ?, ?)", rows)
-            return self._route(message, history)
-
-    def _route(self, message: str, history: Sequence[str]) -> Route:
-        if _is_greeting(message):
+        if is_greeting(message):
             return Route(())
-        words = _words(message)
-        if not words:
+        asked = message_words(message)
+        if not asked:
             return self._all("the message has no word of its own")
-        telling = [word for word in words if word not in _TIMES] or words
-        known = sum(1 for word in telling if self._count(word))
-        scores = self._scores(words)
+        evidence = {word: self._matches(word) for word in asked}
+        scores = _sums(evidence.values())
+        telling = [word for word in asked if word not in TIMES] or asked
+        known = sum(1 for word in telling if evidence[word])
         is_sure = known >= _LEAST_KNOWN * len(telling) or self._is_of_few(telling[0])
         if not scores or not is_sure:
             doubt = (
                 f"the tools' texts know {known} of the message's {len(telling)} words"
             )
             return self._all(doubt, scores)
-        before = self._scores(_words(" ".join(history[-3:])))
-        for name in scores:
-            scores[name] += _HISTORY * before.get(name, 0.0)
-        ordered = sorted(scores, key=lambda name: -scores[name])
-        least = _LEAST_OF_BEST * scores[ordered[0]]
-        most = max(_FEW, int(_MOST_OF_ALL * len(self._names)))
-        chosen = frozenset(n for n in ordered[:most] if scores[n] >= least)
-        names = tuple(name for name in self._names if name in chosen)
-        return Route(names, {name: scores[name] for name in ordered})
+        # What a tool would have that is all about these words and nothing else.
+        perfect = sum(self._rarity(len(self._tools.get(word, ()))) for word in asked)
+        least = min(max(max(scores.values()) / perfect, _LEAST_OF_BEST[0]), 1.0)
+        earlier = message_words(" ".join(history[-3:]))
+        before = _sums(map(self._matches, earlier))
+        for row in scores:
+            scores[row] += _HISTORY * before.get(row, 0.0)
+        ordered = self._ordered(scores)
+        enough = min(least, _LEAST_OF_BEST[1]) * next(iter(ordered.values()))
+        most = min(_MANY, max(_FEW, int(_MOST_OF_ALL * len(self._names))))
+        best = islice(ordered.items(), most)
+        told = self._told_apart(evidence) or frozenset(ordered)
+        chosen = frozenset(n for n, score in best if score >= enough and n in told)
+        return Route(tuple(n for n in self._names if n in chosen), ordered)
 
-    def _all(self, doubt: str, scores: Mapping[str, float] | None = None) -> Route:
-        ordered = sorted((scores or {}).items(), key=lambda item: -item[1])
-        return Route(tuple(self._names), dict(ordered), doubt)
+    def evidence(self, message: str) -> dict[str, dict[str, float]]:
+        """What each word of a message speaks for: tools with their part of the score.
+
+        The words of the message that count, in its order; one that no tool has is empty.
+        """
+        return {
+            word: {self._names[row]: part for row, part in self._matches(word).items()}
+            for word in message_words(message)
+        }
+
+    def _told_apart(
+        self, evidence: Mapping[str, Mapping[int, float]]
+    ) -> frozenset[str]:
+        """The tools that have a word which tells them apart from most of the others."""
+        most = _TELLING * len(self._names)
+        telling = (rows for rows in evidence.values() if len(rows) <= most)
+        return frozenset(self._names[row] for rows in telling for row in rows)
+
+    def _all(self, doubt: str, scores: Mapping[int, float] | None = None) -> Route:
+        return Route(tuple(self._names), self._ordered(scores or {}), doubt)
+
+    def _ordered(self, scores: Mapping[int, float]) -> dict[str, float]:
+        """The best first; of the same score, as the catalogue has them."""
+        best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return {self._names[row]: score for row, score in best_first}
+
+    def _rarity(self, found: int) -> float:
+        """BM25's weight of a word that so many tools have; never nothing."""
+        return 1 + log(1 + (len(self._names) - found + 0.5) / (found + 0.5))
 
     def _is_of_few(self, word: str) -> bool:
-        found = self._count(word, f"{{{_TEXTS}}} : ")
-        return 0 < found <= max(1, int(_FEW_OF_ALL * len(self._names)))
+        return 0 < len(self._matches(word)) <= max(1, _FEW_OF_ALL * len(self._names))
 
-    def _count(self, word: str, where: str = "") -> int:
-        """How many tools' texts have a word."""
-        question = "SELECT count(*) FROM tool WHERE tool MATCH ?"
-        row = self._index.execute(question, (where + _term(word),)).fetchone()
-        return int(row[0])
+    def _matches(self, word: str) -> dict[int, float]:
+        """The scores of the tools that have a word, one of its forms, or begin so."""
+        rows = dict(self._tools.get(word, ()))
+        for other in self._forms.get(stem(word), ()):
+            if other != word:
+                self._add(rows, other, _OTHER_FORM)
+        if not rows and len(word) >= _SHORTEST_BEGINNING:
+            first = bisect_left(self._sorted, word)
+            following = self._sorted[first : first + _MOST_BEGINNINGS]
+            for longer in takewhile(lambda one: one.startswith(word), following):
+                self._add(rows, longer, _BEGINNING)
+        return rows
 
-    def _scores(self, words: Sequence[str]) -> dict[str, float]:
-        if not words:
-            return {}
-        weights = ", ".join(map(str, _WEIGHTS))
-        question = f"SELECT rowid, bm25(tool, {weights}) FROM tool WHERE tool MATCH ?"  # noqa: S608 - the weights are ours
-        any_of = " OR ".join(map(_term, words))
-        found = self._index.execute(question, (any_of,)).fetchall()
-        # SQLite's are negative, the better the lower.
-        return {self._names[row - 1]: -score for row, score in found}
-
-
-def _is_greeting(message: str) -> bool:
-    """Whether a message says hello, goodbye or thanks, and nothing else."""
-    if len(message) > _LONGEST_GREETING:
-        return False
-    rest, count = _GREETING.subn(" ", message)
-    return count > 0 and _BESIDE.issuperset(re.findall(r"\w+", rest.lower()))
+    def _add(self, rows: dict[int, float], word: str, weight: float) -> None:
+        for row, score in self._tools[word]:
+            rows[row] = max(rows.get(row, 0.0), weight * score)
 
 
-def _words(text: str) -> list[str]:
-    """The words that say what a text is about, each once."""
-    found = (match[0].lower() for match in _WORD.finditer(text[:_LONGEST_TEXT]))
-    meaningful = (word for word in found if word not in _COMMON and not word.isdigit())
-    return list(dict.fromkeys(meaningful))[:_MOST_WORDS]
+def _sums(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    sums: defaultdict[int, float] = defaultdict(float)
+    for rows in matches:
+        for row, score in rows.items():
+            sums[row] += score
+    return dict(sums)
 
 
-def _term(word: str) -> str:
-    """A word as FTS5 looks for it; a longer one also where it begins others.
-
-    It has nothing but letters, digits and `_`, so that the quotes hold it.
-    """
-    return f'"{word}"*' if len(word) >= _SHORTEST_BEGINNING else f'"{word}"'
-
-
-def _columns(tool: RoutedTool) -> Iterator[str]:
-    """The texts of the index's columns."""
-    yield _PARTS.sub(" ", tool.name)
-    description = tool.description
-    if tool.summary not in description:
-        description = f"{tool.summary}\n{description}"
-    yield description[:_LONGEST_TEXT]
-    yield tool.when_to_use[:_LONGEST_TEXT]
-    yield " ".join(_parameter_words(tool.parameters, _MOST_LEVELS))[:_LONGEST_TEXT]
+def _counted(texts: Iterable[_Text]) -> dict[str, float]:
+    """How often a tool has each word, by the weights of its texts."""
+    counts: defaultdict[str, float] = defaultdict(float)
+    for text, weight in texts:
+        for word in words(text):
+            counts[word] += weight
+    return counts
 
 
-def _parameter_words(schema: Any, levels: int) -> Iterator[str]:
+def _texts(tool: RoutedTool) -> Iterator[_Text]:
+    """The texts that are searched."""
+    summary = tool.summary or tool.description.strip().partition("\n")[0]
+    yield _Text(tool.name, _NAME)
+    yield _Text(summary, _SUMMARY)
+    yield _Text(tool.description.replace(summary, "", 1), 1.0)
+    yield _Text(tool.when_to_use, 1.0)
+    parameters = " ".join(_parameter_texts(tool.parameters, _MOST_LEVELS))
+    yield _Text(parameters, _PARAMETERS)
+
+
+def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:
     """Names, descriptions and choices of the parameters of a schema."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not levels:
         return
     for name, inner in properties.items():
-        yield _PARTS.sub(" ", str(name))
+        yield str(name)
         if isinstance(inner, Mapping):
             description, choices = inner.get("description"), inner.get("enum")
             if isinstance(description, str):
                 yield description
             if isinstance(choices, Sequence) and not isinstance(choices, str):
-                yield from (_PARTS.sub(" ", c) for c in choices if isinstance(c, str))
-            yield from _parameter_words(inner, levels - 1)
+                yield from (choice for choice in choices if isinstance(choice, str))
+            yield from _parameter_texts(inner, levels - 1)

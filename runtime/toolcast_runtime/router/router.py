@@ -57,9 +57,9 @@ class Router:
             return Route(())
         try:
             if self._model is None or not self._model.is_configured():
-                from .lexical_ranking import LexicalRanking
+                from .lexical_ranking import ranking
 
-                return LexicalRanking(tools).route(message, history)
+                return ranking(tools).route(message, history)
             chosen = frozenset(await self._model.choose(message, tools, history))
         except Exception as error:
             # The text may quote what the model said, or an address with a secret.

@@ -38,10 +38,11 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "exclusions": dict,
     "renamed_from": list,
     "examples": list,
+    "deprecated": dict,
 }
 # What targets that are not ours add stands under their names beside these.
 _KNOWN = frozenset(_KINDS) | frozenset(
-    "generated mcp always persistent service permission deprecated refused_by".split()
+    "generated mcp always persistent service permission refused_by".split()
 )
 _decode = json.JSONDecoder().raw_decode
 

@@ -46,7 +46,8 @@ class Tool:
         service: the service that the tool depends on.
         permission: the permission that a client needs to have it; not asked for in a
             toolset without clients.
-        deprecated: since when, until when, why, and what to use instead.
+        deprecated: since when, until when, why, and what to use instead; whether its
+            description says so (`show`).
         examples: calls with their `arguments` and, where known, `result` or `error`.
         section: its section of the prompt docs; None without.
         order: its declared place in the section; None without.
@@ -73,7 +74,7 @@ class Tool:
     persistent: bool = False
     service: str | None = None
     permission: str | None = None
-    deprecated: Mapping[str, str] | None = None
+    deprecated: Mapping[str, Any] | None = None
     examples: Sequence[Mapping[str, Any]] = ()
     section: str | None = None
     order: int | None = None

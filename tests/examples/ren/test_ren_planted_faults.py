@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import CACHES, ROOT, Project
 from tests.rules.layout import findings_of
 from toolcast.findings import Severity
-from toolcast.reports import FORMATS
+from toolcast.reports.findings.formats import report_findings
 
 NOTECARDS = "examples/ren/notecards.py"
 CREATE = """    with main_pool(write=True) as connection:
@@ -43,7 +43,7 @@ def project_copy(tmp_path: Path) -> Project:
 def checked(project: Project) -> str:
     """What `check` says of the specs, notes apart."""
     found = [f for f in findings_of(project.root) if f.severity > Severity.NOTE]
-    return FORMATS["text"](found)
+    return report_findings(found, "text")
 
 
 def edit(project: Project, old: str, new: str) -> None:

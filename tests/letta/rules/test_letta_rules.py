@@ -9,7 +9,7 @@ import pytest
 
 from tests.rules.layout import findings_of, lay_out
 from toolcast.findings import Severity
-from toolcast.reports import FORMATS, About, summary
+from toolcast.reports.findings.formats import About, report_findings, summary
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in, rules
 
@@ -38,7 +38,7 @@ def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
 def test_case(case: Path) -> None:
     findings = findings_of(case)
     given = (
-        FORMATS["text"](findings, About(every=True))
+        report_findings(findings, "text", About(every=True))
         + (summary(findings) or "no findings")
         + "\n"
     )

@@ -34,13 +34,24 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     f"the toolset has no client `{name}`",
                     suggestions.near(name) or "add it to `clients`",
                 )
+    suggestions = Suggestions(names)
+    for named in toolset.token_budget.upfront:
+        if named is not None and named not in names:
+            yield RULE.at(
+                toolset,
+                ("token_budget", "upfront", named),
+                f"the toolset has no client `{named}`",
+                suggestions.near(named) or "add it to `clients`",
+                at_key=True,
+            )
 
 
 RULE = Rule(
     id="expose/unknown-client",
     severity=Severity.ERROR,
-    purpose="Checks that every client of a tool or server is one of the toolset's.",
-    why="Nobody has the misspelled name, so the tool is offered to nobody.",
+    purpose="Checks that every client that is named is one of the toolset's.",
+    why="Nobody has the misspelled name, so the tool is offered to nobody, and a budget holds for"
+    " nobody.",
     bad="""\
 clients: [intrenal]
 # toolset.yaml

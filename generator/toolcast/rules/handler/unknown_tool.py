@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from ...facts.tool_names import tool_names
+from ...facts.names.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...handler_code.handler import defining_module
 from ...handler_code.module_scope import values_of

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolcast_runtime.tools.look_alikes import look_alike_key
+
+from ...facts.names.tool_names import tool_names
 from ...facts.spec_texts import prose_of
-from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
@@ -15,6 +17,7 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    yield from _reserved(toolset)
     live: set[str] = set()
     owners: dict[str, str] = {}
     for tool in toolset.tools:
@@ -22,20 +25,45 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for name in tool.renamed_from:
             owners.setdefault(name, tool.name)
     for tool in toolset.tools:
-        yield from _clashes(toolset, tool, live, owners)
+        yield from _clashes(tool, live, owners)
     names = tool_names(toolset, workspace)
     for owner, path, text in prose_of(toolset):
         for name, help_ in names.gone_in(text):
             yield RULE.at(owner, path, f"the text still says `{name}`", help_)
 
 
+def _reserved(toolset: Toolset) -> Iterator[Finding]:
+    """Names that are reserved, or look like one that is, and are taken all the same."""
+    reserved = {look_alike_key(name): name for name in toolset.reserved_names}
+    for tool in toolset.tools:
+        paths: list[tuple[Path, str]] = [(("name",), tool.name)]
+        formers = enumerate(tool.renamed_from)
+        paths += [(("renamed_from", index), former) for index, former in formers]
+        for path, name in paths:
+            owned = reserved.get(look_alike_key(name))
+            if owned is not None:
+                what = "name" if path == ("name",) else "former name"
+                message = f"the {what} `{name}` {_why(toolset, name, owned)}"
+                yield RULE.at(tool, path, message, "choose another name")
+    for server in toolset.mcp_servers:
+        for name in server.declared_names:
+            owned = reserved.get(look_alike_key(name))
+            if owned is not None:
+                message = f"`{name}` of `{server.name}` {_why(toolset, name, owned)}"
+                help_ = (
+                    "give the server a `prefix`, or its tool another name in `tools`"
+                )
+                yield RULE.at(toolset, ("mcp_servers", server.name), message, help_)
+
+
+def _why(toolset: Toolset, name: str, reserved: str) -> str:
+    like = "is" if name == reserved else f"looks like `{reserved}`, which is"
+    return f"{like} reserved: {toolset.reserved_names[reserved]}"
+
+
 def _clashes(
-    toolset: Toolset, tool: ToolSpec, live: set[str], owners: dict[str, str]
+    tool: ToolSpec, live: set[str], owners: dict[str, str]
 ) -> Iterator[Finding]:
-    if tool.name in toolset.reserved_names:
-        reason = toolset.reserved_names[tool.name]
-        message = f"the name `{tool.name}` is reserved: {reason}"
-        yield RULE.at(tool, ("name",), message, "choose another name")
     for index, name in enumerate(tool.renamed_from):
         path: Path = ("renamed_from", index)
         if name in live:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...facts.provider_forms import LANGCHAIN_LOSES
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
@@ -11,23 +12,14 @@ from ..rule import Rule
 __all__ = ["RULE"]
 
 
-_LOST = {
-    "config": "LangChain's own tools drop it in silence",
-    "run_manager": "LangChain's own tools drop it in silence",
-    "runtime": "LangChain's MCP adapter drops it in silence",
-    "self": "LangChain's own tools fail with it",
-    "callbacks": "LangChain's older tools drop it in silence",
-}
-
-
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         for name in tool.properties:
-            if name in _LOST:
+            if name in LANGCHAIN_LOSES:
                 yield RULE.at(
                     tool,
                     ("parameters", "properties", name),
-                    f"the parameter `{name}` does not reach the tool: {_LOST[name]}",
+                    f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}",
                     "choose another name; the generated wrappers are not affected,"
                     " agents that load the tool over MCP are",
                     at_key=True,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ...facts.provider_forms import name_problem
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
@@ -12,12 +12,9 @@ from ..rule import Rule
 __all__ = ["RULE"]
 
 
-_MOST = 64
-
-
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
-        problem = _problem(tool.name)
+        problem = name_problem(tool.name)
         if problem:
             yield RULE.at(
                 tool,
@@ -26,16 +23,6 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 "letters, digits, `_` and `-`, a letter first and at most 64 characters,"
                 " are taken everywhere",
             )
-
-
-def _problem(name: str) -> str:
-    if len(name) > _MOST:
-        return f"has {len(name)} characters; OpenAI, Anthropic and Bedrock take {_MOST}"
-    if "." in name:
-        return "has a dot, which OpenAI, Anthropic and Bedrock refuse"
-    if not re.match(r"[A-Za-z_]", name):
-        return f"begins with `{name[0]}`, which Gemini refuses"
-    return ""
 
 
 RULE = Rule(

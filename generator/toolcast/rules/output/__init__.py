@@ -56,6 +56,39 @@ RULES = (
         good="",
     ),
     Rule(
+        id="output/region",
+        severity=Severity.ERROR,
+        purpose="Checks that the regions of documents are what the specs give.",
+        why=(
+            "A spec was changed and `toolcast generate` was not run, or somebody wrote between"
+            " the marks: that is lost with the next run."
+        ),
+        bad="",
+        good="",
+    ),
+    Rule(
+        id="output/marker",
+        severity=Severity.ERROR,
+        purpose="Checks that the marks of a document's regions say what there is.",
+        why=(
+            "A mark that is misspelled, or that nothing closes, would leave the region as it"
+            " is, or take what follows for a part of it."
+        ),
+        bad="",
+        good="",
+    ),
+    Rule(
+        id="output/former-name",
+        severity=Severity.WARNING,
+        purpose="Checks that no output says a former or reserved name.",
+        why=(
+            "Specs are held to it, and a template of the project, a target of others or"
+            " the data of an example may still say one."
+        ),
+        bad="",
+        good="",
+    ),
+    Rule(
         id="target/template",
         severity=Severity.ERROR,
         purpose="Checks that every template can be rendered.",

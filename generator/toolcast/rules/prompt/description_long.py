@@ -4,43 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...facts.client_limits import Limited
+from ...facts.costs.client_kinds import callers, kind_of, limits_of
 from ...findings import Finding, Severity
-from ...model.model import Toolset, Workspace
+from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
 
 __all__ = ["RULE"]
 
 
-_MOST = 1024
-
-
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    clients = [
+        (client, limit)
+        for client in callers(toolset)
+        for limit in limits_of(kind_of(toolset, client), Limited.DESCRIPTION)
+    ]
     for tool in toolset.tools:
         length = len(tool.model_description)
-        if length > _MOST:
-            field = "description" if tool.description is not None else "summary"
+        crossed = [
+            limit
+            for client, limit in clients
+            if length > limit.most
+            and (client is None or toolset.is_offered(tool, client))
+        ]
+        if crossed:
+            least = min(crossed, key=lambda limit: limit.most)
+            what = "refuses more" if least.is_refused else "cuts off the rest"
             yield RULE.at(
                 tool,
-                (field,),
-                f"the description has {length:,} characters; OpenAI takes {_MOST:,}",
+                (_field(tool),),
+                f"the description has {length:,} characters; {least.client} takes"
+                f" {least.most:,} and {what}",
                 "move what is advice into `guidance`, and what is about one parameter"
                 " into that parameter's description",
             )
 
 
+def _field(tool: ToolSpec) -> str:
+    return "description" if tool.description is not None else "summary"
+
+
 RULE = Rule(
     id="prompt/description-long",
     severity=Severity.WARNING,
-    purpose="Checks that no description is longer than 1,024 characters.",
+    purpose="Checks that no description is longer than the tool's clients take.",
     why=(
-        "OpenAI and Azure answer a longer one with `string_above_max_length` and refuse the"
-        " whole request. Every other model reads it again on each turn."
+        "What is beyond the limit is cut off without a word, or the whole request is"
+        " refused. Which limits count says `kind` of a client; a client of no known kind has"
+        " Claude Code's. Every model reads the text again on each turn."
     ),
     bad="",
     good="""\
 description: Stores a note.
 guidance: Write a note as one sentence that stands alone.
 # toolset.yaml
+client_kind: openai
 targets: {mcp: {}, registry: {}, prompts: {}}
 """,
     check=check,

@@ -17,7 +17,7 @@ __all__ = ["RULE"]
 _ALWAYS_READ = frozenset(
     (
         "name summary parameters suppress section order since renamed_from"
-        " clients data"
+        " clients data cases stability"
     ).split()
 )
 

@@ -1,0 +1,26 @@
+// Elements of the page, and its data. Everything that a spec says reaches the page as text
+// of an element, never as HTML.
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+const FIRST_ROWS = 50, NEXT_ROWS = 100, MOST_NODES = 1500, DEEPEST = 12, MOST_BOXES = 8, MOST_VALUES = 60;
+const AUDIENCES = ["call", "prompt", "code", "attachment"];
+
+function el(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value != null) made.setAttribute(name, value);
+  }
+  made.append(...children.flat(3).filter((child) => child != null && child !== false));
+  return made;
+}
+const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+function bar(most, ...parts) {
+  const made = el("span", { class: "bar", "aria-hidden": "true" });
+  for (const part of parts) {
+    const piece = el("i");
+    piece.style.width = `${most ? (100 * part) / most : 0}%`;
+    made.append(piece);
+  }
+  return made;
+}

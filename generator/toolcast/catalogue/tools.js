@@ -1,0 +1,89 @@
+// The tools, the filters, and which tools are found.
+// The tools
+const tools = data.tools;
+tools.forEach((tool, index) => {
+  const toolset = data.toolsets[tool.toolset];
+  tool.index = index;
+  tool.of = toolset;
+  tool.id = `${toolset.name}/${tool.name}`;
+  tool.low = tool.name.toLowerCase();
+  const texts = [tool.name, tool.title, tool.summary, tool.description, tool.when_to_use,
+    tool.guidance, ...tool.words, toolset.name];
+  tool.all = texts.filter(Boolean).join("\n").toLowerCase();
+  const hints = tool.annotations || {};
+  tool.facets = {
+    toolset: [toolset.title],
+    section: [tool.section || "without a section"],
+    client: Object.keys(tool.clients).filter((name) => !tool.clients[name]),
+    target: Object.keys(tool.targets).filter((name) => !tool.targets[name]),
+    offered: [tool.always ? "always" : toolset.router ? "routed" : "listed"],
+    annotations: [
+      hints.readOnlyHint === true && "read only",
+      hints.destructiveHint === true && "destructive",
+      hints.idempotentHint === true && "idempotent",
+      hints.openWorldHint === true && "open world",
+    ].filter(Boolean),
+    life: [tool.deprecated && "deprecated", tool.renamed_from.length && "renamed"].filter(Boolean),
+    change: data.against ? [tool.worst ? `${tool.worst}` : "unchanged"] : [],
+  };
+});
+const byId = new Map(tools.map((tool) => [tool.id, tool]));
+const dearest = tools.reduce((most, tool) => Math.max(most, tool.costs.list), 0);
+const TITLES = {
+  toolset: "Toolset", change: "Change", client: "Client", target: "Target", offered: "Offered",
+  annotations: "Annotations", life: "Life", section: "Section",
+};
+
+// Filters
+const chosen = new Map(Object.keys(TITLES).map((facet) => [facet, new Set()]));
+function drawFilters() {
+  const form = $("filter-form");
+  for (const [facet, title] of Object.entries(TITLES)) {
+    const counts = new Map();
+    for (const tool of tools)
+      for (const value of tool.facets[facet]) counts.set(value, (counts.get(value) || 0) + 1);
+    if (![...counts.values()].some((count) => count < tools.length)) continue;
+    const boxes = [...counts].map(([value, count]) => {
+      const box = el("input", { type: "checkbox" });
+      box.addEventListener("change", () => {
+        if (box.checked) chosen.get(facet).add(value);
+        else chosen.get(facet).delete(value);
+        draw();
+      });
+      return el("label", {}, box, el("span", {}, value), el("span", {}, count.toLocaleString("en")));
+    });
+    const more = boxes.slice(MOST_BOXES);
+    const others = more.length ? el("details", {}, el("summary", {}, `${more.length} more`), more) : null;
+    form.append(el("fieldset", {}, el("legend", {}, title), boxes.slice(0, MOST_BOXES), others));
+  }
+  form.addEventListener("submit", (event) => event.preventDefault());
+  $("clear").addEventListener("click", () => {
+    for (const values of chosen.values()) values.clear();
+    for (const box of form.querySelectorAll("input")) box.checked = false;
+    draw();
+    $("search").focus();
+  });
+  const wide = matchMedia("(min-width: 901px)");
+  const fit = () => { $("filters").open = wide.matches; };
+  wide.addEventListener("change", fit);
+  fit();
+}
+
+function found() {
+  const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const asked = [...chosen].filter(([, values]) => values.size);
+  const some = tools.filter((tool) =>
+    words.every((word) => tool.all.includes(word)) &&
+    asked.every(([facet, values]) => tool.facets[facet].some((value) => values.has(value))));
+  const sort = $("sort").value;
+  if (sort === "name") some.sort((a, b) => (a.low < b.low ? -1 : a.low > b.low ? 1 : 0));
+  else if (sort === "cost") some.sort((a, b) => b.costs.list - a.costs.list || a.index - b.index);
+  else if (words.length) {
+    const rank = (tool) =>
+      tool.low === words.join("_") ? 0 : tool.low.startsWith(words[0]) ? 1
+        : words.every((word) => tool.low.includes(word)) ? 2 : 3;
+    const ranks = new Map(some.map((tool) => [tool, rank(tool)]));
+    some.sort((a, b) => ranks.get(a) - ranks.get(b) || a.index - b.index);
+  }
+  return some;
+}

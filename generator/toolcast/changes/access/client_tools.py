@@ -1,0 +1,373 @@
+"""Changes of which client may have which tool, whatever lines of whichever file say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ...model.mcp_servers import McpServer
+from ...model.model import Client, Toolset, ToolSpec, Workspace
+from ...reading.tree import Path
+from ..change import (
+    ABSENT,
+    Both,
+    Change,
+    Family,
+    Grade,
+    Grades,
+    SpecFiles,
+    files_of,
+    found,
+    raw,
+)
+from ..json_values import said
+from ..rule_pairs import alone, pair
+from .name_lists import NameLists
+
+__all__ = ["FAMILY"]
+
+_R, _B = Grade.RISKY, Grade.BREAKING
+
+GAINED, LOST = pair(
+    (
+        "access/gained",
+        "A client may see and call a tool that it could not.",
+        Grades(attachment=_R),
+    ),
+    (
+        "access/lost",
+        "A client may no longer see and call a tool: its calls are refused.",
+        Grades(call=_B, prompt=_R, attachment=_B),
+    ),
+)
+OPENED, LISTED = pair(
+    (
+        "access/opened",
+        "A client may have every tool: those of external servers, and all to come.",
+        Grades(attachment=_R),
+    ),
+    (
+        "access/listed",
+        "A client may have the named tools alone, and none that come later.",
+        Grades(attachment=_R),
+    ),
+)
+SERVER_GAINED, SERVER_LOST = pair(
+    (
+        "access/server-gained",
+        "A client may have the tools of an external server.",
+        Grades(attachment=_R),
+    ),
+    (
+        "access/server-lost",
+        "A client may no longer have the tools of an external server.",
+        Grades(call=_B, prompt=_R, attachment=_B),
+    ),
+)
+PERMITTED, UNPERMITTED = pair(
+    (
+        "access/permitted",
+        "A client has a permission more, which no tool of today needs from it.",
+        Grades(attachment=_R),
+    ),
+    (
+        "access/not-permitted",
+        "A client has a permission less, which no tool of today needs from it.",
+        Grades(),
+    ),
+)
+PERMISSION = alone(
+    "access/permission",
+    "A tool needs another permission, or none; who has the tool stays the same.",
+    Grades(attachment=_R),
+)
+SAME = alone(
+    "access/written-otherwise",
+    "The lists are others, and every client has the tools that it had.",
+    Grades(),
+)
+
+
+class _Case(NamedTuple):
+    """A tool and a client on both sides."""
+
+    old: ToolSpec
+    new: ToolSpec
+    was: Client
+    now: Client
+
+
+def compare_toolsets(
+    before: Toolset, after: Toolset, was: Workspace, now: Workspace
+) -> Iterator[Change]:
+    """Who gains and who loses which tool, one change for a client and tool."""
+    files = files_of(before, after)
+    tools = _matched(before, after)
+    for client in after.clients:
+        old = before.client(client.name)
+        if old is not None:
+            cases = [_Case(one, other, old, client) for one, other in tools]
+            yield from _client(before, after, files, cases, old, client)
+    yield from _servers(before, after, files)
+
+
+def _matched(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
+    """The tools that both sides have, whatever they are called."""
+    old = {tool.name: tool for tool in before.tools}
+    pairs = []
+    for tool in after.tools:
+        names = (tool.name, *tool.renamed_from)
+        known = next((old[name] for name in names if name in old), None)
+        if known is not None:
+            pairs.append((known, tool))
+    return pairs
+
+
+def _client(
+    before: Toolset,
+    after: Toolset,
+    files: SpecFiles,
+    cases: Sequence[_Case],
+    old: Client,
+    new: Client,
+) -> Iterator[Change]:
+    name, path = new.name, ("clients", new.name)
+    changes: list[Change] = []
+    permissions = set()
+    for case in cases:
+        if case.old is case.new and _lists(old) == _lists(new):
+            continue
+        had = before.is_offered(case.old, old)
+        has = after.is_offered(case.new, new)
+        if had != has:
+            changes.append(_moved(files, case, has))
+            permissions |= {case.old.permission, case.new.permission}
+    changes += _outside(before, after, files, old, new)
+    if (old.allow is None) != (new.allow is None):
+        is_open = new.allow is None
+        words = "every tool" if is_open else "the named tools alone"
+        changes.append(
+            files.changed(
+                OPENED if is_open else LISTED,
+                (*path, "allow"),
+                f"{said(name)} may have {words}",
+                before=_allow(old),
+                after=_allow(new),
+            )
+        )
+    permissions |= {*old.permissions} & {*new.permissions}
+    for permission in dict.fromkeys(new.permissions):
+        if permission not in permissions:
+            message = f"{said(name)} has the permission {said(permission)}"
+            where = (*path, "permissions")
+            changes.append(files.changed(PERMITTED, where, message, after=permission))
+    for permission in dict.fromkeys(old.permissions):
+        if permission not in permissions:
+            message = f"{said(name)} has no permission {said(permission)} any more"
+            where = (*path, "permissions")
+            changes.append(
+                files.changed(UNPERMITTED, where, message, before=permission)
+            )
+    if not changes and _lists(old) != _lists(new):
+        message = f"the lists of {said(name)} are others, its tools are the same"
+        called = {case.old.name: case.new.name for case in cases}
+        lists = [list(_sorted(one, called)) for one in (old, new)]
+        if lists[0] != lists[1]:
+            changes.append(
+                files.changed(SAME, path, message, before=lists[0], after=lists[1])
+            )
+    yield from changes
+
+
+def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
+    """The change of one tool for one client, where its cause stands."""
+    name, tool = case.now.name, case.new
+    path, is_own, cause = _cause(case)
+    where = (
+        SpecFiles(files.toolset, tool.name, case.old.source, tool.source)
+        if is_own
+        else files._replace(tool=tool.name)
+    )
+    verb = "has" if has else "no longer has"
+    return where.changed(
+        GAINED if has else LOST,
+        path,
+        f"{said(name)} {verb} {said(tool.name)}: {cause}",
+        before=ABSENT if has else name,
+        after=name if has else ABSENT,
+    )
+
+
+def _cause(case: _Case) -> tuple[Path, bool, str]:
+    """Where that stands which has changed, whether in the tool's own spec, and what it is."""
+    name, tool = case.now.name, case.new
+    listed = [
+        one.clients is None or name in one.clients for one in (case.old, case.new)
+    ]
+    if listed[0] != listed[1]:
+        verb = "name" if listed[1] else "do not name"
+        return ("clients",), True, f"the tool's `clients` {verb} it"
+    permits = [case.was.permits(case.old), case.now.permits(case.new)]
+    if permits[0] != permits[1]:
+        is_own = case.old.permission != case.new.permission
+        path = ("permission",) if is_own else ("clients", name, "permissions")
+        verb = "permits" if permits[1] else "does not permit"
+        needs = tool.permission or case.old.permission
+        return path, is_own, f"what it has {verb} {said(needs)}"
+    restricted = [
+        one.name in client.restrict
+        for one, client in ((case.old, case.was), (case.new, case.now))
+    ]
+    if restricted[0] != restricted[1]:
+        verb = "names" if restricted[1] else "does not name"
+        return ("clients", name, "restrict"), False, f"its `restrict` {verb} the tool"
+    allows = case.now.allow is None or tool.name in case.now.allow
+    verb = "names" if allows else "does not name"
+    return ("clients", name, "allow"), False, f"its `allow` {verb} the tool"
+
+
+def _outside(
+    before: Toolset, after: Toolset, files: SpecFiles, old: Client, new: Client
+) -> Iterator[Change]:
+    """The changes of what a client may have of external servers' tools."""
+    shared = {server.name for server in before.mcp_servers}
+    servers = [server for server in after.mcp_servers if server.name in shared]
+    if not servers:
+        return
+    own = {tool.name for side in (before, after) for tool in side.tools}
+    own |= {name for tool in after.tools for name in tool.renamed_from}
+    names = dict.fromkeys(name for s in servers for name in s.declared_names)
+    # Of what a server has beyond those, lists are all that is known.
+    for client in (old, new):
+        names |= dict.fromkeys((*(client.allow or ()), *client.restrict))
+    before_, after_ = (NameLists(one.allow, one.restrict) for one in (old, new))
+    for name in names:
+        had, has = before_.have(name), after_.have(name)
+        if name in own or had == has:
+            continue
+        verb = "has" if has else "no longer has"
+        yield files.changed(
+            GAINED if has else LOST,
+            ("clients", new.name, before_.differing(after_, name)),
+            f"{said(new.name)} {verb} {said(name)} of an external server",
+            before=ABSENT if has else name,
+            after=name if has else ABSENT,
+        )
+
+
+def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
+    """The changes of which clients may have the tools of a server at all."""
+    known = {server.name: server for server in before.mcp_servers}
+    for server in after.mcp_servers:
+        old = known.get(server.name)
+        if old is None or old.clients == server.clients:
+            continue
+        path = ("mcp_servers", server.name, "clients")
+        is_found = False
+        for client in after.clients:
+            had, has = (_is_for(one, client.name) for one in (old, server))
+            if had != has and before.client(client.name) is not None:
+                is_found = True
+                verb = "may have" if has else "may no longer have"
+                yield files.changed(
+                    SERVER_GAINED if has else SERVER_LOST,
+                    path,
+                    f"{said(client.name)} {verb} the tools of {said(server.name)}",
+                    before=ABSENT if has else client.name,
+                    after=client.name if has else ABSENT,
+                )
+        if not is_found:
+            message = f"the clients of {said(server.name)} are written otherwise"
+            values = [
+                ABSENT if one.clients is None else list(one.clients)
+                for one in (old, server)
+            ]
+            yield files.changed(SAME, path, message, before=values[0], after=values[1])
+
+
+def compare_tools(both: Both) -> Iterator[Change]:
+    """What a tool says of who may have it, where that changes nothing for anybody."""
+    if _changes_access(both):
+        return
+    old, new = both.before, both.after
+    before, after = raw(old, "permission"), raw(new, "permission")
+    if before != after:
+        needs = "no permission" if after is ABSENT else f"the permission {said(after)}"
+        yield found(
+            PERMISSION,
+            both,
+            ("permission",),
+            f"the tool needs {needs}",
+            before=before,
+            after=after,
+        )
+    sides = [None if one.clients is None else sorted(one.clients) for one in (old, new)]
+    if sides[0] != sides[1]:
+        yield found(
+            SAME,
+            both,
+            ("clients",),
+            "the tool's clients are written otherwise",
+            before=raw(old, "clients"),
+            after=raw(new, "clients"),
+        )
+
+
+def _changes_access(both: Both) -> bool:
+    """Whether a client gains or loses the tool, which `compare_toolsets` says."""
+    before, after = both.toolset_before, both.toolset_after
+    for client in after.clients:
+        old = before.client(client.name)
+        if old is not None and before.is_offered(both.before, old) != after.is_offered(
+            both.after, client
+        ):
+            return True
+    return False
+
+
+def _is_for(server: McpServer, client: str) -> bool:
+    return server.clients is None or client in server.clients
+
+
+def _lists(client: Client) -> tuple[object, ...]:
+    return client.allow, client.restrict, client.permissions
+
+
+def _sorted(client: Client, called: Mapping[str, str]) -> Iterator[list[str]]:
+    """What a client's lists say, without what changes nothing: order, repeats, new names."""
+    for names in (client.allow or ("*",), client.restrict, client.permissions):
+        yield sorted({called.get(name, name) for name in names})
+
+
+def _allow(client: Client) -> object:
+    if client.allow is None:
+        return "*"
+    return list(client.allow) or ABSENT
+
+
+FAMILY = Family(
+    rules=(
+        GAINED,
+        LOST,
+        OPENED,
+        LISTED,
+        SERVER_GAINED,
+        SERVER_LOST,
+        PERMITTED,
+        UNPERMITTED,
+        PERMISSION,
+        SAME,
+    ),
+    tool_fields=frozenset(["clients", "permission"]),
+    toolset_fields=frozenset(
+        [
+            "clients.*.allow",
+            "clients.*.restrict",
+            "clients.*.permissions",
+            "mcp_servers.*.clients",
+        ]
+    ),
+    compare_tools=compare_tools,
+    compare_toolsets=compare_toolsets,
+)
+"""Which client has which tool."""

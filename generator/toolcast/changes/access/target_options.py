@@ -1,0 +1,327 @@
+"""Changes of what is generated: targets, their options, and tools left out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...model.endpoints import variable
+from ...model.model import Toolset, Workspace
+from ..change import (
+    ABSENT,
+    Change,
+    ChangeRule,
+    Family,
+    Grade,
+    Grades,
+    SpecFiles,
+    files_of,
+)
+from ..field_rows import (
+    amount,
+    changes_of,
+    fields_of_rows,
+    flag,
+    items,
+    rules_of_rows,
+    value,
+)
+from ..json_equality import same
+from ..json_values import said
+from ..rule_pairs import alone, pair
+
+__all__ = ["FAMILY"]
+
+_R, _B = Grade.RISKY, Grade.BREAKING
+_GRADES = {
+    "mcp": Grades(call=_B, prompt=_R, attachment=_B),
+    "registry": Grades(call=_B, code=_B),
+    "langchain": Grades(call=_B, code=_B),
+    "cli": Grades(prompt=_R, code=_B),
+    "prompts": Grades(prompt=_B),
+    "snapshots": Grades(),
+}
+"""What it means that a target is gone, or a tool is gone from it."""
+_OF_OTHERS = Grades(call=_R, prompt=_R, code=_R, attachment=_B)
+"""The same of an extension's target: who has the tool there loses it."""
+
+TARGET_ADDED, TARGET_REMOVED = pair(
+    ("offer/target-added", "A target is generated that was not.", Grades()),
+    (
+        "offer/target-removed",
+        "A target is no longer generated: what imports, runs or reads it fails.",
+        Grades(_B, _B, _B, _B),
+    ),
+)
+INCLUDED, EXCLUDED = pair(
+    (
+        "offer/tool-included",
+        "A tool is in a target that left it out.",
+        Grades(attachment=_R),
+    ),
+    (
+        "offer/tool-excluded",
+        "A tool is left out of a target.",
+        Grades(_B, _B, _B, _B),
+    ),
+)
+EXCLUSION = alone(
+    "offer/exclusion-reason",
+    "A tool is left out of a target for another reason.",
+    Grades(),
+)
+CLIENT = alone(
+    "offer/default-client",
+    "Who names no client is taken for another one, with other tools.",
+    Grades(call=_R, prompt=_R, attachment=_B),
+)
+EXTERNAL, NO_EXTERNAL = pair(
+    (
+        "offer/external-shown",
+        "The MCP server shows and calls the tools of external servers, too.",
+        Grades(prompt=_R, attachment=_R),
+    ),
+    (
+        "offer/external-hidden",
+        "The MCP server no longer shows the tools of external servers.",
+        Grades(call=_B, prompt=_R, attachment=_B),
+    ),
+)
+HOST_ADDED, HOST_REMOVED = pair(
+    (
+        "offer/host-allowed",
+        "Requests may be sent to one more name of the server.",
+        Grades(attachment=_R),
+    ),
+    (
+        "offer/host-refused",
+        "Requests to a name of the server are refused.",
+        Grades(call=_B, attachment=_B),
+    ),
+)
+ORIGIN_ADDED, ORIGIN_REMOVED = pair(
+    (
+        "offer/origin-allowed",
+        "Web pages of one more origin may send requests.",
+        Grades(attachment=_R),
+    ),
+    (
+        "offer/origin-refused",
+        "Requests of web pages of an origin are refused.",
+        Grades(call=_B, attachment=_B),
+    ),
+)
+BODY_SMALLER, BODY_LARGER = pair(
+    (
+        "offer/body-smaller",
+        "The largest request over HTTP is smaller: a call with much in it is refused.",
+        Grades(call=_R),
+    ),
+    ("offer/body-larger", "Larger requests over HTTP are taken.", Grades()),
+)
+ADMIN = alone(
+    "offer/admin-token-variable",
+    "The administrator's token is read from another variable: the paths for"
+    " administrators are closed until that is set.",
+    Grades(attachment=_R),
+)
+PROGRAM = alone(
+    "offer/program",
+    "Help and prompts call the program otherwise; a command of the old name may be gone.",
+    Grades(prompt=_R, code=_R),
+)
+OPTION = alone(
+    "offer/option",
+    "An option of an extension's target is another one.",
+    Grades(attachment=_R),
+)
+
+_ROWS = (
+    value("targets.mcp.client", "the client of stdio and the default path", CLIENT),
+    flag(
+        "targets.mcp.external",
+        "the tools of external servers",
+        EXTERNAL,
+        NO_EXTERNAL,
+        ("are shown", "are not shown any more"),
+    ),
+    items(
+        "targets.mcp.http.allowed_hosts",
+        "the allowed hosts",
+        HOST_ADDED,
+        HOST_REMOVED,
+    ),
+    items(
+        "targets.mcp.http.allowed_origins",
+        "the allowed origins",
+        ORIGIN_ADDED,
+        ORIGIN_REMOVED,
+    ),
+    amount(
+        "targets.mcp.http.max_body",
+        "the largest request in bytes",
+        BODY_SMALLER,
+        BODY_LARGER,
+        4_194_304,
+    ),
+    value("targets.cli.client", "the client of the command line", CLIENT),
+)
+_OWN_OPTIONS = frozenset(_GRADES)
+
+
+def compare_toolsets(
+    before: Toolset, after: Toolset, was: Workspace, now: Workspace
+) -> Iterator[Change]:
+    """The changes of a toolset's targets, their options, and exclusions."""
+    files = files_of(before, after)
+    for name in after.targets:
+        if name not in before.targets:
+            message = f"the target {said(name)} is generated"
+            path = ("targets", name)
+            yield files.changed(TARGET_ADDED, path, message, after=name)
+    for name in before.targets:
+        if name not in after.targets:
+            message = f"the target {said(name)} is no longer generated"
+            path = ("targets", name)
+            yield _graded(files, TARGET_REMOVED, path, message, name, before=name)
+    shared = [name for name in after.targets if name in before.targets]
+    # What a target does that comes or goes is told by that alone.
+    rows = [row for row in _ROWS if row.field.split(".")[1] in shared]
+    yield from changes_of(rows, files)
+    if "mcp" in shared:
+        yield from _admin_token(before, after, files)
+    if "cli" in shared:
+        yield from _program(before, after, files, (was.package, now.package))
+    for name in shared:
+        if name not in _OWN_OPTIONS:
+            yield from _options(files, name, before.targets[name], after.targets[name])
+    yield from _exclusions(before, after, files, frozenset(shared))
+
+
+def _admin_token(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
+    path = ("targets", "mcp", "http", "admin_token_variable")
+    raws = [_at(side.targets, *path[1:]) for side in (before, after)]
+    names = [
+        variable(side, "ADMIN", "TOKEN") if name is ABSENT else name
+        for name, side in zip(raws, (before, after), strict=True)
+    ]
+    # What the toolset's name decides is told by that.
+    if names[0] != names[1] and raws != [ABSENT, ABSENT]:
+        words = f"{said(names[1])} instead of {said(names[0])}"
+        message = f"the administrator's token is read from {words}"
+        yield files.changed(ADMIN, path, message, before=raws[0], after=raws[1])
+
+
+def _program(
+    before: Toolset, after: Toolset, files: SpecFiles, packages: tuple[str, str]
+) -> Iterator[Change]:
+    path = ("targets", "cli", "program")
+    raws = [_at(side.targets, *path[1:]) for side in (before, after)]
+    names = [
+        (
+            ".".join(filter(None, (f"python -m {package}", side.name, "cli")))
+            if name is ABSENT
+            else name
+        )
+        for name, side, package in zip(raws, (before, after), packages, strict=True)
+    ]
+    if names[0] != names[1] and raws != [ABSENT, ABSENT]:
+        words = f"{said(names[1])} instead of {said(names[0])}"
+        message = f"the program is called {words}"
+        yield files.changed(PROGRAM, path, message, before=raws[0], after=raws[1])
+
+
+def _at(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
+    return value
+
+
+def _options(
+    files: SpecFiles, target: str, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[Change]:
+    for key in dict.fromkeys((*old, *new)):
+        before, after = old.get(key, ABSENT), new.get(key, ABSENT)
+        if not same(before, after):
+            message = f"the option {said(key)} of the target {said(target)} differs"
+            path = ("targets", target, key)
+            yield files.changed(OPTION, path, message, before=before, after=after)
+
+
+def _exclusions(
+    before: Toolset, after: Toolset, files: SpecFiles, targets: frozenset[str]
+) -> Iterator[Change]:
+    names = {name: t.name for t in after.tools for name in (*t.renamed_from, t.name)}
+    there = {tool.name for tool in after.tools}
+    had = {names.get(tool.name) for tool in before.tools}
+    old = {(names.get(e.tool, e.tool), e.target): e.reason for e in before.exclusions}
+    new = {(e.tool, e.target): e.reason for e in after.exclusions}
+    for tool, target in dict.fromkeys((*new, *old)):
+        was, is_ = old.get((tool, target)), new.get((tool, target))
+        if was == is_:
+            continue
+        where = files._replace(tool=tool) if tool in there else files
+        path = ("exclusions",)
+        # A tool or target that only one side has is told by that.
+        is_effective = tool in there and tool in had and target in targets
+        if was is not None and is_ is not None:
+            message = f"{said(tool)} is left out of {said(target)} for another reason"
+            yield where.changed(EXCLUSION, path, message, before=was, after=is_)
+        elif is_ is not None:
+            message = f"{said(tool)} is left out of {said(target)}: {said(is_)}"
+            yield _graded(
+                where, EXCLUDED, path, message, target, after=is_, counts=is_effective
+            )
+        else:
+            message = f"{said(tool)} is no longer left out of {said(target)}"
+            grades = None if is_effective else Grades()
+            reason = "" if is_effective else _NO_EFFECT
+            yield where.changed(
+                INCLUDED, path, message, before=was, grades=grades, reason=reason
+            )
+
+
+_NO_EFFECT = "the tool or the target is not on both sides"
+
+
+def _graded(
+    files: SpecFiles,
+    rule: ChangeRule,
+    path: tuple[str, ...],
+    message: str,
+    target: str,
+    *,
+    before: Any = ABSENT,
+    after: Any = ABSENT,
+    counts: bool = True,
+) -> Change:
+    """A change whose grades are those of the target that loses something."""
+    grades = _GRADES.get(target, _OF_OTHERS)
+    reason = f"that is what {said(target)} is for"
+    if not counts:
+        grades, reason = Grades(), _NO_EFFECT
+    return files.changed(
+        rule, path, message, before=before, after=after, grades=grades, reason=reason
+    )
+
+
+FAMILY = Family(
+    rules=(
+        TARGET_ADDED,
+        TARGET_REMOVED,
+        INCLUDED,
+        EXCLUDED,
+        EXCLUSION,
+        *rules_of_rows(_ROWS),
+        ADMIN,
+        PROGRAM,
+        OPTION,
+    ),
+    toolset_fields=fields_of_rows(_ROWS)
+    | {f"targets.{name}" for name in ("registry", "langchain", "prompts", "snapshots")}
+    | {"targets", "targets.mcp.http.admin_token_variable", "targets.cli.program"}
+    | {"exclusions"}
+    | {f"exclusions.*.{key}" for key in ("tool", "target", "reason")},
+    compare_toolsets=compare_toolsets,
+)
+"""What is generated of a toolset."""

@@ -1,0 +1,271 @@
+"""A change of a spec, and the rule that grades it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from ..findings import Place
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.tree import NOWHERE, Path, Source
+
+__all__ = [
+    "ABSENT",
+    "AUDIENCES",
+    "Both",
+    "Change",
+    "ChangeRule",
+    "Compare",
+    "Family",
+    "Grade",
+    "Grades",
+    "SpecFiles",
+    "files_of",
+    "found",
+    "place_of",
+    "raw",
+]
+
+AUDIENCES = ("call", "prompt", "code", "attachment")
+"""Who a change may concern, in the order in which grades are shown.
+
+`call`: who calls the tool, a model above all. `prompt`: what a model reads. `code`: Python that
+uses the generated types, and handlers. `attachment`: who has the tool, where, and with which
+permission.
+"""
+
+ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
+"""The value of a field that a side does not have: null is a value of its own."""
+
+
+class Grade(IntEnum):
+    """What a change means for an audience; higher is worse."""
+
+    SAFE = 0
+    RISKY = 1
+    BREAKING = 2
+
+    @property
+    def word(self) -> str:
+        """The lower-case word that reports and options use."""
+        return self.name.lower()
+
+
+class Grades(NamedTuple):
+    """A grade for each audience."""
+
+    call: Grade = Grade.SAFE
+    prompt: Grade = Grade.SAFE
+    code: Grade = Grade.SAFE
+    attachment: Grade = Grade.SAFE
+
+    @property
+    def worst(self) -> Grade:
+        """The highest of them."""
+        return max(self)
+
+
+@dataclass(frozen=True)
+class ChangeRule:
+    """One kind of change.
+
+    Attributes:
+        id: `family/kebab-name`.
+        means: what the change does to whom, one sentence.
+        grades: what it means for each audience, unless the comparison knows better and
+            says why.
+        opposite: the id of the change back; its own where that is of the same kind.
+    """
+
+    id: str
+    means: str
+    grades: Grades
+    opposite: str
+
+
+class Both(NamedTuple):
+    """A tool on both sides, with its toolsets and workspaces.
+
+    Attributes:
+        before: the tool as it was.
+        after: the tool as it is.
+    """
+
+    before: ToolSpec
+    after: ToolSpec
+    toolset_before: Toolset
+    toolset_after: Toolset
+    workspace_before: Workspace
+    workspace_after: Workspace
+
+    @property
+    def files(self) -> SpecFiles:
+        """The tool's spec on both sides."""
+        source = self.before.source, self.after.source
+        return SpecFiles(self.toolset_after.name, self.after.name, *source)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change.
+
+    Attributes:
+        rule: its kind.
+        toolset: the toolset's name, the new one where it was renamed; empty for a change of
+            toolcast.yaml.
+        tool: the tool's name, the new one where it was renamed; empty for a change of
+            `toolset.yaml` or toolcast.yaml.
+        path: where in the spec.
+        before: the JSON value that was there, or ABSENT.
+        after: the JSON value that is there now, or ABSENT.
+        message: what has changed, lower case, names in backticks.
+        grades: the rule's, or others for the reason that `reason` gives.
+        reason: why the grades are not the rule's; empty when they are.
+        place: where it stands now, or where it stood when it is gone.
+        is_gone: `place` is in the old side.
+        witness: arguments that were taken and are not any more, or a result that can come
+            and could not; ABSENT where there is none to show.
+    """
+
+    rule: ChangeRule
+    toolset: str
+    tool: str
+    path: Path
+    before: Any
+    after: Any
+    message: str
+    grades: Grades
+    place: Place
+    reason: str = ""
+    is_gone: bool = False
+    witness: Any = ABSENT
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hexadecimal digits that stay the same wherever the change's lines stand."""
+        values = [
+            None if value is ABSENT else [value] for value in (self.before, self.after)
+        ]
+        said = [self.rule.id, self.toolset, self.tool, list(self.path), values]
+        text = json.dumps(said, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+Compare = Callable[[Both], Iterator[Change]]
+"""What finds the changes of a tool that both sides have."""
+
+
+class Family(NamedTuple):
+    """Rules of changes, and what finds such changes.
+
+    Attributes:
+        rules: each kind of change that it finds.
+        tool_fields: the fields of a tool spec whose changes it finds, those inside of others
+            by their whole way: `deprecated.removal`; for what is in any entry of a mapping or
+            sequence: `actions.values.*.requires`.
+        toolset_fields: the fields of `toolset.yaml` whose changes it finds.
+        workspace_fields: those of toolcast.yaml.
+        compare_tools: finds the changes of a tool; None when it looks at no tools.
+        compare_toolsets: finds those of a toolset that both sides have, given as before and
+            after, each with its workspace; None when it looks at no toolsets.
+        compare_workspaces: finds those of toolcast.yaml, and what needs all toolsets, given
+            before and after; None when it looks at neither.
+    """
+
+    rules: tuple[ChangeRule, ...]
+    tool_fields: frozenset[str] = frozenset()
+    toolset_fields: frozenset[str] = frozenset()
+    compare_tools: Compare | None = None
+    compare_toolsets: (
+        Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]] | None
+    ) = None
+    workspace_fields: frozenset[str] = frozenset()
+    compare_workspaces: Callable[[Workspace, Workspace], Iterator[Change]] | None = None
+
+
+class SpecFiles(NamedTuple):
+    """A file on both sides: what has changed in it.
+
+    Attributes:
+        toolset: the toolset's name; empty for toolcast.yaml.
+        tool: the tool's name; empty for a file that is no tool's.
+        before: the file as it was.
+        after: the file as it is.
+    """
+
+    toolset: str
+    tool: str
+    before: Source
+    after: Source
+
+    def changed(
+        self,
+        rule: ChangeRule,
+        path: Path,
+        message: str,
+        *,
+        before: Any = ABSENT,
+        after: Any = ABSENT,
+        grades: Grades | None = None,
+        reason: str = "",
+    ) -> Change:
+        """A change at a path, which one of the sides may not have."""
+        is_gone = after is ABSENT and before is not ABSENT
+        return Change(
+            rule,
+            self.toolset,
+            self.tool,
+            path,
+            before,
+            after,
+            message,
+            rule.grades if grades is None else grades,
+            place_of(self.before if is_gone else self.after, path),
+            reason,
+            is_gone,
+        )
+
+
+def files_of(before: Toolset, after: Toolset) -> SpecFiles:
+    """The `toolset.yaml` of a toolset on both sides."""
+    return SpecFiles(after.name, "", before.source, after.source)
+
+
+def found(
+    rule: ChangeRule,
+    both: Both,
+    path: Path,
+    message: str,
+    *,
+    before: Any = ABSENT,
+    after: Any = ABSENT,
+    grades: Grades | None = None,
+    reason: str = "",
+) -> Change:
+    """A change of a tool at a path of its spec, which one of the sides may not have."""
+    return both.files.changed(
+        rule,
+        path,
+        message,
+        before=before,
+        after=after,
+        grades=grades,
+        reason=reason,
+    )
+
+
+def place_of(source: Source, path: Path) -> Place:
+    """Where a path stands in a spec; the file as a whole where there are no lines."""
+    if source is NOWHERE or not source.data:
+        return Place(source.file)
+    return Place(source.file, *source.span(path, at_key=True))
+
+
+def raw(tool: ToolSpec | Toolset, field: str) -> Any:
+    """A field as the spec has it; ABSENT when it does not."""
+    tree = tool.source.tree
+    return tree.get(field, ABSENT) if isinstance(tree, Mapping) else ABSENT

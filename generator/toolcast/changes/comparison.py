@@ -1,0 +1,72 @@
+"""Compares two states of a project: the whole of `toolcast diff` but for what it prints."""
+
+from __future__ import annotations
+
+import datetime
+from typing import NamedTuple
+
+from ..model.model import Workspace
+from .change import Change
+from .effects.effect import Effect
+from .extension_fields import changes_of_extensions
+from .stability import relaxed
+from .table import families
+from .tool_life import Matched, match
+
+__all__ = ["Comparison", "compare"]
+
+
+class Comparison(NamedTuple):
+    """What is different between two states of a project.
+
+    Attributes:
+        changes: what the specs say differently, graded; in order by toolset, tool, path and
+            rule. Acceptances and limits of grades are about these.
+        effects: what follows from all of them together for those who read the tools:
+            clients, programs, providers. They have no grades of their own, since a change
+            beside them has them; in order by toolset, tool, kind and reader.
+    """
+
+    changes: list[Change]
+    effects: list[Effect]
+
+
+def compare(
+    before: Workspace, after: Workspace, today: datetime.date | None = None
+) -> Comparison:
+    """What has changed, and what that comes to.
+
+    Args:
+        today: the day that decides whether a removal was announced; default: the clock's.
+
+    Raises:
+        ExtensionFailure: a listed extension cannot be used.
+    """
+    matched = match(before, after, today)
+    changes = list(matched.changes)
+    extensions = tuple(dict.fromkeys((*before.extensions, *after.extensions)))
+    known = families(extensions)
+    for family in known:
+        if family.compare_workspaces is not None:
+            changes += family.compare_workspaces(before, after)
+        if family.compare_toolsets is not None:
+            for old, new in matched.toolsets:
+                changes += family.compare_toolsets(old, new, before, after)
+        if family.compare_tools is not None:
+            for both in matched.tools:
+                # What both sides have alike was loaded once.
+                if both.before is not both.after:
+                    changes += family.compare_tools(both)
+    changes += changes_of_extensions(matched, known)
+    changes = list(relaxed(changes, matched, before))
+    changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
+    is_same = not changes and all(both.before is both.after for both in matched.tools)
+    return Comparison(changes, [] if is_same else _effects(matched, before, after))
+
+
+def _effects(matched: Matched, before: Workspace, after: Workspace) -> list[Effect]:
+    # Targets know where a tool is shown; nothing else here needs them.
+    from .effects.deriving import effects_of
+
+    effects = effects_of(matched, before, after)
+    return sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))

@@ -1,0 +1,1 @@
+"""What readers of a toolset see differently, derived and not declared."""

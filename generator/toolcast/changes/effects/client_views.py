@@ -1,0 +1,210 @@
+"""What each client of a toolset sees: which tools, where, how many, at what cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...facts.client_limits import Limited, crossed
+from ...facts.costs.client_costs import Cost, client_costs
+from ...facts.costs.client_kinds import kind_of, limits_of
+from ...facts.token_count import estimated_tokens
+from ...model.model import Toolset, ToolSpec, Workspace
+from ...targets.exposure import Exposure, exposures
+from ..json_values import said
+from .effect import Effect, EffectKind
+from .mentions import Former, Named, Seen, mention_effects
+
+__all__ = ["Costs", "client_effects"]
+
+_PLACES = {
+    "mcp": "MCP's list",
+    "registry": "the registry",
+    "langchain": "LangChain's tools",
+    "prompts": "the prompt docs",
+    "cli": "the commands",
+}
+_UNSEEN = frozenset(["snapshots"])
+"""Targets that show nobody a tool."""
+
+
+class Costs:
+    """What clients' tools cost; a text is counted once, for most are the same on both sides."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def of(self, toolset: Toolset, client: str, workspace: Workspace) -> Cost:
+        """What a client's tools cost it, estimated."""
+        who = toolset.client(client) if client else None
+        return client_costs(toolset, who, workspace.package, count=self._count).whole
+
+    def _count(self, text: str) -> int:
+        if text not in self._known:
+            self._known[text] = estimated_tokens(text)
+        return self._known[text]
+
+
+def client_effects(
+    toolsets: tuple[Toolset, Toolset],
+    workspaces: tuple[Workspace, Workspace],
+    former: Former,
+    costs: Costs,
+) -> Iterator[Effect]:
+    """What each client that both sides have sees differently.
+
+    Args:
+        toolsets: the toolset before and after; with the workspaces of the two.
+    """
+    before, after = toolsets
+    places = [
+        _places(exposures(workspace, toolset))
+        for workspace, toolset in zip(workspaces, toolsets, strict=True)
+    ]
+    named = Named(before, after, former)
+    for client in _shared(before, after):
+        was, is_ = (
+            _of_client(toolset, client, shown)
+            for toolset, shown in zip(toolsets, places, strict=True)
+        )
+        yield from _seen(after.name, client, was, is_, former)
+        yield from mention_effects(after.name, client, was, is_, named)
+        counts = [sum("mcp" in places for _, places in side) for side in (was, is_)]
+        yield from _limits(after, client, *counts)
+        before_, after_ = (
+            costs.of(toolset, client, workspace)
+            for toolset, workspace in zip(toolsets, workspaces, strict=True)
+        )
+        yield from _tokens(after.name, client, before_, after_)
+
+
+def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
+    """The clients of both sides; "" is the one caller of a toolset without clients."""
+    if not before.clients and not after.clients:
+        yield ""
+    for client in after.clients:
+        if before.client(client.name) is not None:
+            yield client.name
+
+
+_Shown = Mapping[str, tuple[Exposure, frozenset[str]]]
+"""Each tool by its name: whom it is kept from, and the places that show it."""
+
+
+def _places(exposed: Mapping[str, Exposure]) -> _Shown:
+    return {
+        name: (
+            exposure,
+            frozenset(
+                target
+                for target, reason in exposure.targets.items()
+                if not reason and target not in _UNSEEN
+            ),
+        )
+        for name, exposure in exposed.items()
+    }
+
+
+def _of_client(toolset: Toolset, client: str, shown: _Shown) -> Seen:
+    """The tools that a client may have, with their places."""
+    return [
+        (tool, shown[tool.name][1])
+        for tool in toolset.tools
+        if not client or not shown[tool.name][0].clients[client]
+    ]
+
+
+def _seen(
+    toolset: str, client: str, before: Seen, after: Seen, former: Former
+) -> Iterator[Effect]:
+    was = {id(tool): places for tool, places in before}
+    nowhere: frozenset[str] = frozenset()
+    for tool, places in after:
+        old = was.pop(id(former.get(id(tool), tool)), nowhere)
+        if old != places:
+            yield _place(toolset, client, tool, old, places)
+    for tool, places in before:
+        if id(tool) in was and places:
+            yield _place(toolset, client, tool, places, nowhere)
+
+
+def _place(
+    toolset: str,
+    client: str,
+    tool: ToolSpec,
+    before: frozenset[str],
+    after: frozenset[str],
+) -> Effect:
+    who = said(client) if client else "the caller"
+    words = [
+        f"{verb} in {_listed(places)}"
+        for verb, places in (
+            ("sees it", after - before),
+            ("no longer sees it", before - after),
+        )
+        if places
+    ]
+    return Effect(
+        EffectKind.SEEN,
+        client,
+        toolset,
+        tool.name,
+        f"{who} {', and '.join(words)}",
+        sorted(before),
+        sorted(after),
+        is_worse=bool(before - after),
+    )
+
+
+def _listed(places: frozenset[str]) -> str:
+    """The places in words, those of the built-in targets first."""
+    named = [_PLACES[place] for place in _PLACES if place in places]
+    named += [f"the target {said(place)}" for place in sorted(places - _PLACES.keys())]
+    return f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+
+
+def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:
+    client = toolset.client(name) if name else None
+    limits = limits_of(kind_of(toolset, client), Limited.TOOLS)
+    for limit in crossed(limits, before, after):
+        who = f"{said(name)} has" if name else "there are"
+        takes = f"{limit.client} takes {limit.most}"
+        message = f"{who} {after} tools, before {before}; {takes} ({limit.source})"
+        yield Effect(
+            EffectKind.TOOLS,
+            limit.client,
+            toolset.name,
+            "",
+            message,
+            before,
+            after,
+            is_worse=after > before,
+        )
+
+
+def _tokens(toolset: str, client: str, before: Cost, after: Cost) -> Iterator[Effect]:
+    parts = [
+        f"{new:,} {_COSTS[name]} ({new - old:+,})"
+        for name, old, new in zip(_COSTS, before, after, strict=True)
+        if old != new
+    ]
+    if parts:
+        whose = f" of {said(client)}" if client else ""
+        yield Effect(
+            EffectKind.TOKENS,
+            client,
+            toolset,
+            "",
+            f"the tools{whose} cost about, in tokens: {', '.join(parts)}",
+            before._asdict(),
+            after._asdict(),
+            is_worse=sum(after) > sum(before),
+        )
+
+
+_COSTS = {
+    "upfront": "upfront",
+    "names": "for names alone",
+    "on_demand": "on demand",
+    "prompt": "in prompt docs",
+}
+"""What `Cost` has, in words."""

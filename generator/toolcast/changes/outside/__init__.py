@@ -1,0 +1,1 @@
+"""What a toolset reaches beyond its own process."""

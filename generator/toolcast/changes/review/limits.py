@@ -1,0 +1,75 @@
+"""Which grades fail: the words of `--fail-on`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...wording import did_you_mean, quoted_list
+from ..change import AUDIENCES, Grade, Grades
+
+__all__ = ["BadLimit", "DEFAULT", "Limits", "failing", "limits", "said"]
+
+Limits = Mapping[str, Grade]
+"""The least grade that fails, by audience; one that is not named fails at none."""
+
+DEFAULT: Limits = dict.fromkeys(AUDIENCES, Grade.BREAKING)
+"""A change that breaks anybody fails."""
+
+_NONE = "none"
+_WORDS = {Grade.RISKY.word: Grade.RISKY, Grade.BREAKING.word: Grade.BREAKING}
+
+
+class BadLimit(ValueError):
+    """Words that are no limits; the text says what is wrong, and in a second line what helps."""
+
+
+def limits(words: str) -> Limits:
+    """The limits of `call=breaking,prompt=risky`, of one grade for all, or of `none`.
+
+    Raises:
+        BadLimit: an audience or a grade is none, or is named twice.
+    """
+    if words == _NONE:
+        return {}
+    if words in _WORDS:
+        return dict.fromkeys(AUDIENCES, _WORDS[words])
+    found: dict[str, Grade] = {}
+    for part in words.split(","):
+        audience, equals, grade = (word.strip() for word in part.partition("="))
+        if not equals:
+            raise _bad(audience, [*_WORDS, _NONE], "grade")
+        if audience not in AUDIENCES:
+            raise _bad(audience, AUDIENCES, "audience")
+        if grade not in _WORDS:
+            raise _bad(grade, _WORDS, "grade")
+        if audience in found:
+            raise BadLimit(f"`{audience}` is named twice")
+        found[audience] = _WORDS[grade]
+    return found
+
+
+def _bad(word: str, known: object, noun: str) -> BadLimit:
+    names = list(known)  # type: ignore[call-overload]
+    near = did_you_mean(word, names)
+    example = "`--fail-on call=breaking,prompt=risky`"
+    help_ = f"{near} It takes" if near else "it takes"
+    return BadLimit(
+        f"`{word}` is no {noun}; those are {quoted_list(names)}\n"
+        f"  help: {help_} {example}, `--fail-on risky` or `--fail-on none`"
+    )
+
+
+def failing(grades: Grades, at: Limits) -> list[str]:
+    """The audiences for which grades are at their limit or above."""
+    named = zip(AUDIENCES, grades, strict=True)
+    return [name for name, grade in named if name in at and grade >= at[name]]
+
+
+def said(at: Limits) -> str:
+    """The limits as `--fail-on` takes them."""
+    if not at:
+        return _NONE
+    grades = set(at.values())
+    if len(at) == len(AUDIENCES) and len(grades) == 1:
+        return grades.pop().word
+    return ",".join(f"{name}={at[name].word}" for name in AUDIENCES if name in at)

@@ -1,0 +1,148 @@
+"""The verdict on a comparison: each change with its place, who accepted it, whether it fails."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ...findings import Finding, Place, Severity
+from ...model.model import Workspace
+from ..change import Change, Grade, place_of
+from ..comparison import Comparison
+from ..effects.effect import Effect
+from .acceptances import Acceptance, acceptance_of, stale
+from .limits import Limits, failing
+from .versions import Proposal, proposals
+
+__all__ = ["Judged", "Verdict", "judge"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A change, and what is decided about it.
+
+    Attributes:
+        change: the change.
+        place: where to show it in the project as it is now: of what is gone, the nearest that
+            is there.
+        accepted: the entry that accepts it; None when nobody did.
+        fails: the audiences for which it is at the limit or above, and not accepted.
+    """
+
+    change: Change
+    place: Place
+    accepted: Acceptance | None
+    fails: tuple[str, ...]
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is for formats that know no grades: an error is what fails."""
+        if self.fails:
+            return Severity.ERROR
+        if self.change.grades.worst > Grade.SAFE and self.accepted is None:
+            return Severity.WARNING
+        return Severity.NOTE
+
+    @property
+    def owner(self) -> str:
+        """What has changed: `toolset/tool`, the toolset, or toolcast.yaml."""
+        names = (self.change.toolset, self.change.tool)
+        return "/".join(filter(None, names)) or "toolcast.yaml"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison comes to.
+
+    Attributes:
+        against: what a person calls the state that the project is compared with.
+        changes: each with what is decided about it, in the comparison's order.
+        effects: what follows from all changes together.
+        findings: of acceptances that accept nothing.
+        limits: which grades fail.
+        proposals: the version that each changed toolset should have.
+        is_first: the state that the project is compared with has no specs.
+    """
+
+    against: str
+    changes: tuple[Judged, ...]
+    effects: tuple[Effect, ...]
+    findings: tuple[Finding, ...]
+    limits: Limits
+    proposals: tuple[Proposal, ...]
+    is_first: bool = False
+
+    @property
+    def failing(self) -> int:
+        """How many changes fail."""
+        return sum(bool(one.fails) for one in self.changes)
+
+    @property
+    def accepted(self) -> int:
+        """How many changes are accepted."""
+        return sum(one.accepted is not None for one in self.changes)
+
+
+def judge(
+    comparison: Comparison,
+    sides: tuple[Workspace, Workspace],
+    against: str,
+    *,
+    limits: Limits,
+    acceptances: Sequence[Acceptance],
+    known: Collection[str],
+    today: datetime.date,
+) -> Verdict:
+    """Decides about the changes of a comparison.
+
+    Args:
+        comparison: what has changed.
+        sides: both states, the old one first.
+        against: what a person calls the old one.
+        limits: which grades fail.
+        acceptances: the entries of toolcast.accept.yaml.
+        known: the ids of all rules of changes.
+        today: the day by which acceptances end.
+    """
+    places = _Places(sides[1])
+    judged = []
+    changes = comparison.changes
+    for change in changes:
+        accepted = acceptance_of(change, acceptances, today)
+        fails = () if accepted else tuple(failing(change.grades, limits))
+        judged.append(Judged(change, places.of(change), accepted, fails))
+    return Verdict(
+        against,
+        tuple(judged),
+        tuple(comparison.effects),
+        tuple(stale(acceptances, changes, known, today)),
+        limits,
+        tuple(proposals(changes, *sides)),
+    )
+
+
+class _Places:
+    """Where changes are shown in the project as it is."""
+
+    def __init__(self, after: Workspace) -> None:
+        self._workspace = after.source
+        self._toolsets = {one.name: one.source for one in after.toolsets}
+        self._tools = {
+            (toolset.name, tool.name): tool.source
+            for toolset in after.toolsets
+            for tool in toolset.tools
+        }
+
+    def of(self, change: Change) -> Place:
+        if not change.is_gone:
+            return change.place
+        source = self._tools.get((change.toolset, change.tool))
+        if source is None and change.tool:
+            # A comment in the toolset's own file is the nearest to a tool that is gone.
+            toolset = self._toolsets.get(change.toolset)
+            return Place((toolset or self._workspace).file, 1, 1, 2)
+        source = source or self._toolsets.get(change.toolset)
+        if source is None:
+            return place_of(self._workspace, ("toolsets",))
+        return place_of(source, change.path)

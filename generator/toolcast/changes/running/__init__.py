@@ -1,0 +1,1 @@
+"""How a tool's calls run, and how a shell makes them."""

@@ -1,0 +1,129 @@
+"""Changes of what runs a tool: handlers, time-outs, the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...model.model import Toolset, Workspace
+from ..change import ABSENT, Both, Change, Family, Grade, Grades, files_of, found, raw
+from ..field_rows import changes_of, fields_of_rows, flag, rules_of_rows, value
+from ..rule_pairs import alone, pair
+
+__all__ = ["FAMILY"]
+
+_R, _B = Grade.RISKY, Grade.BREAKING
+
+HANDLED, UNHANDLED = pair(
+    ("run/handled", "A tool has a handler, and had none.", Grades()),
+    (
+        "run/handler-gone",
+        "A tool has no handler any more: its calls fail.",
+        Grades(call=_B, code=_R),
+    ),
+)
+HANDLER = alone(
+    "run/handler",
+    "Another function does a tool's work.",
+    Grades(call=_R, code=_R),
+)
+PACKAGE = alone(
+    "run/handlers-package",
+    "Handlers come from another package; those outside of it are refused.",
+    Grades(code=_B),
+)
+SHORTER, LONGER = pair(
+    (
+        "run/timeout-shorter",
+        "Calls are given up earlier: one that was answered may fail.",
+        Grades(call=_R),
+    ),
+    (
+        "run/timeout-longer",
+        "Calls are given up later: a caller may wait longer for an error.",
+        Grades(),
+    ),
+)
+RECORDED, UNRECORDED = pair(
+    ("run/recorded", "Calls are written to the ledger.", Grades()),
+    (
+        "run/not-recorded",
+        "Calls are no longer written to the ledger: nobody can look them up.",
+        Grades(attachment=_R),
+    ),
+)
+SERVICE = alone(
+    "run/service",
+    "A tool depends on another service, which whoever runs it has to have.",
+    Grades(attachment=_R),
+)
+LEDGER = alone(
+    "run/ledger",
+    "Calls are recorded elsewhere: earlier records are not found beside new ones.",
+    Grades(attachment=_R),
+)
+
+_TOOL = (
+    value("handler", "the handler", HANDLER, came=HANDLED, gone=UNHANDLED),
+    flag(
+        "persistent",
+        "calls",
+        RECORDED,
+        UNRECORDED,
+        ("are written to the ledger", "are no longer written to the ledger"),
+    ),
+    value("service", "the service that the tool depends on", SERVICE),
+)
+_TOOLSET = (
+    value("handlers", "the handlers' package", PACKAGE),
+    value("ledger.path", "the ledger's file", LEDGER),
+    value("ledger.sink", "the ledger's sink", LEDGER),
+)
+
+
+def compare_tools(both: Both) -> Iterator[Change]:
+    """The changes of what runs a tool."""
+    yield from changes_of(_TOOL, both.files)
+    before, after = raw(both.before, "timeout"), raw(both.after, "timeout")
+    if before == after:
+        return
+    # What a tool does not say is its toolset's.
+    old = both.toolset_before.timeout if before is ABSENT else float(before)
+    new = both.toolset_after.timeout if after is ABSENT else float(after)
+    if old != new:
+        yield found(
+            SHORTER if new < old else LONGER,
+            both,
+            ("timeout",),
+            f"calls are given up after {new:g} seconds instead of {old:g}",
+            before=before,
+            after=after,
+        )
+
+
+def compare_toolsets(
+    before: Toolset, after: Toolset, was: Workspace, now: Workspace
+) -> Iterator[Change]:
+    """The changes of what runs a toolset's tools."""
+    files = files_of(before, after)
+    yield from changes_of(_TOOLSET, files)
+    old, new = before.timeout, after.timeout
+    if old != new:
+        own = sum(tool.timeout is None for tool in after.tools)
+        whose = f"of tools without a time-out of their own, which are {own},"
+        yield files.changed(
+            SHORTER if new < old else LONGER,
+            ("timeout",),
+            f"calls {whose} are given up after {new:g} seconds instead of {old:g}",
+            before=raw(before, "timeout"),
+            after=raw(after, "timeout"),
+        )
+
+
+FAMILY = Family(
+    rules=(*rules_of_rows((*_TOOL, *_TOOLSET)), SHORTER, LONGER),
+    tool_fields=fields_of_rows(_TOOL) | {"timeout"},
+    toolset_fields=fields_of_rows(_TOOLSET) | {"timeout"},
+    compare_tools=compare_tools,
+    compare_toolsets=compare_toolsets,
+)
+"""What runs tools."""

@@ -1,0 +1,1 @@
+"""Changes of `parameters` and `returns`, keyword by keyword, and whom they break."""

@@ -1,0 +1,222 @@
+"""Changes of objects, of alternatives and of the schema as a whole."""
+
+from __future__ import annotations
+
+from .rule_row import Row, constraint, limit, pair
+
+__all__ = ["OBJECT_ROWS"]
+
+_DEPENDENT_NAMES = ("dependentRequired", "dependencies")
+_DEPENDENT_SCHEMAS = ("dependentSchemas", "dependencies")
+_BRANCHES = ("if", "then", "else")
+
+OBJECT_ROWS: tuple[Row, ...] = (
+    # Objects.
+    Row(
+        "property-added",
+        "property-removed",
+        ("properties",),
+        "more",
+        "There is one more property, which may be left out.",
+        typed=True,
+        call="safe",
+    ),
+    Row(
+        "property-removed",
+        "property-added",
+        ("properties",),
+        "either",
+        "A property is gone; who gives or reads it stumbles.",
+        "risky",
+        typed=True,
+        call="breaking",
+    ),
+    Row(
+        "required-property-added",
+        "required-property-removed",
+        ("properties", "required"),
+        "fewer",
+        "There is one more property, and it must be there.",
+        typed=True,
+    ),
+    Row(
+        "required-property-removed",
+        "required-property-added",
+        ("properties", "required"),
+        "either",
+        "A property that had to be there is gone.",
+        "risky",
+        typed=True,
+        call="breaking",
+    ),
+    Row(
+        "property-renamed",
+        "property-renamed",
+        ("properties",),
+        "either",
+        "A property has another name.",
+        "risky",
+        typed=True,
+        call="breaking",
+    ),
+    *pair(
+        ("required",),
+        "property-required",
+        "property-optional",
+        "A property must be there that could be left out.",
+        "A property may be left out that had to be there.",
+        typed=True,
+    ),
+    *pair(
+        ("additionalProperties",),
+        "additional-properties-closed",
+        "additional-properties-opened",
+        "No names but those of the schema are taken any more.",
+        "Other names than those of the schema are taken.",
+    ),
+    *pair(
+        ("additionalProperties",),
+        "additional-properties-set",
+        "additional-properties-removed",
+        "Something is asked of what stands under other names.",
+        "Nothing is asked of what stands under other names.",
+    ),
+    *constraint(
+        ("patternProperties",),
+        "pattern-property",
+        "A schema for all names that match a pattern",
+    )[:2],
+    *pair(
+        ("propertyNames",),
+        "property-names-set",
+        "property-names-removed",
+        "Something is asked of names.",
+        "Nothing is asked of names any more.",
+    ),
+    *limit("minProperties", "min-properties", "properties"),
+    *limit("maxProperties", "max-properties", "properties"),
+    *pair(
+        _DEPENDENT_NAMES,
+        "dependent-required-added",
+        "dependent-required-removed",
+        "A property asks for another one.",
+        "A property asks for another one no more.",
+    ),
+    *pair(
+        _DEPENDENT_SCHEMAS,
+        "dependent-schema-added",
+        "dependent-schema-removed",
+        "A property brings a schema that the whole must match.",
+        "A property brings no schema any more.",
+    ),
+    *pair(
+        ("unevaluatedProperties",),
+        "unevaluated-properties-set",
+        "unevaluated-properties-removed",
+        "Something is asked of names that nothing else looks at.",
+        "Nothing is asked of names that nothing else looks at.",
+    ),
+    # Alternatives and conditions.
+    *pair(
+        ("allOf",),
+        "all-of-added",
+        "all-of-removed",
+        "One more schema must match.",
+        "One schema less must match.",
+    ),
+    *pair(
+        ("anyOf",),
+        "any-of-set",
+        "any-of-removed",
+        "One of some schemas must match.",
+        "None of some schemas must match any more.",
+        typed=True,
+    ),
+    *pair(
+        ("anyOf",),
+        "any-of-branch-removed",
+        "any-of-branch-added",
+        "One alternative is gone.",
+        "There is one more alternative.",
+        typed=True,
+    ),
+    *pair(
+        ("oneOf",),
+        "one-of-set",
+        "one-of-removed",
+        "Exactly one of some schemas must match.",
+        "None of some schemas must match any more.",
+        typed=True,
+    ),
+    Row(
+        "one-of-branch-removed",
+        "one-of-branch-added",
+        ("oneOf",),
+        "either",
+        "One alternative is gone.",
+        typed=True,
+    ),
+    Row(
+        "one-of-branch-added",
+        "one-of-branch-removed",
+        ("oneOf",),
+        "either",
+        "There is one more alternative, and values that match two are refused.",
+        typed=True,
+    ),
+    *pair(
+        ("not",),
+        "not-set",
+        "not-removed",
+        "What matches a schema is refused.",
+        "What matches a schema is not refused any more.",
+    ),
+    *constraint(_BRANCHES, "condition", "What a condition brings with it"),
+    # References and the schema as a whole.
+    Row(
+        "reference-changed",
+        "reference-changed",
+        ("$ref", "$dynamicRef", "$recursiveRef"),
+        "either",
+        "A reference leads elsewhere.",
+        typed=True,
+    ),
+    Row(
+        "dialect-changed",
+        "dialect-changed",
+        ("$schema",),
+        "either",
+        "The schema is of another draft, in which keywords mean something else.",
+    ),
+    *pair(
+        ("",),
+        "schema-added",
+        "schema-removed",
+        "There is a schema, where anything was valid.",
+        "There is no schema, and anything is valid.",
+        typed=True,
+    ),
+    Row(
+        "rewritten",
+        "rewritten",
+        (
+            "$defs",
+            "definitions",
+            "$id",
+            "id",
+            "$anchor",
+            "$dynamicAnchor",
+            "$recursiveAnchor",
+            "$vocabulary",
+        ),
+        "none",
+        "The schema is written in another way.",
+    ),
+    Row(
+        "not-compared",
+        "not-compared",
+        (),
+        "either",
+        "The schema is too large, or cannot be followed.",
+    ),
+)

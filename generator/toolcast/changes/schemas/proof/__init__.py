@@ -1,0 +1,1 @@
+"""Proofs that what one schema takes another takes too."""

@@ -1,0 +1,188 @@
+"""The family of the changes of `parameters` and `returns`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..change import ABSENT, Both, Change, Family, Grade, Grades, found
+from ..json_equality import same
+from ..texts.text_change import TextSides, kind_of_edit
+from ..texts.text_rules import PURPOSE_LOST, RESTYLED
+from .field_rules import FIELDS, RULES, Field
+from .generated_types import TypeChanges
+from .schema_grades import CallGrades, Verdict
+from .schema_side import SchemaSide
+from .schema_words import shown
+from .search.witness_search import Refuses, Taker
+from .walk.paired_nodes import Difference, Edit, Pair, Place, node_at
+from .walk.schema_walk import TooMuchToCompare, differences
+
+__all__ = ["FAMILY"]
+
+_WHOLE = {"parameters": "a call", "returns": "a result"}
+
+
+def compare(both: Both) -> Iterator[Change]:
+    """The changes of both schemas of a tool."""
+    for field in FIELDS:
+        old, new = both.before.schemas.get(field), both.after.schemas.get(field)
+        before = True if old is None else old.value
+        after = True if new is None else new.value
+        if (old is None) == (new is None) and same(before, after):
+            continue
+        unsound = [
+            name
+            for name, schema in (("before", old), ("after", new))
+            if schema is not None and not schema.is_sound
+        ]
+        if unsound:
+            why = (
+                f"the schema {' and '.join(unsound)} is not valid or cannot be followed"
+            )
+            yield _not_compared(both, field, before, after, why)
+            continue
+        try:
+            yield from _of_field(both, field, before, after, old is None or new is None)
+        except TooMuchToCompare:
+            why = "there are too many places to compare"
+            yield _not_compared(both, field, before, after, why)
+
+
+def _of_field(
+    both: Both, field: Field, before: Any, after: Any, is_whole: bool
+) -> Iterator[Change]:
+    sides = SchemaSide(before), SchemaSide(after)
+    if is_whole:
+        changes = [_whole(*sides, _WHOLE[field])]
+    else:
+        changes = differences(*sides, _WHOLE[field])
+    if not changes:
+        changes = [_rewritten(*sides, field)]
+    is_call = field == "parameters"
+    actions = _actions(both) if is_call else None
+    takers = (
+        Taker(sides[0], is_closed=is_call, refuses_besides=actions),
+        Taker(sides[1], is_closed=is_call),
+    )
+    calls = CallGrades(field, *takers, changes)
+    types = TypeChanges(field, before, after)
+    for index, change in enumerate(changes):
+        yield _graded(both, field, change, calls.of(index), types)
+    left = calls.unexplained()
+    if left is not None:
+        change = _rewritten(*sides, field)
+        yield _graded(both, field, change, left, types)
+
+
+def _graded(
+    both: Both, field: Field, change: Difference, call: Verdict, types: TypeChanges
+) -> Change:
+    rule = RULES[field, change.row]
+    code, code_reason = types.grade(change, rule.grades.code)
+    grades = rule.grades._replace(call=call.grade, code=code)
+    message = change.message
+    if call.witness is not ABSENT:
+        example = shown(call.witness)
+        if field == "parameters":
+            message += f": {example} was accepted and is not any more"
+        else:
+            message += f": {example} can come now and could not before"
+    is_usual = call.grade is rule.grades.call
+    prompt, prompt_reason = _told(change, rule.grades.prompt)
+    grades = grades._replace(prompt=prompt)
+    reasons = ["" if is_usual else call.reason, prompt_reason, code_reason]
+    made = found(
+        rule,
+        both,
+        (field, *change.path),
+        message,
+        before=change.before,
+        after=change.after,
+        grades=grades,
+        reason="; ".join(filter(None, reasons)),
+    )
+    return replace(made, witness=call.witness)
+
+
+def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:
+    """What an edit of a description means for models, and why that is not the usual."""
+    if change.row != "description-changed" or grade is Grade.SAFE:
+        return grade, ""
+    text = TextSides(change.path, "it", str(change.before), str(change.after))
+    kind, message = kind_of_edit(text)
+    if kind in (RESTYLED, PURPOSE_LOST):
+        return kind.grades.prompt, message
+    return grade, ""
+
+
+def _whole(before: SchemaSide, after: SchemaSide, whole: str) -> Difference:
+    """A schema that one side does not have."""
+    is_new = before.root is True
+    row, says = (
+        ("schema-added", "has a schema now")
+        if is_new
+        else (
+            "schema-removed",
+            "has no schema any more",
+        )
+    )
+    pair = _roots(before, after, whole)
+    old, new = (ABSENT, after.root) if is_new else (before.root, ABSENT)
+    edit = Edit((), after.root, (), before.root)
+    return Difference(row, (), old, new, f"{whole} {says}", (edit,), pair)
+
+
+def _rewritten(before: SchemaSide, after: SchemaSide, field: Field) -> Difference:
+    text = f"`{field}` is written in another way"
+    pair = _roots(before, after, _WHOLE[field])
+    edit = Edit((), after.root, (), before.root)
+    return Difference("rewritten", (), before.root, after.root, text, (edit,), pair)
+
+
+def _roots(before: SchemaSide, after: SchemaSide, whole: str) -> Pair:
+    places = Place(before.root, ()), Place(after.root, ())
+    nodes = node_at(before, places[0]), node_at(after, places[1])
+    return Pair(*nodes, "", whole, 1, before, after)
+
+
+def _not_compared(
+    both: Both, field: Field, before: Any, after: Any, why: str
+) -> Change:
+    rule = RULES[field, "not-compared"]
+    text = f"`{field}` is another schema, and is not compared: {why}"
+    risky = Grades(Grade.RISKY, Grade.RISKY, Grade.RISKY, Grade.SAFE)
+    return found(
+        rule, both, (field,), text, before=before, after=after, grades=risky, reason=why
+    )
+
+
+def _actions(both: Both) -> Refuses | None:
+    """What the chosen action refused before, beside the schema."""
+    actions = both.before.actions
+    if actions is None:
+        return None
+    by_name = {action.name: action for action in actions.values}
+
+    def refuses(value: Any) -> bool:
+        chosen = value.get(actions.parameter) if isinstance(value, dict) else None
+        action = by_name.get(chosen) if isinstance(chosen, str) else None
+        if action is None:
+            return False
+        if any(name not in value for name in action.requires):
+            return True
+        if action.requires_any and not any(n in value for n in action.requires_any):
+            return True
+        return action.accepts is not None and any(
+            name not in (actions.parameter, *action.parameters) for name in value
+        )
+
+    return refuses
+
+
+FAMILY = Family(
+    rules=tuple(RULES.values()),
+    tool_fields=frozenset(FIELDS),
+    compare_tools=compare,
+)

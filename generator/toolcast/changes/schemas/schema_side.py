@@ -1,0 +1,250 @@
+"""One side of a comparison: a schema whose references are followed within itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from toolcast_runtime.validation.applicators import in_place
+from toolcast_runtime.validation.compiled import build
+from toolcast_runtime.validation.declared_names import DeclaredNames
+from toolcast_runtime.validation.references import REFERENCES, References
+
+from ...json_schema.dialects import dialect_of
+from ...reading.tree import Path
+
+__all__ = [
+    "ANNOTATIONS",
+    "Conjunction",
+    "Positions",
+    "SchemaSide",
+    "has_references",
+    "matches",
+]
+
+ANNOTATIONS = frozenset(
+    (
+        "title description default examples deprecated readOnly writeOnly $comment format"
+        " contentEncoding contentMediaType contentSchema $schema $id id $anchor"
+        " $dynamicAnchor $recursiveAnchor $vocabulary $defs definitions"
+    ).split()
+)
+"""The keywords that refuse no value."""
+
+Conjunction = tuple[Any, ...]
+"""Schemas that all apply to one value: mappings without `$ref` and `allOf`, or False."""
+
+_OLD = ("draft-04", "draft-06", "draft-07")
+_NEWER = frozenset(
+    (
+        "dependentRequired dependentSchemas prefixItems minContains maxContains"
+        " unevaluatedProperties unevaluatedItems"
+    ).split()
+)
+_MOST_PARTS = 400
+_DEFINITIONS = ("$defs", "definitions")
+_ADDRESSES = tuple(f"#/{word}/" for word in _DEFINITIONS)
+
+
+class Positions(NamedTuple):
+    """What a schema says of the items of an array.
+
+    Attributes:
+        first: the schemas of the first items.
+        rest: the schema of all others.
+    """
+
+    first: list[Any]
+    rest: Any
+
+
+class SchemaSide:
+    """A schema, before or after.
+
+    Args:
+        root: a sound schema.
+
+    Attributes:
+        dialect: the address that the schema declares; None without one.
+        draft: the draft of that address.
+        is_old: whether it is of a draft before 2019-09.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.references = References(root)
+        self.dialect = root.get("$schema") if isinstance(root, dict) else None
+        self.draft = dialect_of(root)
+        self.is_old = self.draft in _OLD
+        self._has_prefix = self.draft == "2020-12"
+        self._conjunctions: dict[int, Conjunction] = {}
+
+    @cached_property
+    def declared(self) -> DeclaredNames:
+        """The names that the runtime passes to a handler."""
+        return DeclaredNames(self.root)
+
+    @cached_property
+    def places(self) -> dict[int, Path]:
+        """The path of each mapping, by its identity."""
+        found: dict[int, Path] = {}
+        waiting: list[tuple[Path, Any]] = [((), self.root)]
+        while waiting:
+            path, value = waiting.pop()
+            if isinstance(value, dict):
+                found.setdefault(id(value), path)
+                waiting += [((*path, name), inner) for name, inner in value.items()]
+            elif isinstance(value, list):
+                waiting += [((*path, i), inner) for i, inner in enumerate(value)]
+        return found
+
+    @cached_property
+    def has_references(self) -> bool:
+        """Whether any part refers to another."""
+        return has_references(self.root)
+
+    def shares_definitions(self, other: SchemaSide) -> bool:
+        """Whether equal references of both sides lead to the very same schemas."""
+        if not self.has_references and not other.has_references:
+            return True
+        mine, theirs = self.root, other.root
+        if not isinstance(mine, dict) or not isinstance(theirs, dict):
+            return False
+        if any(mine.get(word) is not theirs.get(word) for word in _DEFINITIONS):
+            return False
+        return self._refers_to_definitions and other._refers_to_definitions
+
+    @cached_property
+    def _refers_to_definitions(self) -> bool:
+        """Whether all references lead to what stands in `$defs` or `definitions`."""
+        waiting = [self.root]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, dict):
+                for word in REFERENCES:
+                    text = one.get(word, "#/$defs/")
+                    if not isinstance(text, str) or not text.startswith(_ADDRESSES):
+                        return False
+                waiting.extend(one.values())
+            elif isinstance(one, list):
+                waiting.extend(one)
+        return True
+
+    def target(self, schema: Mapping[str, Any]) -> Any:
+        """What the reference of a schema names; None without one or when it is not known."""
+        for keyword in REFERENCES:
+            if isinstance(schema.get(keyword), str):
+                try:
+                    return self.references.target(schema[keyword])
+                except LookupError:
+                    return None
+        return None
+
+    def conjunction(self, schema: Any) -> Conjunction:
+        """A schema as all the schemas that it asks for at the same value."""
+        if schema is True:
+            return ()
+        if not isinstance(schema, dict):
+            return (False,)
+        known = self._conjunctions.get(id(schema))
+        if known is None:
+            known = tuple(self._parts(schema))
+            self._conjunctions[id(schema)] = known
+        return known
+
+    def _parts(self, schema: Any) -> list[Any]:
+        found: list[Any] = []
+        waiting, seen = [schema], set[int]()
+        while waiting and len(found) < _MOST_PARTS:
+            part = waiting.pop(0)
+            if part is True or id(part) in seen:
+                continue
+            if not isinstance(part, dict):
+                found.append(False)
+                continue
+            seen.add(id(part))
+            target = self.target(part)
+            if target is not None:
+                waiting.append(target)
+                if self.is_old:
+                    continue
+            branches = part.get("allOf")
+            branches = branches if isinstance(branches, list) else []
+            waiting += branches
+            unknown = _NEWER if self.is_old else frozenset[str]()
+            if target is None and not branches and unknown.isdisjoint(part):
+                found.append(part)
+                continue
+            left = {
+                name: value
+                for name, value in part.items()
+                if name != "allOf"
+                and name not in unknown
+                and (target is None or name not in REFERENCES)
+            }
+            if not ANNOTATIONS.issuperset(left):
+                found.append(left)
+        return found
+
+    def everything(self, schema: Any) -> list[dict[str, Any]]:
+        """All mappings that may have a say about the same value, whatever is chosen."""
+        found: list[dict[str, Any]] = []
+        waiting, seen = [schema], set[int]()
+        while waiting and len(found) < _MOST_PARTS:
+            part = waiting.pop(0)
+            if not isinstance(part, dict) or id(part) in seen:
+                continue
+            seen.add(id(part))
+            found.append(part)
+            target = self.target(part)
+            if target is not None:
+                waiting.append(target)
+                if self.is_old:
+                    continue
+            waiting += in_place(part)
+        return found
+
+    def positions(self, schema: Mapping[str, Any]) -> Positions:
+        """The items of an array, in whichever of the two ways the dialect has."""
+        items = schema.get("items", True)
+        if isinstance(items, list):
+            return Positions(items, schema.get("additionalItems", True))
+        first = schema.get("prefixItems")
+        is_list = isinstance(first, list) and self._has_prefix
+        return Positions(first if first and is_list else [], items)
+
+    def dependencies(self, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """What comes with a name: a list of names, or a schema; each in its own pair."""
+        for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
+            value = schema.get(keyword)
+            if isinstance(value, dict):
+                yield from value.items()
+
+
+def has_references(value: Any) -> bool:
+    """Whether a schema, or a list of them, has a reference anywhere."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if any(word in one for word in REFERENCES):
+                return True
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return False
+
+
+@lru_cache(maxsize=4096)
+def matches(pattern: str, text: str) -> bool:
+    """Whether a text has a match of a pattern, by the engine that the runtime uses."""
+    try:
+        return bool(_matcher(pattern).is_valid(text))
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=512)
+def _matcher(pattern: str) -> Any:
+    return build({"pattern": pattern})

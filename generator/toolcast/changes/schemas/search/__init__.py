@@ -1,0 +1,1 @@
+"""The search for a value that one schema takes and another refuses."""

@@ -1,0 +1,1 @@
+"""Two schemas side by side, keyword by keyword: what differs."""

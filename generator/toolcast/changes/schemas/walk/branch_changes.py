@@ -1,0 +1,248 @@
+"""Changes of alternatives, of what is refused, and of conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...change import ABSENT
+from ...json_equality import same
+from ..schema_side import ANNOTATIONS, SchemaSide
+from ..schema_words import name_words, type_words
+from ..value_limits import ALL_TYPES, ValueLimits
+from .paired_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
+from .plain_changes import difference
+
+__all__ = ["branch_changes", "is_alternatives"]
+
+_CHOICES = ("anyOf", "oneOf")
+_NAMES = {"allOf": "all-of", "anyOf": "any-of", "oneOf": "one-of"}
+_CONDITION = ("if", "then", "else")
+_MOST_PAIRED = 20
+_UNLIKE = -1
+
+
+def branch_changes(pair: Pair) -> Iterator[Difference | Step]:
+    """What has changed of them, and the branches to compare next."""
+    for keyword in ("allOf", *_CHOICES):
+        yield from _branches(pair, keyword)
+    yield from _not(pair)
+    yield from _condition(pair)
+
+
+def is_alternatives(node: Node) -> str:
+    """The keyword of a schema that is a choice of others and nothing else; or empty."""
+    said = [word for word in node.values if word not in ANNOTATIONS]
+    return said[0] if len(said) == 1 and said[0] in _CHOICES else ""
+
+
+def wrapped(pair: Pair) -> Iterator[Difference | Step]:
+    """Compares a choice of schemas with the one schema that stands on the other side."""
+    keyword = is_alternatives(pair.after)
+    is_new = bool(keyword)
+    keyword = keyword or is_alternatives(pair.before)
+    node, other = (pair.after, pair.before) if is_new else (pair.before, pair.after)
+    branches = [node.inner(keyword, i) for i in range(len(node.values[keyword]))]
+    single = {w: v for w, v in other.values.items() if w not in ANNOTATIONS}
+    place = Place(single, other.path)
+    sides = pair.before_side, pair.after_side
+    node_side, other_side = (sides[1], sides[0]) if is_new else sides
+    scores = [
+        _likeness(other_side, single, node_side, branch.schema) for branch in branches
+    ]
+    best = max(range(len(branches)), key=lambda i: scores[i], default=-1)
+    if best < 0 or scores[best] == _UNLIKE:
+        best = -1
+    else:
+        direction = pair.direction if keyword == "anyOf" else 0
+        matched = branches[best]
+        both = (place, matched) if is_new else (matched, place)
+        yield Step(*both, pair.place, direction)
+    edit = Edit(
+        pair.before.path, pair.after.original, pair.after.path, pair.before.original
+    )
+    for index, branch in enumerate(branches):
+        if index != best:
+            row = f"{_NAMES[keyword]}-branch-{'added' if is_new else 'removed'}"
+            others = ValueLimits(other_side.conjunction(single)).types
+            yield _branch(pair, row, branch, node_side, (edit,), is_new, others)
+
+
+def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
+    old, new = pair.before.get(keyword), pair.after.get(keyword)
+    if old is ABSENT and new is ABSENT:
+        return
+    name = _NAMES[keyword]
+    if keyword != "allOf" and (old is ABSENT or new is ABSENT):
+        is_new = old is ABSENT
+        says = (
+            f"must match {'one' if keyword == 'oneOf' else 'any'} of some schemas now"
+            if is_new
+            else "need not match one of some schemas any more"
+        )
+        row = f"{name}-{'set' if is_new else 'removed'}"
+        yield difference(pair, row, keyword, f"{pair.subject} {says}")
+        return
+    olds = [] if old is ABSENT else list(old)
+    news = [] if new is ABSENT else list(new)
+    pairs = _matched(pair, olds, news)
+    direction = 0 if keyword == "oneOf" else pair.direction
+    for one, other in pairs.items():
+        before = Place(olds[one], (*pair.before.at(keyword), one))
+        after = Place(news[other], (*pair.after.at(keyword), other))
+        yield Step(before, after, pair.place, direction)
+    paths = pair.before.at(keyword), pair.after.at(keyword)
+    for index, branch in enumerate(olds):
+        if index not in pairs:
+            alone = olds[:index] + olds[index + 1 :] or ABSENT
+            edit = Edit(paths[0], alone, paths[1], [*news, branch])
+            place = Place(branch, (*paths[0], index))
+            row = f"{name}-{'removed' if keyword == 'allOf' else 'branch-removed'}"
+            others = _types(pair.after_side, news)
+            yield _branch(pair, row, place, pair.before_side, (edit,), False, others)
+    for index, branch in enumerate(news):
+        if index not in pairs.values():
+            undone = news[:index] + news[index + 1 :] or ABSENT
+            edit = Edit(paths[0], [*olds, branch], paths[1], undone)
+            place = Place(branch, (*paths[1], index))
+            row = f"{name}-{'added' if keyword == 'allOf' else 'branch-added'}"
+            others = _types(pair.before_side, olds)
+            yield _branch(pair, row, place, pair.after_side, (edit,), True, others)
+
+
+def _branch(
+    pair: Pair,
+    row: str,
+    branch: Place,
+    side: SchemaSide,
+    edits: tuple[Edit, ...],
+    is_new: bool,
+    others: frozenset[str],
+) -> Difference:
+    types = ValueLimits(side.conjunction(branch.schema)).types
+    what = "" if types == ALL_TYPES else f" ({type_words(types)})"
+    title = branch.schema.get("title") if isinstance(branch.schema, dict) else None
+    if isinstance(title, str):
+        what = f" ({name_words(title)})"
+    if row.startswith("all-of"):
+        says = "must match one more schema" if is_new else "must match one schema less"
+    else:
+        says = "has one more alternative" if is_new else "has one alternative less"
+        if what and types and types.isdisjoint(others):
+            says = f"may be {type_words(types)}, too"
+            if not is_new:
+                says = f"cannot be {type_words(types)} any more"
+            what = ""
+    values = (ABSENT, branch.schema) if is_new else (branch.schema, ABSENT)
+    text = f"{pair.subject} {says}{what}"
+    return Difference(row, branch.path, *values, text, edits, pair)
+
+
+def _types(side: SchemaSide, branches: list[Any]) -> frozenset[str]:
+    """The types that any of the branches takes."""
+    found: frozenset[str] = frozenset()
+    for branch in branches[:_MOST_PAIRED]:
+        found |= ValueLimits(side.conjunction(branch)).types
+    return found
+
+
+def _matched(pair: Pair, olds: list[Any], news: list[Any]) -> dict[int, int]:
+    """Which branch became which: the equal ones first, then those that are most alike."""
+    found: dict[int, int] = {}
+    left = set(range(len(news)))
+    for index, branch in enumerate(olds):
+        equal = next((i for i in sorted(left) if same(branch, news[i])), None)
+        if equal is not None:
+            found[index] = equal
+            left.discard(equal)
+    open_ = [index for index in range(len(olds)) if index not in found]
+    if len(open_) * len(left) > _MOST_PAIRED**2:
+        # Too many to try each with each: what stands at the same place may be the same.
+        return found | {index: index for index in open_ if index in left}
+    scores = sorted(
+        (
+            -_likeness(pair.before_side, olds[one], pair.after_side, news[other]),
+            one,
+            other,
+        )
+        for one in open_
+        for other in left
+    )
+    for score, one, other in scores:
+        if score <= 0 and one not in found and other in left:
+            found[one] = other
+            left.discard(other)
+    return found
+
+
+def _likeness(
+    one_side: SchemaSide, one: Any, other_side: SchemaSide, other: Any
+) -> int:
+    """How much two branches have in common; below zero for nothing."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return _UNLIKE
+    parts = [one_side.conjunction(one), other_side.conjunction(other)]
+    limits = [ValueLimits(part) for part in parts]
+    if not limits[0].types & limits[1].types:
+        return _UNLIKE
+    score: int = 5 * (one.get("$ref", 0) == other.get("$ref", 1))
+    score += 5 * (one.get("title", 0) == other.get("title", 1))
+    score += limits[0].types == limits[1].types
+    told = [_properties(part) for part in limits]
+    for name in told[0].keys() & told[1].keys():
+        values = [
+            ValueLimits(side.conjunction(properties[name])).values
+            for side, properties in zip((one_side, other_side), told, strict=True)
+        ]
+        if values[0] is not None and values[1] is not None:
+            shared = any(same(a, b) for a in values[0][:50] for b in values[1][:50])
+            score += 3 if shared else -20
+        else:
+            score += 1
+    return max(score, _UNLIKE)
+
+
+def _properties(limits: ValueLimits) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for properties in limits.all("properties"):
+        found.update(properties)
+    return found
+
+
+def _not(pair: Pair) -> Iterator[Difference | Step]:
+    old, new = pair.before.get("not"), pair.after.get("not")
+    if old is ABSENT and new is ABSENT:
+        return
+    if old is not ABSENT and new is not ABSENT:
+        before, after = pair.before.inner("not"), pair.after.inner("not")
+        yield Step(before, after, f"{pair.place}!", -pair.direction)
+        return
+    is_new = old is ABSENT
+    row = "not-set" if is_new else "not-removed"
+    says = (
+        "may not match a schema" if is_new else "may match a schema that it could not"
+    )
+    yield difference(pair, row, "not", f"{pair.subject} {says}")
+
+
+def _condition(pair: Pair) -> Iterator[Difference | Step]:
+    nodes = (pair.before, pair.after)
+    old, new = (_says_something(node) for node in nodes)
+    if not old and not new:
+        return
+    edits = edit_of(pair, *_CONDITION)
+    if old != new:
+        row = "condition-set" if new else "condition-removed"
+        says = "has a condition now" if new else "has a condition less"
+        yield difference(pair, row, "if", f"{pair.subject} {says}", edits)
+        return
+    if not same(pair.before.get("if"), pair.after.get("if")):
+        text = f"{pair.subject} has another condition"
+        yield difference(pair, "condition-changed", "if", text, edits)
+    for keyword in ("then", "else"):
+        before, after = (node.inner(keyword) for node in nodes)
+        yield Step(before, after, pair.place, pair.direction)
+
+
+def _says_something(node: Node) -> bool:
+    return "if" in node.values and ("then" in node.values or "else" in node.values)

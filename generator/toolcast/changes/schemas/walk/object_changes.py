@@ -1,0 +1,311 @@
+"""Changes of the properties of an object, of what is required, and of other names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ....reading.tree import Path
+from ...change import ABSENT
+from ...json_equality import key_of, same
+from ..schema_words import name_words, shown
+from .paired_nodes import Difference, Edit, Pair, Step, edit_of
+from .plain_changes import difference
+
+__all__ = ["object_changes"]
+
+
+def object_changes(pair: Pair) -> Iterator[Difference | Step]:
+    """What has changed of an object, and the schemas of its values to compare next."""
+    yield from _properties(pair)
+    yield from _required(pair)
+    yield from _pattern_properties(pair)
+    yield from _additional(pair)
+    yield from _names(pair)
+    yield from _dependencies(pair)
+    yield from _unevaluated(pair)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _properties(pair: Pair) -> Iterator[Difference | Step]:
+    before = _mapping(pair.before.get("properties"))
+    after = _mapping(pair.after.get("properties"))
+    for name in after:
+        if name in before:
+            yield Step(
+                pair.before.inner("properties", name),
+                pair.after.inner("properties", name),
+                pair.named(name),
+                pair.direction,
+            )
+    gone = {name: before[name] for name in before if name not in after}
+    come = {name: after[name] for name in after if name not in before}
+    for old, new in _renamed(gone, come):
+        yield _rename(pair, old, new)
+        del gone[old], come[new]
+    needed_before = _list(pair.before.get("required"))
+    needed_after = _list(pair.after.get("required"))
+    for name, schema in gone.items():
+        is_needed = name in needed_before
+        row = "required-property-removed" if is_needed else "property-removed"
+        text = f"{name_words(pair.named(name))} is removed"
+        path = (*pair.before.at("properties"), name)
+        edits = (_edit(pair, name, ABSENT, schema), *_needed(pair, name, False))
+        yield Difference(row, path, schema, ABSENT, text, edits, pair)
+    for name, schema in come.items():
+        is_needed = name in needed_after
+        row = "required-property-added" if is_needed else "property-added"
+        says = "is new, and required" if is_needed else "is new"
+        path = (*pair.after.at("properties"), name)
+        edits = (_edit(pair, name, schema, ABSENT), *_needed(pair, name, True))
+        text = f"{name_words(pair.named(name))} {says}"
+        yield Difference(row, path, ABSENT, schema, text, edits, pair)
+
+
+def _edit(pair: Pair, name: str, alone: Any, undone: Any) -> Edit:
+    before = (*pair.before.at("properties"), name)
+    after = (*pair.after.at("properties"), name)
+    return Edit(before, alone, after, undone)
+
+
+def _needed(pair: Pair, name: str, is_new: bool) -> tuple[Edit, ...]:
+    """Puts a name into `required` or takes it out, where one of the sides has it there."""
+    old = _list(pair.before.get("required"))
+    new = _list(pair.after.get("required"))
+    if (name in old) == (name in new):
+        return ()
+    with_, without = (old, new) if is_new else (new, old)
+    added, left = [*with_, name], [one for one in without if one != name]
+    if is_new:
+        edit = Edit(pair.before.at("required"), added, pair.after.at("required"), left)
+    else:
+        edit = Edit(pair.before.at("required"), left, pair.after.at("required"), added)
+    return (edit,)
+
+
+def _renamed(
+    gone: Mapping[str, Any], come: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """The names of which one goes and one comes with the same schema, and no others do."""
+    if not gone or not come:
+        return
+    old: dict[Any, list[str]] = {}
+    new: dict[Any, list[str]] = {}
+    for schemas, found in ((gone, old), (come, new)):
+        for name, schema in schemas.items():
+            found.setdefault(key_of(schema), []).append(name)
+    for key, names in old.items():
+        others = new.get(key, [])
+        if len(names) == len(others) == 1:
+            yield names[0], others[0]
+
+
+def _rename(pair: Pair, old: str, new: str) -> Difference:
+    before = _mapping(pair.before.get("properties"))
+    after = _mapping(pair.after.get("properties"))
+    edits: tuple[Edit, ...] = (
+        _edit(pair, old, ABSENT, before[old]),
+        _edit(pair, new, after[new], ABSENT),
+    )
+    needed = _list(pair.before.get("required"))
+    needed_now = _list(pair.after.get("required"))
+    if old in needed or new in needed_now:
+        alone = [one for one in needed if one != old]
+        undone = [one for one in needed_now if one != new]
+        alone += [new] if new in needed_now else []
+        undone += [old] if old in needed else []
+        place = pair.before.at("required"), pair.after.at("required")
+        edits += (Edit(place[0], alone, place[1], undone),)
+    path = (*pair.after.at("properties"), new)
+    text = f"{name_words(pair.named(old))} is called {name_words(pair.named(new))} now"
+    return Difference("property-renamed", path, old, new, text, edits, pair)
+
+
+def _required(pair: Pair) -> Iterator[Difference]:
+    old = _list(pair.before.get("required"))
+    new = _list(pair.after.get("required"))
+    properties = [_mapping(n.get("properties")) for n in (pair.before, pair.after)]
+    # Of what comes or goes as a property is told with it.
+    whole = {*properties[0]} ^ {*properties[1]}
+    for name in dict.fromkeys((*new, *old)):
+        if (name in old) == (name in new) or name in whole:
+            continue
+        is_new = name in new
+        row = "property-required" if is_new else "property-optional"
+        says = "is required now" if is_new else "may be left out now"
+        edits = _needed(pair, name, is_new)
+        node = pair.after if is_new else pair.before
+        path: Path = node.at("required")
+        path = (*path, (new if is_new else old).index(name))
+        values = (ABSENT, name) if is_new else (name, ABSENT)
+        text = f"{name_words(pair.named(name))} {says}"
+        yield Difference(row, path, *values, text, edits, pair)
+
+
+def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
+    keyword = "patternProperties"
+    before = _mapping(pair.before.get(keyword))
+    after = _mapping(pair.after.get(keyword))
+    for pattern in dict.fromkeys((*before, *after)):
+        place = f"{pair.place}{{}}"
+        if pattern in before and pattern in after:
+            yield Step(
+                pair.before.inner(keyword, pattern),
+                pair.after.inner(keyword, pattern),
+                place,
+                pair.direction,
+            )
+            continue
+        old, new = before.get(pattern, ABSENT), after.get(pattern, ABSENT)
+        is_new = old is ABSENT
+        row = f"pattern-property-{'set' if is_new else 'removed'}"
+        says = "are told of now" if is_new else "are told of no more"
+        text = f"names in {pair.subject} that match {shown(pattern)} {says}"
+        paths = [(*node.at(keyword), pattern) for node in (pair.before, pair.after)]
+        edit = Edit(paths[0], new, paths[1], old)
+        yield Difference(row, paths[is_new], old, new, text, (edit,), pair)
+
+
+def _additional(pair: Pair) -> Iterator[Difference | Step]:
+    keyword = "additionalProperties"
+    old = pair.before.values.get(keyword, True)
+    new = pair.after.values.get(keyword, True)
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        yield Step(
+            pair.before.inner(keyword),
+            pair.after.inner(keyword),
+            f"{pair.place}{{}}",
+            pair.direction,
+        )
+    elif not same(_plain(old), _plain(new)):
+        subject = pair.subject
+        if new is False:
+            row, says = "closed", "takes no other names any more"
+        elif old is False:
+            row, says = "opened", "takes other names, too"
+        elif isinstance(new, Mapping) and new:
+            row, says = "set", "asks something of values under other names"
+        else:
+            row, says = "removed", "asks nothing of values under other names"
+        text = f"{subject} {says}"
+        yield difference(pair, f"additional-properties-{row}", keyword, text)
+
+
+def _plain(schema: Any) -> Any:
+    """A schema, with one word for those that say nothing."""
+    return True if schema == {} or schema is ABSENT else schema
+
+
+def _names(pair: Pair) -> Iterator[Difference | Step]:
+    keyword = "propertyNames"
+    old, new = _plain(pair.before.get(keyword)), _plain(pair.after.get(keyword))
+    if same(old, new):
+        return
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        place = f"{pair.place}()"
+        before, after = pair.before.inner(keyword), pair.after.inner(keyword)
+        yield Step(before, after, place, pair.direction)
+        return
+    is_set = new is not True and old is not False
+    row = "property-names-set" if is_set else "property-names-removed"
+    says = "asks something of names" if is_set else "asks less of names"
+    yield difference(pair, row, keyword, f"{pair.subject} {says}")
+
+
+def _dependencies(pair: Pair) -> Iterator[Difference | Step]:
+    before, after = _by_name(pair.before.values), _by_name(pair.after.values)
+    for name in dict.fromkeys((*before, *after)):
+        old_word, old = before.get(name, ("", True))
+        new_word, new = after.get(name, ("", True))
+        if same(old, new) and (old_word == new_word or isinstance(old, list)):
+            continue
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield Step(
+                pair.before.inner(old_word, name),
+                pair.after.inner(new_word, name),
+                pair.place,
+                pair.direction,
+            )
+            continue
+        yield from _dependent(pair, name, old_word, new_word, old, new)
+
+
+def _by_name(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+    found: dict[str, tuple[str, Any]] = {}
+    for word in ("dependencies", "dependentSchemas", "dependentRequired"):
+        for name, value in _mapping(values.get(word)).items():
+            found[name if name not in found else f"{name} "] = (word, value)
+    return found
+
+
+def _dependent(
+    pair: Pair, name: str, old_word: str, new_word: str, old: Any, new: Any
+) -> Iterator[Difference]:
+    name = name.removesuffix(" ") if name.endswith(" ") else name
+    words = dict.fromkeys(word for word in (old_word, new_word) if word)
+    edits: tuple[Edit, ...] = ()
+    for word in words:
+        paths = [(*node.at(word), name) for node in (pair.before, pair.after)]
+        values = [
+            _mapping(node.get(word)).get(name, ABSENT)
+            for node in (pair.before, pair.after)
+        ]
+        edits += (Edit(paths[0], values[1], paths[1], values[0]),)
+    told = [_list(old), _list(new)]
+    if isinstance(old, list) or isinstance(new, list):
+        more = [one for one in told[1] if one not in told[0]]
+        less = [one for one in told[0] if one not in told[1]]
+        for row, names, says in (
+            ("dependent-required-added", more, "now"),
+            ("dependent-required-removed", less, "no more"),
+        ):
+            if names:
+                asked = ", ".join(f"{name_words(pair.named(one))}" for one in names)
+                text = f"{name_words(pair.named(name))} asks for {asked} {says}"
+                yield _dependence(pair, row, name, old_word, new_word, text, edits)
+    if isinstance(old, list) and isinstance(new, list):
+        return
+    for row, schema, says in (
+        ("dependent-schema-removed", old, "no more"),
+        ("dependent-schema-added", new, "now"),
+    ):
+        if not isinstance(schema, list) and _plain(schema) is not True:
+            text = f"{name_words(pair.named(name))} asks for more by a schema of its own {says}"
+            yield _dependence(pair, row, name, old_word, new_word, text, edits)
+
+
+def _dependence(
+    pair: Pair,
+    row: str,
+    name: str,
+    old_word: str,
+    new_word: str,
+    text: str,
+    edits: tuple[Edit, ...],
+) -> Difference:
+    old = _mapping(pair.before.get(old_word)).get(name, ABSENT)
+    new = _mapping(pair.after.get(new_word)).get(name, ABSENT)
+    node, word = (pair.after, new_word) if new_word else (pair.before, old_word)
+    return Difference(row, (*node.at(word), name), old, new, text, edits, pair)
+
+
+def _unevaluated(pair: Pair) -> Iterator[Difference]:
+    for keyword, name, what in (
+        ("unevaluatedProperties", "unevaluated-properties", "names"),
+        ("unevaluatedItems", "unevaluated-items", "items"),
+    ):
+        old, new = _plain(pair.before.get(keyword)), _plain(pair.after.get(keyword))
+        if same(old, new):
+            continue
+        is_set = new is not True
+        row = f"{name}-{'set' if is_set else 'removed'}"
+        says = "asks something of" if is_set else "asks nothing of"
+        text = f"{pair.subject} {says} {what} that nothing else looks at"
+        yield difference(pair, row, keyword, text, edit_of(pair, keyword))

@@ -1,0 +1,263 @@
+"""Changes of what a schema says of plain values: types, listed values, limits, patterns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ...change import ABSENT
+from ...json_equality import key_of, same
+from ..schema_words import limit_words, listed, number_words, shown, type_words
+from ..value_limits import ValueLimits, types_of
+from .paired_nodes import Difference, Edit, Node, Pair, edit_of
+
+__all__ = ["plain_changes"]
+
+_BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
+_COUNTS = (
+    ("minLength", "min-length"),
+    ("maxLength", "max-length"),
+    ("minItems", "min-items"),
+    ("maxItems", "max-items"),
+    ("minProperties", "min-properties"),
+    ("maxProperties", "max-properties"),
+    ("minContains", "min-contains"),
+    ("maxContains", "max-contains"),
+)
+
+
+def plain_changes(pair: Pair) -> Iterator[Difference]:
+    """What has changed of types, values, numbers, texts and counts."""
+    if pair.before.is_false or pair.after.is_false:
+        yield from _allowed(pair)
+        return
+    yield from _types(pair)
+    yield from _values(pair)
+    yield from _limits(pair)
+    yield from _counts(pair)
+    for keyword, name, words in (
+        ("multipleOf", "multiple-of", "be a multiple of"),
+        ("pattern", "pattern", "match"),
+    ):
+        yield from _constraint(pair, keyword, name, words)
+    yield from _unique(pair)
+
+
+def difference(
+    pair: Pair,
+    row: str,
+    keyword: str,
+    message: str,
+    edits: tuple[Edit, ...] | None = None,
+) -> Difference:
+    """A change of one keyword's value."""
+    before, after = pair.before.get(keyword), pair.after.get(keyword)
+    path = (pair.before if after is ABSENT else pair.after).at(keyword)
+    made = edit_of(pair, keyword) if edits is None else edits
+    return Difference(row, path, before, after, message, made, pair)
+
+
+def _allowed(pair: Pair) -> Iterator[Difference]:
+    before, after = pair.before, pair.after
+    if before.is_false == after.is_false:
+        return
+    row = "value-forbidden" if after.is_false else "value-allowed"
+    says = "is not allowed any more" if after.is_false else "is allowed now"
+    edit = Edit(before.path, after.original, after.path, before.original)
+    yield Difference(
+        row,
+        after.path,
+        before.original,
+        after.original,
+        f"{pair.subject} {says}",
+        (edit,),
+        pair,
+    )
+
+
+def _types(pair: Pair) -> Iterator[Difference]:
+    before, after = types_of(pair.before.values), types_of(pair.after.values)
+    if before == after:
+        return
+    if after < before:
+        row = "type-narrowed"
+    else:
+        row = "type-widened" if before < after else "type-changed"
+    text = f"{pair.subject} is {type_words(after)} now, it was {type_words(before)}"
+    yield difference(pair, row, "type", text)
+
+
+def _values(pair: Pair) -> Iterator[Difference]:
+    old, new = _listed(pair.before), _listed(pair.after)
+    if old is None and new is None:
+        return
+    subject = pair.subject
+    edits = edit_of(pair, "enum", "const")
+    if old is None or new is None:
+        has = pair.after if old is None else pair.before
+        keyword = "const" if "const" in has.values else "enum"
+        if new is not None:
+            text = f"{subject} must be {_one_of(new)} now, it was free"
+            yield difference(pair, f"{keyword}-set", keyword, text, edits)
+        else:
+            text = f"{subject} is free now, it had to be {_one_of(old or [])}"
+            yield difference(pair, f"{keyword}-removed", keyword, text, edits)
+        return
+    before, after = {key_of(v): v for v in old}, {key_of(v): v for v in new}
+    gone = [value for key, value in before.items() if key not in after]
+    come = [value for key, value in after.items() if key not in before]
+    if len(before) == len(after) == 1 and gone and "const" in pair.after.values:
+        text = f"{subject} must be {shown(come[0])} now, it had to be {shown(gone[0])}"
+        yield difference(pair, "const-changed", "const", text, edits)
+        return
+    keyword = "enum" if "enum" in pair.after.values else "const"
+    if gone:
+        kept = [value for key, value in before.items() if key in after]
+        text = f"{subject} cannot be {_either(gone)} any more"
+        made = _of_values(pair, kept, [*new, *gone])
+        yield difference(pair, "enum-value-removed", keyword, text, made)
+    if come:
+        kept = [value for key, value in after.items() if key in before]
+        text = f"{subject} may be {_either(come)}, too"
+        made = _of_values(pair, [*old, *come], kept)
+        yield difference(pair, "enum-value-added", keyword, text, made)
+
+
+def _listed(node: Node) -> list[Any] | None:
+    if "const" not in node.values and "enum" not in node.values:
+        return None
+    values = {k: v for k, v in node.values.items() if k in ("enum", "const")}
+    return ValueLimits((values,)).values
+
+
+def _of_values(pair: Pair, alone: list[Any], undone: list[Any]) -> tuple[Edit, ...]:
+    before, after = pair.before, pair.after
+    return (
+        Edit(before.at("enum"), alone, after.at("enum"), undone),
+        Edit(before.at("const"), ABSENT, after.at("const"), ABSENT),
+    )
+
+
+def _one_of(values: list[Any]) -> str:
+    return listed(values) if len(values) == 1 else f"one of {listed(values)}"
+
+
+def _either(values: list[Any]) -> str:
+    return (
+        listed(values).replace(" and ", " or ") if len(values) < 6 else listed(values)
+    )
+
+
+def _limits(pair: Pair) -> Iterator[Difference]:
+    if _BOUNDS.isdisjoint(pair.before.values) and _BOUNDS.isdisjoint(pair.after.values):
+        return
+    before, after = ValueLimits((pair.before.values,)), ValueLimits(
+        (pair.after.values,)
+    )
+    is_whole = before.is_whole and after.is_whole
+    for keyword, exclusive in (
+        ("minimum", "exclusiveMinimum"),
+        ("maximum", "exclusiveMaximum"),
+    ):
+        is_low = keyword == "minimum"
+        old = before.low(whole=False) if is_low else before.high(whole=False)
+        new = after.low(whole=False) if is_low else after.high(whole=False)
+        if old == new:
+            continue
+        if is_whole:
+            rounded = [
+                one.low(whole=True) if is_low else one.high(whole=True)
+                for one in (before, after)
+            ]
+            if rounded[0] == rounded[1]:
+                continue
+        none = -math.inf if is_low else math.inf
+        now = number_words(keyword, new)
+        was = number_words(keyword, old)
+        end = "lower" if is_low else "upper"
+        if old.value == none:
+            row, text = f"{keyword}-set", f"is {now} now, it had no {end} limit"
+        elif new.value == none:
+            row, text = (
+                f"{keyword}-removed",
+                f"has no {end} limit any more, it was {was}",
+            )
+        else:
+            openness = 1 if is_low else -1
+            is_raised = (new.value, openness * new.is_open) > (
+                old.value,
+                openness * old.is_open,
+            )
+            row = f"{keyword}-{'raised' if is_raised else 'lowered'}"
+            text = f"is {now} now, it was {was}"
+        own = pair.after if new.value != none else pair.before
+        told = exclusive if _tells(own, keyword, exclusive) else keyword
+        edits = edit_of(pair, keyword, exclusive)
+        yield difference(pair, row, told, f"{pair.subject} {text}", edits)
+
+
+def _tells(node: Node, keyword: str, exclusive: str) -> bool:
+    """Whether the exclusive limit is the one that counts."""
+    limit, other = node.values.get(keyword), node.values.get(exclusive)
+    if other is None or isinstance(other, bool):
+        return False
+    if limit is None:
+        return True
+    return bool(other >= limit if keyword == "minimum" else other <= limit)
+
+
+def _counts(pair: Pair) -> Iterator[Difference]:
+    for keyword, name in _COUNTS:
+        old, new = pair.before.get(keyword), pair.after.get(keyword)
+        is_least = keyword.startswith("min")
+        if keyword == "minContains":
+            # Without it one item is asked for.
+            old = 1 if old is ABSENT and "contains" in pair.before.values else old
+            new = 1 if new is ABSENT and "contains" in pair.after.values else new
+        elif is_least:
+            # At least none is no limit.
+            old, new = (ABSENT if n == 0 else n for n in (old, new))
+        if (old is ABSENT and new is ABSENT) or old == new:
+            continue
+        if "Contains" in keyword and (
+            "contains" not in pair.before.values or "contains" not in pair.after.values
+        ):
+            continue  # It says nothing by itself.
+        if old is ABSENT:
+            row, text = f"{name}-set", f"has {limit_words(keyword, new)} now"
+        elif new is ABSENT:
+            was = limit_words(keyword, old)
+            row, text = f"{name}-removed", f"is not limited to {was} any more"
+        else:
+            row = f"{name}-{'raised' if new > old else 'lowered'}"
+            now, was = limit_words(keyword, new), old
+            text = f"has {now} now, the limit was {was}"
+        yield difference(pair, row, keyword, f"{pair.subject} {text}")
+
+
+def _constraint(
+    pair: Pair, keyword: str, name: str, words: str
+) -> Iterator[Difference]:
+    old, new = pair.before.get(keyword), pair.after.get(keyword)
+    if (old is ABSENT and new is ABSENT) or same(old, new):
+        return
+    if old is ABSENT:
+        row, text = "set", f"must {words} {shown(new)} now"
+    elif new is ABSENT:
+        row, text = "removed", f"need not {words} {shown(old)} any more"
+    else:
+        row = "changed"
+        text = f"must {words} {shown(new)} now, it was {shown(old)}"
+    yield difference(pair, f"{name}-{row}", keyword, f"{pair.subject} {text}")
+
+
+def _unique(pair: Pair) -> Iterator[Difference]:
+    keyword = "uniqueItems"
+    old = pair.before.get(keyword) is True
+    new = pair.after.get(keyword) is True
+    if old == new:
+        return
+    row = "unique-items-set" if new else "unique-items-removed"
+    says = "may not have an item twice any more" if new else "may have an item twice"
+    yield difference(pair, row, keyword, f"{pair.subject} {says}")

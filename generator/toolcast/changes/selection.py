@@ -1,0 +1,363 @@
+"""Which messages lead to another tool than before.
+
+The cases of the new side are tried among the tools of both sides, so that a change of one
+tool's words shows what they win and lose. Where nobody has written a case, nothing is tried.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ..model.model import Case, SelectionGates, Toolset, ToolSpec, Workspace
+from ..reading.tree import Path
+from ..selection.cases import DeclaredCase, cases_of, same_words
+from .change import ABSENT, Change, ChangeRule, Family, Grade, Grades, place_of, raw
+
+__all__ = ["FAMILY", "selection_changes"]
+
+_RISKY = Grades(prompt=Grade.RISKY)
+_BREAKING = Grades(prompt=Grade.BREAKING)
+# A tool that loses so much of what is said to it is another tool to who talks to it.
+_LOST_TOOL = 0.5
+_MOST_QUOTED = 3
+_LONGEST_QUOTE = 60
+_OF_CASES = ("cases", *(f"cases.*.{f}" for f in ("message", "never", "near", "top")))
+
+LOST = ChangeRule(
+    "selection/case-lost",
+    "Messages that led to a tool lead to another one, or to none: breaking from half of the"
+    " tool's cases on.",
+    _RISKY,
+    opposite="selection/case-won",
+)
+WON = ChangeRule(
+    "selection/case-won",
+    "Messages that led elsewhere lead to the tool that is meant.",
+    Grades(),
+    opposite="selection/case-lost",
+)
+LOWER = ChangeRule(
+    "selection/rank-lower",
+    "A tool stands further behind for messages that mean it, and passes as before.",
+    _RISKY,
+    opposite="selection/rank-higher",
+)
+HIGHER = ChangeRule(
+    "selection/rank-higher",
+    "A tool stands further in front for messages that mean it, and passes as before.",
+    Grades(),
+    opposite="selection/rank-lower",
+)
+CASE_ADDED = ChangeRule(
+    "selection/case-added",
+    "A message is new among the cases.",
+    Grades(),
+    opposite="selection/case-removed",
+)
+CASE_REMOVED = ChangeRule(
+    "selection/case-removed",
+    "A message is no case any more: whether it leads to its tool is not tried.",
+    Grades(),
+    opposite="selection/case-added",
+)
+CASE_CHANGED = ChangeRule(
+    "selection/case-changed",
+    "A message is held to something else: another tool, near misses, other limits.",
+    Grades(),
+    opposite="selection/case-changed",
+)
+GATES_CHANGED = ChangeRule(
+    "selection/gates-changed",
+    "The cases of a toolset are held to something else.",
+    Grades(),
+    opposite="selection/gates-changed",
+)
+
+
+_PASSING = {LOST: ("passes", "fails"), WON: ("fails", "passes")}
+
+
+class _Moved(NamedTuple):
+    """A message whose outcome differs between the sides.
+
+    Attributes:
+        declared: the case of the new side.
+        message: what is said.
+        before: the rank that the tool had; None where no word spoke for it.
+        after: the rank that it has.
+    """
+
+    declared: DeclaredCase
+    message: str
+    before: int | None
+    after: int | None
+
+
+class _About(NamedTuple):
+    """What messages have in common that are told as one change.
+
+    Attributes:
+        rule: the kind of change.
+        tool: the tool that is meant; None where none is.
+        other: the tool that wins them, or had them; empty where no other one does.
+        is_near: they are near misses of the tool.
+    """
+
+    rule: ChangeRule
+    tool: str | None
+    other: str
+    is_near: bool
+
+
+def selection_changes(
+    before: Toolset, after: Toolset, _before: Workspace, _after: Workspace
+) -> Iterator[Change]:
+    """The changes of a toolset's cases, then of what they lead to."""
+    yield from _declared(before, after)
+    yield from _gates(before, after)
+    moved = _moved(before, after)
+    meant: defaultdict[str | None, int] = defaultdict(int)
+    for declared in cases_of(after):
+        meant[declared.case.tool] += 1
+    for about, messages in moved.items():
+        yield _outcome(about, after, messages, meant[about.tool])
+
+
+FAMILY = Family(
+    rules=(
+        LOST,
+        WON,
+        LOWER,
+        HIGHER,
+        CASE_ADDED,
+        CASE_REMOVED,
+        CASE_CHANGED,
+        GATES_CHANGED,
+    ),
+    tool_fields=frozenset(_OF_CASES),
+    toolset_fields=frozenset(
+        [
+            *_OF_CASES,
+            "cases.*.tool",
+            *(f"selection.{f}" for f in SelectionGates._fields),
+        ]
+    ),
+    compare_toolsets=selection_changes,
+)
+
+
+def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
+    """The messages that lead elsewhere, by what they have in common."""
+    found: defaultdict[_About, list[_Moved]] = defaultdict(list)
+    declared = list(cases_of(after))
+    if not declared:
+        return found
+    # The router's modules cost time, which who has no cases need not spend.
+    from toolcast_runtime.router.lexical_ranking import ranking
+
+    from ..selection.catalogue import routed
+    from ..selection.trial import trials_of
+
+    old_tools, new_tools = (routed(t.tools_in("registry")) for t in (before, after))
+    if old_tools == new_tools:
+        return found
+    former = _former_names(before, after)
+    old_index, new_index = ranking(old_tools), ranking(new_tools)
+    for one in declared:
+        if one.case.tool is not None and one.case.tool not in former:
+            continue
+        gates = after.selection
+        was = trials_of(one._replace(case=_renamed(one.case, former)), old_index, gates)
+        for old, new in zip(was, trials_of(one, new_index, gates), strict=True):
+            # A near miss has no rank that would be better: it passes or not.
+            ranks: tuple[int | None, int | None] = (None, None)
+            if old.standing and new.standing and not new.is_near:
+                ranks = old.standing.rank, new.standing.rank
+            rule = _rule(not old.problems, not new.problems, *ranks)
+            if rule is not None:
+                side = new if rule is LOST else old
+                winner = side.first
+                if side.standing and side.first == side.tool:
+                    winner = side.standing.rival
+                about = _About(
+                    rule,
+                    one.case.tool,
+                    winner if rule in (LOST, WON) and not new.is_near else "",
+                    new.is_near,
+                )
+                found[about].append(_Moved(one, new.message, *ranks))
+    return found
+
+
+def _rule(
+    passed: bool, passes: bool, before: int | None, after: int | None
+) -> ChangeRule | None:
+    if passed != passes:
+        return WON if passes else LOST
+    if before == after:
+        return None
+    if after is None or (before is not None and after > before):
+        return LOWER
+    return HIGHER
+
+
+def _former_names(before: Toolset, after: Toolset) -> dict[str, str]:
+    """What the tools of the new side were called in the old one, if they were there."""
+    there = {tool.name for tool in before.tools}
+    found = {}
+    for tool in after.tools:
+        names = (name for name in (tool.name, *tool.renamed_from) if name in there)
+        name = next(names, None)
+        if name is not None:
+            found[tool.name] = name
+    return found
+
+
+def _renamed(case: Case, former: Mapping[str, str]) -> Case:
+    tool = None if case.tool is None else former[case.tool]
+    never = tuple(former[name] for name in case.never if name in former)
+    return case._replace(tool=tool, never=never)
+
+
+def _outcome(
+    about: _About, toolset: Toolset, messages: list[_Moved], meant: int
+) -> Change:
+    """The change that some messages of a tool come to."""
+    rule, tool = about.rule, about.tool
+    first = messages[0].declared
+    is_most = rule is LOST and tool is not None and not about.is_near
+    is_most = is_most and len(messages) >= _LOST_TOOL * meant
+    was, is_now = _PASSING.get(rule, (None, None))
+    quotes = ", ".join(_quote(one) for one in messages[:_MOST_QUOTED])
+    more = len(messages) - _MOST_QUOTED
+    if more > 0:
+        quotes += f" and {more} more"
+    return Change(
+        rule,
+        toolset.name,
+        tool or "",
+        first.path,
+        {one.message: was or one.before for one in messages},
+        {one.message: is_now or one.after for one in messages},
+        f"{_told_of(about, len(messages), meant)}: {quotes}",
+        _BREAKING if is_most else rule.grades,
+        place_of(first.owner.source, first.path),
+        "these are half of its cases or more" if is_most else "",
+    )
+
+
+def _told_of(about: _About, number: int, meant: int) -> str:
+    rule, tool, other, is_near = about
+    lost = rule is LOST
+    if tool is None:
+        verb = "lead" if lost else "no longer lead"
+        return f"{number} that mean no tool {verb} to `{other}`"
+    if is_near:
+        misses = "near miss" if number == 1 else "near misses"
+        return (
+            f"{number} {misses} of `{tool}` {'now' if lost else 'no longer'} lead to it"
+        )
+    cases = f"{number} of its {meant} case{'' if meant == 1 else 's'}"
+    if rule is LOST:
+        return f"`{tool}` loses {cases}" + (f" to `{other}`" if other else "")
+    if rule is WON:
+        return f"`{tool}` wins {cases}" + (f" from `{other}`" if other else "")
+    return f"`{tool}` stands {'lower' if rule is LOWER else 'higher'} for {cases}"
+
+
+def _quote(one: _Moved) -> str:
+    text = " ".join(one.message.split())
+    if len(text) > _LONGEST_QUOTE:
+        text = f"{text[: _LONGEST_QUOTE - 3]}..."
+    ranks = ""
+    if one.before != one.after:
+        ranks = f" ({one.before or 'unfound'} -> {one.after or 'unfound'})"
+    return f'"{text}"{ranks}'
+
+
+def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
+    """Cases that are new, gone, or say something else."""
+    old, new = ({_key(one): one for one in cases_of(t)} for t in (before, after))
+    for key, one in new.items():
+        if key not in old:
+            yield _of_case(CASE_ADDED, after, one, ABSENT, _value(one.case), "is new")
+        elif _said(old[key]) != _said(one):
+            values = _value(old[key].case), _value(one.case)
+            yield _of_case(
+                CASE_CHANGED, after, one, *values, "is held to something else"
+            )
+    for key, one in old.items():
+        if key not in new:
+            values = _value(one.case), ABSENT
+            yield _of_case(CASE_REMOVED, after, one, *values, "is no case any more")
+
+
+def _key(one: DeclaredCase) -> str:
+    return same_words(one.case.message)
+
+
+def _said(one: DeclaredCase) -> dict[str, Any]:
+    """What a spec says of a case: one that means its own tool does not name it."""
+    is_own = isinstance(one.owner, ToolSpec) and one.case.tool == one.owner.name
+    return _value(one.case) | ({"tool": None} if is_own else {})
+
+
+def _value(case: Case) -> dict[str, Any]:
+    return {
+        "message": case.message,
+        "tool": case.tool,
+        "never": list(case.never),
+        "near": list(case.near),
+        "top": case.top,
+    }
+
+
+def _of_case(
+    rule: ChangeRule,
+    toolset: Toolset,
+    one: DeclaredCase,
+    before: Any,
+    after: Any,
+    what: str,
+) -> Change:
+    text = " ".join(one.case.message.split())
+    return Change(
+        rule,
+        toolset.name,
+        one.owner.name if isinstance(one.owner, ToolSpec) else "",
+        one.path,
+        before,
+        after,
+        f'"{text}" {what}',
+        rule.grades,
+        place_of(one.owner.source, one.path),
+        is_gone=after is ABSENT,
+    )
+
+
+def _gates(before: Toolset, after: Toolset) -> Iterator[Change]:
+    if before.selection == after.selection:
+        return
+    path: Path = ("selection",)
+    yield Change(
+        GATES_CHANGED,
+        after.name,
+        "",
+        path,
+        raw(before, "selection"),
+        raw(after, "selection"),
+        f"cases are held to {_told(after.selection)}, not to {_told(before.selection)}",
+        GATES_CHANGED.grades,
+        (
+            place_of(after.source, path)
+            if raw(after, "selection") is not ABSENT
+            else place_of(before.source, path)
+        ),
+        is_gone=raw(after, "selection") is ABSENT,
+    )
+
+
+def _told(gates: SelectionGates) -> str:
+    return f"top {gates.top}, margin {gates.margin:g}, coverage {gates.coverage:g}"

@@ -1,0 +1,1 @@
+"""Texts that models read, and those for people alone."""

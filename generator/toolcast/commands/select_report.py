@@ -1,0 +1,185 @@
+"""What `toolcast select` prints of the cases of toolsets."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..reports.escaping import printable
+from ..selection.cases import DeclaredCase
+from ..selection.trial import Selection, Trial, confusions
+from .exit_codes import counted
+
+__all__ = ["NO_CASES", "as_value", "as_text", "place_of_case", "quoted"]
+
+NO_CASES = """\
+no selection cases
+
+A case is something that a user says, and the tool that is meant. Add some to a
+tool's spec, and the words of all tools are tried against each other:
+
+  cases:
+    - message: remind me tomorrow at nine to water the plants
+      near: ["what did I plan for tomorrow?"]
+
+`toolcast select "MESSAGE"` shows how the tools stand for a message of yours.
+"""
+_WIDTH = 80
+_MOST_WORDS = 6
+_LONGEST_NAME = 28
+
+
+def as_text(selection: Selection) -> str:
+    """The messages that do not pass, what is confused, what has no case, and how many pass."""
+    return "\n".join(_lines(selection)) + "\n"
+
+
+def as_value(selection: Selection) -> dict[str, Any]:
+    """The same for programs, with the messages that pass."""
+    gates = selection.gates
+    return {
+        "toolset": selection.toolset.name,
+        "passes": selection.passes,
+        "gates": {
+            "top": gates.top,
+            "margin": gates.margin,
+            "coverage": gates.coverage,
+        },
+        "covered": round(selection.covered, 4),
+        "without_case": list(selection.uncovered),
+        "not_tried": [one.case.message for one in selection.untried],
+        "confused": [one._asdict() for one in confusions(selection.trials)],
+        "messages": [_trial(trial) for trial in selection.trials],
+    }
+
+
+def place_of_case(declared: DeclaredCase) -> str:
+    """`file:line` of a case."""
+    source = declared.owner.source
+    line = source.span(declared.path)[0] if source.data else 0
+    return f"{source.file}:{line}" if line else source.file
+
+
+def quoted(message: str, width: int = _WIDTH) -> str:
+    """A message in quotes on one line, cut where it is too long."""
+    text = printable(" ".join(message.split()))
+    return f'"{text}"' if len(text) + 2 <= width else f'"{text[: width - 5]}..."'
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    where = trial.standing
+    return {
+        "message": trial.message,
+        "is_near_miss": trial.is_near,
+        "tool": trial.tool,
+        "place": place_of_case(trial.declared),
+        "clients": list(trial.clients),
+        "passes": not trial.problems,
+        "problems": list(trial.problems),
+        "first": trial.first or None,
+        "rank": where.rank if where else None,
+        "margin": round(where.margin, 4) if where else None,
+        "words": {
+            word: {name: round(part, 3) for name, part in parts.items()}
+            for word, parts in trial.words.items()
+        },
+    }
+
+
+def _lines(selection: Selection) -> Iterator[str]:
+    name = selection.toolset.name
+    for trial, clients in _alike(selection.failed):
+        yield f"{printable(place_of_case(trial.declared))}:"
+        near = "near miss " if trial.is_near else ""
+        yield f"  {near}{quoted(trial.message, _WIDTH - 2 - len(near))}"
+        for problem in trial.problems:
+            yield from _wrapped(problem, "    ")
+        if trial.clients and len(clients) < len(selection.toolset.clients):
+            yield from _wrapped(f"for {', '.join(clients)}", "    ")
+        yield from _table(trial)
+        yield ""
+    pairs = confusions(selection.trials)
+    if pairs:
+        yield "Confused, the tool that is meant first:"
+        for pair in pairs:
+            text = f"{pair.tool} with {pair.other}, {counted(pair.messages, 'message')}"
+            words = f": {', '.join(pair.words)}" if pair.words else ""
+            yield from _wrapped(text + words, "  ")
+        yield ""
+    for one in selection.untried:
+        yield f"{printable(place_of_case(one))}: not tried: nobody is offered its tool"
+    yield from _coverage(selection)
+    messages = {
+        (id(t.declared.owner), t.declared.path, t.message): True
+        for t in selection.trials
+    }
+    for trial in selection.failed:
+        messages[id(trial.declared.owner), trial.declared.path, trial.message] = False
+    passed = sum(messages.values())
+    yield f"{name}: {passed} of {counted(len(messages), 'message')} pass"
+
+
+def _coverage(selection: Selection) -> Iterator[str]:
+    number = len(selection.toolset.tools_in("registry"))
+    covered = number - len(selection.uncovered)
+    text = f"{covered} of {counted(number, 'tool')} have a case"
+    least = selection.gates.coverage
+    if selection.covered < least:
+        text += f", and {least:.0%} must"
+    without = ", ".join(selection.uncovered)
+    yield from _wrapped(f"{text}; without: {without}" if without else text, "")
+
+
+def _alike(trials: Sequence[Trial]) -> Iterator[tuple[Trial, list[str]]]:
+    """Trials of one message that say the same, as one, with all of their clients."""
+    groups: dict[Any, tuple[Trial, list[str]]] = {}
+    for trial in trials:
+        key = (
+            id(trial.declared.owner),
+            trial.declared.path,
+            trial.message,
+            trial.problems,
+        )
+        groups.setdefault(key, (trial, []))[1].extend(trial.clients)
+    yield from groups.values()
+
+
+def _table(trial: Trial) -> Iterator[str]:
+    """What each word gives to the two tools, the ones that decide most first."""
+    names = list(dict.fromkeys(n for parts in trial.words.values() for n in parts))
+    if trial.tool in names:
+        names = [str(trial.tool), *(name for name in names if name != trial.tool)]
+    if not names:
+        return
+    heads = [_cut(name, _LONGEST_NAME) for name in names]
+    widths = [max(len(head), 6) for head in heads]
+    columns = "  ".join(h.rjust(w) for h, w in zip(heads, widths, strict=True))
+    yield f"    {'word':16}  {columns}"
+    decisive = sorted(
+        trial.words.items(), key=lambda item: -_difference(item[1], names)
+    )
+    for word, parts in decisive[:_MOST_WORDS]:
+        cells = (f"{parts[n]:.0%}" if n in parts else "-" for n in names)
+        row = "  ".join(c.rjust(w) for c, w in zip(cells, widths, strict=True))
+        yield f"    {_cut(word, 16):16}  {row}"
+
+
+def _difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
+    own, *others = (parts.get(name, 0.0) for name in names)
+    return abs(own - sum(others))
+
+
+def _cut(text: str, width: int) -> str:
+    text = printable(text)
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        printable(text),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_on_hyphens=False,
+    )

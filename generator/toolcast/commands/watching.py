@@ -1,0 +1,262 @@
+"""`toolcast generate --watch`: a run for each change of what a run depends on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from toolcast_runtime.files.regular_file import read_regular
+
+from ..extensions import ExtensionFailure
+from ..model.folders import TOOLSET_FILE
+from ..model.loading import load_workspace
+from ..output.comparison import LEFT_BY_TOOLS, LEFTOVER
+from ..project import WORKSPACE_FILE
+from ..reports.escaping import printable
+from .exit_codes import fail
+from .run_inputs import program_files, project_files
+
+__all__ = ["Watched", "watch_and_generate", "watched"]
+
+# How long the library waits before it looks whether there was anything, in milliseconds.
+_TURN = 200
+_LARGEST = 8 * 1024 * 1024
+_PASSED_BY = (LEFT_BY_TOOLS, LEFTOVER)
+
+
+class Watched(NamedTuple):
+    """What is looked at, by absolute paths.
+
+    Each folder is watched by itself, not all that is below it: a project may hold an
+    environment of Python or packages of Node.js, which are tens of thousands of folders.
+
+    Attributes:
+        folders: the folders whose entries are watched.
+        places: the files that a run reads, and the folders that it reads whole.
+        beside: the folders that toolsets lie in, where new ones appear.
+        output: the folder that runs write.
+        documents: files among the places in which runs fill regions.
+    """
+
+    folders: frozenset[str]
+    places: tuple[str, ...]
+    beside: frozenset[str]
+    output: str
+    documents: tuple[str, ...] = ()
+
+    def counts(self, path: str) -> bool:
+        """Whether a run may give something else after a change at a path."""
+        folder, name = os.path.split(path)
+        if _is_in(path, self.output) or any(m.fullmatch(name) for m in _PASSED_BY):
+            return False
+        if any(_is_in(path, place) for place in self.places):
+            return True
+        # A toolset that toolcast.yaml does not list yet is a finding.
+        return name == TOOLSET_FILE and os.path.dirname(folder) in self.beside
+
+
+def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> None:
+    """Generates now, and again after each change, until Ctrl-C or SIGTERM.
+
+    Each run is a process of its own: what it says depends on nothing that an earlier one
+    loaded, the code of an extension least of all. Returns when it is ended, but not before
+    a run that is going on has ended; a second signal ends that run, too.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        options: those of `generate` that each run gets.
+        force: whether the first run gets `--force`.
+
+    Ends the program with exit code 2 when the library that watches is not installed, or the
+    project's folder goes away.
+    """
+    try:
+        from watchfiles import watch
+    except ImportError:
+        fail("--watch needs watchfiles\n  help: pip install 'toolcast[watch]'")
+    root = os.path.realpath(root)
+    runs = _Runs(["generate", "--project", root, *options])
+    looked_at: Watched | None = None
+    reason = "watching (Ctrl-C ends it)"
+    while not runs.ended.is_set():
+        if not os.path.isdir(root):
+            fail(f"{root} is gone")
+        looked_at = watched(root, looked_at)
+        changes = watch(
+            *sorted(looked_at.folders),
+            watch_filter=None,
+            stop_event=runs.ended,
+            rust_timeout=_TURN,
+            yield_on_timeout=True,
+            recursive=False,
+            ignore_permission_denied=True,
+        )
+        try:
+            # The watch begins before the run: what is changed meanwhile is seen.
+            next(changes, None)
+            runs.run(reason, force=force)
+            force = False
+            left = _texts(looked_at.documents)
+            reason = _told(root, _next_change(root, looked_at, left, changes))
+        except FileNotFoundError:
+            time.sleep(_TURN / 1000)  # A folder went away between the two lines above.
+        finally:
+            changes.close()
+
+
+class _Runs:
+    """Runs of `toolcast generate`, until a signal ends them.
+
+    Attributes:
+        ended: set when a signal has come.
+    """
+
+    def __init__(self, words: list[str]) -> None:
+        self.ended = threading.Event()
+        self._words = words
+        self._running: subprocess.Popen[bytes] | None = None
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, self._end)
+
+    def run(self, reason: str, *, force: bool) -> None:
+        """Tells the time and why, and runs."""
+        if self.ended.is_set():
+            return
+        click.echo(f"{time.strftime('%H:%M:%S')} {reason}", err=True)
+        words = [*self._words, "--force"] if force else self._words
+        # Neither the signals of the terminal nor, with -P, modules of the project reach it.
+        with subprocess.Popen(  # noqa: S603 - this program
+            [sys.executable, "-P", "-m", "toolcast", *words],
+            stdin=subprocess.DEVNULL,
+            **_OWN_GROUP,
+        ) as self._running:
+            self._running.wait()
+        self._running = None
+        click.echo(err=True)
+
+    def _end(self, *_: object) -> None:
+        if self.ended.is_set() and self._running is not None:
+            self._running.terminate()
+        self.ended.set()
+
+
+_OWN_GROUP: dict[str, Any] = (
+    {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+    if sys.platform == "win32"
+    else {"process_group": 0}
+)
+
+
+def watched(root: str, before: Watched | None = None) -> Watched:
+    """What is to be watched of a project.
+
+    Args:
+        root: the folder of toolcast.yaml, a real path.
+        before: what was watched until now, which counts while toolcast.yaml has errors.
+    """
+    try:
+        workspace = load_workspace(root).workspace
+    except ExtensionFailure:
+        workspace = None
+    own = [place for place in program_files() if not _is_installed(place)]
+    if workspace is None:
+        if before is not None:
+            return before._replace(folders=_folders(root, before))
+        paths = [os.path.join(root, WORKSPACE_FILE), *own]
+        beside, output, documents = frozenset[str](), "", list[str]()
+    else:
+        paths = [*map(os.path.normpath, project_files(workspace)), *own]
+        toolsets = (os.path.join(root, one) for one in workspace.toolset_folders)
+        beside = frozenset(os.path.dirname(os.path.normpath(one)) for one in toolsets)
+        output = os.path.join(root, workspace.output)
+        documents = [os.path.join(root, one) for one in workspace.documents]
+    found = Watched(
+        frozenset(), tuple(dict.fromkeys(paths)), beside, output, tuple(documents)
+    )
+    return found._replace(folders=_folders(root, found))
+
+
+def _folders(root: str, looked_at: Watched) -> frozenset[str]:
+    """The folders that have to be watched; of what is not there, the next above."""
+    found = {root}
+    for place in looked_at.places:
+        found.add(_there(os.path.dirname(place)))
+        found.update(_folders_in(place))
+    for folder in looked_at.beside:
+        found.add(_there(folder))
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            found.update(e.path for e in entries if e.is_dir() and e.name[:1] != ".")
+    return frozenset(path for path in found if not _is_in(path, looked_at.output))
+
+
+def _folders_in(tree: str) -> Iterator[str]:
+    for folder, names, _ in os.walk(tree):
+        names[:] = [name for name in names if not LEFT_BY_TOOLS.fullmatch(name)]
+        yield folder
+
+
+def _there(folder: str) -> str:
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _is_installed(path: str) -> bool:
+    return not {"site-packages", "dist-packages"}.isdisjoint(path.split(os.sep))
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return bool(folder) and (path == folder or path.startswith(folder + os.sep))
+
+
+def _next_change(
+    root: str,
+    looked_at: Watched,
+    left: Mapping[str, bytes | None],
+    changes: Iterable[set[tuple[Any, str]]],
+) -> list[str]:
+    """The paths of the next change that counts; none when a signal ends the watch.
+
+    Args:
+        left: the documents as the last run left them, whose own writing does not count.
+    """
+    for events in changes:
+        paths = sorted({path for _, path in events})
+        now = _texts(path for path in paths if path in left)
+        paths = [path for path in paths if path not in now or now[path] != left[path]]
+        if counting := [path for path in paths if looked_at.counts(path)]:
+            return counting
+        # What is in a new folder is not watched yet.
+        folders = [path for path in paths if path in looked_at.folders]
+        folders += [path for path in paths if os.path.isdir(path)]
+        if folders and watched(root, looked_at).folders != looked_at.folders:
+            return folders
+    return []
+
+
+def _texts(paths: Iterable[str]) -> dict[str, bytes | None]:
+    """The bytes of files; None of one that cannot be read."""
+    found: dict[str, bytes | None] = {}
+    for path in paths:
+        found[path] = None
+        with contextlib.suppress(OSError):
+            found[path] = read_regular(path, _LARGEST)
+    return found
+
+
+def _told(root: str, paths: Sequence[str]) -> str:
+    """What changed, in a line; editors make files that are gone again at once."""
+    first, *others = (
+        [path for path in paths if os.path.lexists(path)] or paths or [root]
+    )
+    shown = printable(os.path.relpath(first, root))
+    return f"{shown} and {len(others)} more" if others else shown

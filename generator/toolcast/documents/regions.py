@@ -1,0 +1,160 @@
+"""Finds the marked regions of a Markdown file, and puts lines between their marks.
+
+    <!-- toolcast: tools my_tools -->
+    <!-- /toolcast -->
+
+A mark stands alone on a line, from its beginning on. Between fences, lines are the text of an
+example and no marks. Only what is between the two marks of a region is ever changed, byte for
+byte, whatever the rest of the file is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+__all__ = ["Fault", "Region", "filled", "regions_in"]
+
+_BOM = b"\xef\xbb\xbf"
+_OPENS = re.compile(rb"<!--[ \t]*toolcast:([^<>\r\n]*?)-->")
+_CLOSES = re.compile(rb"<!--[ \t]*/[ \t]*toolcast[ \t]*-->")
+_RESEMBLES = re.compile(rb"[ \t>]*<!--[ \t]*/?[ \t]*toolcast\b", re.IGNORECASE)
+# Source: CommonMark 0.31.2, section 4.5.
+_FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+
+
+class Region(NamedTuple):
+    """A region.
+
+    Attributes:
+        words: what the first mark says after the colon.
+        line: where that mark stands, from 1 on.
+        text: the mark.
+        start: the first byte after the line of the mark.
+        end: the first byte of the line of the other mark.
+        newline: how the line of the mark ends.
+    """
+
+    words: tuple[str, ...]
+    line: int
+    text: str
+    start: int
+    end: int
+    newline: bytes
+
+
+class Fault(NamedTuple):
+    """A mark that cannot be.
+
+    Attributes:
+        line: where it stands, from 1 on.
+        text: the line.
+        message: what is wrong.
+        help: what to do.
+    """
+
+    line: int
+    text: str
+    message: str
+    help: str
+
+
+class _Opened(NamedTuple):
+    words: tuple[str, ...]
+    line: int
+    text: str
+    start: int
+    newline: bytes
+
+
+def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
+    """The regions of a file, in their order, and what is wrong with its marks."""
+    regions: list[Region] = []
+    faults: list[Fault] = []
+    opened: _Opened | None = None
+    fence = b""
+    for number, start, line, newline in _lines(data):
+        if opened is None:
+            found = _FENCE.match(line)
+            if fence:
+                if found and found[1].startswith(fence) and not _after(line, fence):
+                    fence = b""
+                continue
+            if found:
+                fence = found[1]
+                continue
+        text = line.rstrip(b" \t")
+        shown = text.decode("utf-8", "replace")
+        if opens := _OPENS.fullmatch(text):
+            if opened is not None:
+                faults.append(_unclosed(opened))
+            words = tuple(opens[1].decode("utf-8", "replace").split())
+            after = start + len(line) + len(newline)
+            opened = _Opened(words, number, shown, after, newline or b"\n")
+        elif _CLOSES.fullmatch(text):
+            if opened is None:
+                message = "the mark closes a region that no mark opens"
+                help_ = "remove it, or write `<!-- toolcast: tools TOOLSET -->` before"
+                faults.append(Fault(number, shown, message, help_))
+            else:
+                at = (opened.words, opened.line, opened.text, opened.start)
+                regions.append(Region(*at, start, opened.newline))
+                opened = None
+        elif _RESEMBLES.match(text):
+            faults.append(
+                Fault(
+                    number,
+                    shown,
+                    "the line begins as a mark, and is none",
+                    "a mark is alone on its line, from the beginning on:"
+                    " `<!-- toolcast: tools TOOLSET -->` and `<!-- /toolcast -->`",
+                )
+            )
+    if opened is not None:
+        faults.append(_unclosed(opened))
+    return regions, sorted(faults)
+
+
+def filled(data: bytes, regions: Sequence[Region], texts: Iterable[str]) -> bytes:
+    """The file with new lines in its regions.
+
+    Args:
+        texts: for each region, its lines.
+    """
+    parts: list[bytes] = []
+    done = 0
+    for region, text in zip(regions, texts, strict=True):
+        lines = ["", *text.split("\n"), ""]
+        parts.append(data[done : region.start])
+        parts += [line.encode() + region.newline for line in lines]
+        done = region.end
+    return b"".join([*parts, data[done:]])
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
+    """Number, place and bytes of each line, and what ends it."""
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    number = 1
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end + 1
+        line = data[start:end]
+        newline = b"\r\n" if line.endswith(b"\r\n") else b"\n" * line.endswith(b"\n")
+        yield number, start, line[: len(line) - len(newline)], newline
+        start = end
+        number += 1
+
+
+def _after(line: bytes, fence: bytes) -> bytes:
+    """What stands on a line beside the characters of a fence."""
+    return line.strip().strip(fence[:1])
+
+
+def _unclosed(opened: _Opened) -> Fault:
+    return Fault(
+        opened.line,
+        opened.text,
+        "nothing closes the region",
+        "write `<!-- /toolcast -->` on a line of its own where it ends",
+    )

@@ -1,0 +1,61 @@
+"""Which names a tool of a toolset can have."""
+
+from __future__ import annotations
+
+import re
+
+from toolcast_runtime.tools.look_alikes import look_alike_key
+from toolcast_runtime.tools.module_names import module_name
+
+from ..model.model import Toolset, ToolSpec
+from .project_edit import Refusal
+
+__all__ = ["refuse_taken_name"]
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+def refuse_taken_name(
+    toolset: Toolset, name: str, tool: ToolSpec | None = None
+) -> None:
+    """Refuses a name that a tool of a toolset cannot have.
+
+    Args:
+        tool: the tool that is to have it; it may have a former name of its own.
+
+    Raises:
+        Refusal: with the reason.
+    """
+    if not _NAME.fullmatch(name):
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
+        message = f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -"
+        help_ = f"did you mean `{plain}`?" if plain else ""
+        raise Refusal(message, help_, is_usage=True)
+    for other in toolset.tools:
+        if other is tool:
+            continue
+        if name == other.name:
+            raise Refusal(f"the toolset {toolset.name} has a tool `{name}` already")
+        if name in other.renamed_from:
+            raise Refusal(
+                f"`{name}` is a former name of the tool `{other.name}`",
+                "calls by it go there; choose another name",
+            )
+        if module_name(name) == module_name(other.name):
+            raise Refusal(
+                f"`{name}` and the tool `{other.name}` would have the same module"
+                f" `{module_name(name)}`",
+                "choose another name",
+            )
+    key = look_alike_key(name)
+    for reserved, reason in toolset.reserved_names.items():
+        if look_alike_key(reserved) == key:
+            like = "is" if reserved == name else f"looks like `{reserved}`, which is"
+            raise Refusal(f"`{name}` {like} reserved: {reason}")
+    for server in toolset.mcp_servers:
+        for theirs in server.declared_names:
+            if look_alike_key(theirs) == key:
+                like = "is" if theirs == name else f"looks like `{theirs}`,"
+                raise Refusal(
+                    f"`{name}` {like} a tool of the MCP server `{server.name}`"
+                )

@@ -1,0 +1,152 @@
+"""What still says a name after an edit: in specs, in handlers, in files that are scanned."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from toolcast_runtime.files.regular_file import read_regular
+from toolcast_runtime.tools.module_names import module_name
+
+from ..facts.names.name_mentions import mention_pattern
+from ..facts.names.scanned_files import scanned
+from ..handler_code.handler import defining_module
+from ..handler_code.python_module import MAX_BYTES
+from ..model.model import Toolset, Workspace
+from ..reading.tree import Path, Source
+from .beside.handler_modules import MOST_MODULES, modules_of
+from .project_edit import Left, Owned
+from .references import toolsets_to_look_through
+
+__all__ = ["left_imports", "left_in_files", "left_in_handlers", "left_in_specs"]
+
+_LONGEST = 80
+
+
+def left_in_specs(
+    workspace: Workspace, owned: Owned, edited: Workspace
+) -> Iterator[Left]:
+    """The lines of specs that say the name still, comments and data among them.
+
+    What declares it gone is left out, `renamed_from` and `reserved_names`, and so are the
+    names of functions.
+
+    Args:
+        workspace: before the edit.
+        edited: after it.
+    """
+    name = owned.tool.name
+    looked_through = toolsets_to_look_through(workspace, owned)
+    folders = {toolset.folder for toolset in looked_through}
+    for toolset in edited.toolsets:
+        if toolset.folder in folders:
+            for source in (toolset.source, *(tool.source for tool in toolset.tools)):
+                yield from _lines(source, name)
+
+
+def _lines(source: Source, name: str) -> Iterator[Left]:
+    pattern = mention_pattern([name])
+    if pattern is None or name.encode() not in source.data:
+        return
+    text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
+    passed = [source.offsets(path) for path in _declarations(source.tree, name)]
+    first = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        for match in pattern.finditer(line):
+            start = match.start(match.lastindex or 0)
+            if not any(a <= first + start < b for a, b in passed):
+                shown = _shown(line.strip())
+                yield Left(source.file, number, start + 1, shown)
+                break
+        first += len(line) + 1
+
+
+def _declarations(tree: object, name: str) -> Iterator[Path]:
+    values: Mapping[str, object] = tree if isinstance(tree, dict) else {}
+    if "handler" in values:
+        yield ("handler",)
+    for key in ("renamed_from", "reserved_names"):
+        listed = values.get(key)
+        for index, item in enumerate(listed if isinstance(listed, list) else ()):
+            if item == name or (isinstance(item, dict) and item.get("name") == name):
+                yield (key, index)
+
+
+def left_in_handlers(
+    workspace: Workspace, toolset: Toolset, name: str
+) -> Iterator[Left]:
+    """String literals of the modules that define handlers in which the name stands."""
+    pattern = mention_pattern([name])
+    read: set[str] = set()
+    for tool in toolset.tools:
+        module = defining_module(workspace, toolset, tool)
+        if module is None or module.tree is None or module.file in read:
+            continue
+        read.add(module.file)
+        exported = {id(node) for node in _exported(module.tree)}
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            if id(node) in exported:
+                continue
+            is_name = node.value == name
+            if is_name or (pattern is not None and pattern.search(node.value)):
+                shown = " ".join(node.value.split())[:_LONGEST]
+                yield Left(module.file, node.lineno, node.col_offset + 1, f'"{shown}"')
+
+
+def left_imports(workspace: Workspace, owned: Owned) -> Iterator[Left]:
+    """Where handlers import the tool's types, whose module will not be there any more."""
+    toolset, tool = owned
+    package = f"{workspace.package}.{toolset.name}.tools".lstrip(".")
+    module = module_name(tool.name)
+    for file in islice(modules_of(workspace, toolset), MOST_MODULES):
+        try:
+            path = os.path.join(workspace.root, file)
+            data = read_regular(path, MAX_BYTES, follow=False)
+            tree = ast.parse(data) if module.encode() in data else None
+        except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        for node in () if tree is None else ast.walk(tree):
+            if f"{package}.{module}" in _imported(node):
+                line, column = getattr(node, "lineno", 1), getattr(
+                    node, "col_offset", 0
+                )
+                text = f"imports the types of `{tool.name}` from a module that goes"
+                yield Left(file, line, column + 1, text)
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    """The dotted names of modules that a statement may import."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:
+    """The places of files below `scan` that say the name.
+
+    Args:
+        edited: the workspace after the edit, in which no tool has the name.
+    """
+    for said in scanned(edited).said:
+        if said.name == name:
+            yield Left(said.file, said.line, said.column, _shown(said.text.strip()))
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _exported(tree: ast.Module) -> Iterator[ast.AST]:
+    """What stands in `__all__`: names of functions."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(one, ast.Name) and one.id == "__all__"
+            for one in statement.targets
+        ):
+            yield from ast.walk(statement.value)

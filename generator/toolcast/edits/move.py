@@ -1,0 +1,123 @@
+"""A tool moves to another toolset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..wording import did_you_mean, quoted_list
+from .after_edit import specs_after
+from .beside.document_marks import change_marks
+from .free_names import refuse_taken_name
+from .left_over import left_imports
+from .project_edit import Editing, Owned, ProjectEdit, Refusal
+from .references import mentions_of, places_of
+from .remove import take_from_lists
+
+__all__ = ["move"]
+
+
+def move(
+    workspace: Workspace,
+    owned: Owned,
+    to: str,
+    *,
+    section: str | None = None,
+    handler: str | None = None,
+) -> ProjectEdit:
+    """Moves a tool's spec to another toolset, with its exclusions.
+
+    Args:
+        to: the other toolset's name.
+        section: its section there; default: the one of that name.
+        handler: `module:function` there; default: the same.
+
+    Raises:
+        Refusal: the tool cannot stand there as it is.
+        CannotEdit: a spec has a layout that is not edited.
+    """
+    toolset, tool = owned
+    target = _target(workspace, to)
+    if target is toolset:
+        raise Refusal(f"`{tool.name}` is in the toolset `{to}` already", is_usage=True)
+    for name in (tool.name, *tool.renamed_from):
+        refuse_taken_name(target, name)
+    _refuse_cases(toolset, tool)
+    editing = Editing()
+    text = editing.text(tool.source)
+    if section is not None:
+        if "section" in tool.fields:
+            text.set_value(("section",), section)
+        else:
+            text.insert_key(("name",), "section", section)
+    elif "section" in tool.fields and not target.sections:
+        text.remove_key(("section",))
+    if handler is not None:
+        if "handler" in tool.fields:
+            text.set_value(("handler",), handler)
+        else:
+            text.insert_key(("name",), "handler", handler)
+    editing.move(tool.source.file, f"{target.folder}/{tool.name}.yaml")
+    take_from_lists(editing, toolset, tool)
+    _carry_exclusions(editing, owned, target)
+    change_marks(editing, workspace, owned, target.name, tool.name)
+    before, after = editing.files()
+    edited = specs_after(workspace, after)
+    here = next(one for one in edited.toolsets if one.folder == target.folder)
+    moved = next(one for one in here.tools if one.name == tool.name)
+    left = [m for m in mentions_of(workspace, owned) if m.file != tool.source.file]
+    left += left_imports(workspace, owned)
+    steps = [
+        _who_has(here, [c.name for c in here.clients if here.is_offered(moved, c)])
+    ]
+    steps.append("toolcast generate")
+    done = f"`{tool.name}` is in the toolset `{target.name}`"
+    return ProjectEdit(
+        done, before, after, tuple(left), tuple(step for step in steps if step)
+    )
+
+
+def _target(workspace: Workspace, name: str) -> Toolset:
+    for toolset in workspace.toolsets:
+        if toolset.name == name:
+            return toolset
+    names = [toolset.name for toolset in workspace.toolsets]
+    help_ = did_you_mean(name, names) or f"the toolsets are {quoted_list(names)}"
+    raise Refusal(f"there is no toolset `{name}`", help_, is_usage=True)
+
+
+def _refuse_cases(toolset: Toolset, tool: ToolSpec) -> None:
+    source = toolset.source
+    cases = list(places_of(source.tree, ("cases", "*", "tool"), tool.name))
+    if cases:
+        lines = [source.span(path) for path in cases]
+        shown = "".join(f"\n  {source.file}:{one.line}:{one.column}" for one in lines)
+        raise Refusal(
+            f"cases of the toolset mean `{tool.name}`:{shown}",
+            "move them to `cases` of the tool's spec, which go with it",
+        )
+
+
+def _carry_exclusions(editing: Editing, owned: Owned, target: Toolset) -> None:
+    """Keeps a tool out of the targets that it was kept out of."""
+    entries: list[dict[str, Any]] = [
+        exclusion._asdict()
+        for exclusion in owned.toolset.exclusions
+        if exclusion.tool == owned.tool.name and exclusion.target in target.targets
+    ]
+    text = editing.text(target.source)
+    if not entries:
+        return
+    if "exclusions" in target.fields:
+        for entry in entries:
+            text.append(("exclusions",), entry)
+    else:
+        text.insert_key((target.fields[-1],), "exclusions", entries)
+
+
+def _who_has(toolset: Toolset, clients: list[str]) -> str:
+    if not toolset.clients:
+        return ""
+    if clients:
+        return f"read who has it now: {quoted_list(clients)}"
+    return f"add it to a client's `allow` in {toolset.folder}/toolset.yaml: none has it"

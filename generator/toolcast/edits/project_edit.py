@@ -1,0 +1,176 @@
+"""What a command does to a project's files, as a value: nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..findings import Finding
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.tree import Source
+from ..wording import did_you_mean, quoted_list
+from .spec_text import SpecText
+
+__all__ = ["Editing", "Left", "Owned", "ProjectEdit", "Refusal", "tool_of"]
+
+
+class Refusal(Exception):
+    """The edit cannot be made as it was asked for; the text says why, and what to do.
+
+    Attributes:
+        findings: what would be wrong with the specs after it.
+        is_usage: the command itself has to be another one.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        help_: str = "",
+        *,
+        findings: tuple[Finding, ...] = (),
+        is_usage: bool = False,
+    ) -> None:
+        super().__init__(f"{message}\n  help: {help_}" if help_ else message)
+        self.findings = findings
+        self.is_usage = is_usage
+
+
+class Left(NamedTuple):
+    """A place that a person has to decide about.
+
+    Attributes:
+        file: relative to the project's root.
+        line: 1-based; 0 for the file as a whole.
+        column: 1-based; 0 for the file as a whole.
+        text: what stands there, and why it was left.
+    """
+
+    file: str
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ProjectEdit:
+    """An edit that may be written.
+
+    Attributes:
+        done: what it does, one sentence.
+        before: the bytes of each file that changes, as they were read; None for a new one.
+        after: the bytes that it gets; None for one that is removed.
+        left: places that were not changed and may have to be.
+        steps: what is to be done next.
+    """
+
+    done: str
+    before: Mapping[str, bytes | None]
+    after: Mapping[str, bytes | None]
+    left: tuple[Left, ...] = ()
+    steps: tuple[str, ...] = ()
+
+
+class Owned(NamedTuple):
+    """A tool with its toolset."""
+
+    toolset: Toolset
+    tool: ToolSpec
+
+
+class Editing:
+    """The files of a workspace while they are edited."""
+
+    def __init__(self) -> None:
+        self.left: list[Left] = []
+        self._texts: dict[str, SpecText] = {}
+        self._others: dict[str, tuple[bytes, bytes]] = {}
+        self._places: dict[str, str | None] = {}
+
+    def text(self, source: Source) -> SpecText:
+        """The text of a spec; all edits of a file go to the same one."""
+        return self._texts.setdefault(source.file, SpecText(source))
+
+    def set_bytes(self, file: str, before: bytes, after: bytes) -> None:
+        """Gives a file that is no spec other bytes."""
+        self._others[file] = (before, after)
+
+    def move(self, file: str, new: str) -> None:
+        """Gives a spec's file another path."""
+        self._places[file] = new
+
+    def remove(self, file: str) -> None:
+        """Removes a spec."""
+        self._places[file] = None
+
+    def place_of(self, file: str) -> str:
+        """Where a file is after the edit."""
+        return self._places.get(file) or file
+
+    def files(
+        self,
+    ) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+        """Before and after, by path.
+
+        Raises:
+            CannotEdit: a text does not give what it is to give.
+        """
+        before: dict[str, bytes | None] = {}
+        after: dict[str, bytes | None] = {}
+        for file, text in self._texts.items():
+            place = self._places.get(file, file)
+            if not text.is_edited and place == file:
+                continue
+            before[file] = text.source.data
+            if place is None:
+                after[file] = None
+                continue
+            if place != file:
+                after[file] = None
+                before[place] = None
+            after[place] = text.result()
+        for file, (old, new) in self._others.items():
+            before[file], after[file] = old, new
+        return before, after
+
+
+def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
+    """The tool that a command names.
+
+    Raises:
+        Refusal: there is none, or there are several.
+    """
+    toolsets = [
+        toolset
+        for toolset in workspace.toolsets
+        if toolset_name is None or toolset.name == toolset_name
+    ]
+    if not toolsets:
+        names = [toolset.name for toolset in workspace.toolsets]
+        near = did_you_mean(toolset_name or "", names)
+        help_ = near or f"the toolsets are {quoted_list(names)}"
+        message = f"there is no toolset `{toolset_name}`"
+        raise Refusal(message, help_, is_usage=True)
+    found = [
+        Owned(one, tool) for one in toolsets for tool in one.tools if tool.name == name
+    ]
+    if len(found) > 1:
+        named = quoted_list([one.toolset.name for one in found])
+        message = f"several toolsets have a tool `{name}`"
+        raise Refusal(message, f"add `--toolset` with one of {named}", is_usage=True)
+    if not found:
+        raise Refusal(
+            f"there is no tool `{name}`", _meant(toolsets, name), is_usage=True
+        )
+    return found[0]
+
+
+def _meant(toolsets: list[Toolset], name: str) -> str:
+    for toolset in toolsets:
+        for tool in toolset.tools:
+            if name in tool.renamed_from:
+                return f"it is called `{tool.name}` now"
+        if name in toolset.reserved_names:
+            reason = toolset.reserved_names[name]
+            return f"the toolset {toolset.name} has reserved the name: {reason}"
+    return did_you_mean(name, [t.name for one in toolsets for t in one.tools])

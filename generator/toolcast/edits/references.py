@@ -1,0 +1,195 @@
+"""Where specs refer to a tool: fields that hold its name, and texts that say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ..extensions import fields_of
+from ..facts.names.name_mentions import mention_pattern, mentions_in
+from ..facts.names.tool_names import other_meanings
+from ..facts.spec_texts import prose_of
+from ..model.model import Toolset, Workspace
+from ..reading.tree import Path, Source
+from .project_edit import Editing, Left, Owned
+
+__all__ = [
+    "TOOLSET_LISTS",
+    "TOOL_LISTS",
+    "mentions_of",
+    "places_of",
+    "referring_toolsets",
+    "rename_mentions",
+    "rename_references",
+    "toolsets_to_look_through",
+]
+
+Pattern = tuple[str, ...]
+
+TOOLSET_LISTS: tuple[Pattern, ...] = (
+    ("clients", "*", "allow", "*"),
+    ("clients", "*", "restrict", "*"),
+    ("exclusions", "*", "tool"),
+    ("cases", "*", "tool"),
+    ("cases", "*", "never", "*"),
+)
+"""The paths of `toolset.yaml` that hold names of the toolset's own tools."""
+TOOL_LISTS: tuple[Pattern, ...] = (("cases", "*", "never", "*"),)
+"""Those of a tool's spec."""
+_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"), *TOOL_LISTS)
+# Data, in which a key `reason` may be anything, and what counts as prose.
+_DATA = frozenset(
+    "parameters returns examples meta mcp annotations skill deprecated".split()
+)
+
+
+def places_of(value: Any, pattern: Pattern, name: str) -> Iterator[Path]:
+    """The paths of a value that a pattern allows and that hold a name."""
+    yield from _places(value, pattern, name, ())
+
+
+def _places(value: Any, pattern: Pattern, name: str, path: Path) -> Iterator[Path]:
+    if not pattern:
+        if value == name:
+            yield path
+        return
+    first, rest = pattern[0], pattern[1:]
+    if isinstance(value, dict):
+        keys: list[Any] = list(value) if first == "*" else [first]
+    elif isinstance(value, list) and first == "*":
+        keys = list(range(len(value)))
+    else:
+        return
+    for key in keys:
+        if isinstance(value, list) or key in value:
+            yield from _places(value[key], rest, name, (*path, key))
+
+
+def referring_toolsets(workspace: Workspace, owned: Owned) -> list[Toolset]:
+    """The toolsets in which the name means the tool: its own, and those without another.
+
+    In a toolset that has the name itself, as a tool's, a former or a reserved one, it
+    means that one; where several toolsets have such a tool, only each own means its own.
+    """
+    name = owned.tool.name
+    owners = [t for t in workspace.toolsets if any(one.name == name for one in t.tools)]
+    if len(owners) > 1:
+        return [owned.toolset]
+    return [
+        toolset
+        for toolset in workspace.toolsets
+        if toolset is owned.toolset or not _has_another(toolset, name)
+    ]
+
+
+def _has_another(toolset: Toolset, name: str) -> bool:
+    formers = (former for tool in toolset.tools for former in tool.renamed_from)
+    external = (server.is_named(name) for server in toolset.mcp_servers)
+    return name in toolset.reserved_names or name in formers or any(external)
+
+
+def toolsets_to_look_through(workspace: Workspace, owned: Owned) -> list[Toolset]:
+    """The toolsets in which the name may mean the tool: they have none of it themselves."""
+    name = owned.tool.name
+    return [
+        toolset
+        for toolset in workspace.toolsets
+        if toolset is owned.toolset
+        or not (
+            _has_another(toolset, name)
+            or any(tool.name == name for tool in toolset.tools)
+        )
+    ]
+
+
+def rename_references(
+    editing: Editing, workspace: Workspace, owned: Owned, new: str
+) -> None:
+    """Changes the name in every field that refers to the tool."""
+    name = owned.tool.name
+    extended = fields_of(workspace.extensions).tool_names
+    for toolset in referring_toolsets(workspace, owned):
+        # A name in an extension's field of another toolset may be somebody else's tool.
+        patterns = (*TOOLSET_LISTS, *extended) if toolset is owned.toolset else ()
+        for pattern in patterns:
+            for path in places_of(toolset.source.tree, pattern, name):
+                editing.text(toolset.source).set_name(path, new)
+        for tool in toolset.tools:
+            for pattern in _OF_TOOL:
+                for path in places_of(tool.source.tree, pattern, name):
+                    editing.text(tool.source).set_name(path, new)
+
+
+def rename_mentions(
+    editing: Editing, workspace: Workspace, owned: Owned, new: str
+) -> None:
+    """Changes the name in the texts that say it, where it can only mean the tool."""
+    name = owned.tool.name
+    pattern = mention_pattern([name])
+    for toolset in referring_toolsets(workspace, owned):
+        if name in set(other_meanings(toolset)):
+            continue
+        for source, path in _texts_with(toolset, pattern):
+            editing.text(source).rewrite(
+                path, lambda text: _renamed(text, pattern, new)
+            )
+
+
+def _renamed(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
+    for mention in reversed(list(mentions_in(text, pattern))):
+        if not mention.is_code:
+            end = mention.start + len(mention.name)
+            text = text[: mention.start] + new + text[end:]
+    return text
+
+
+def mentions_of(
+    workspace: Workspace, owned: Owned, *, but_own: bool = False
+) -> Iterator[Left]:
+    """The texts of specs that say the name of a tool.
+
+    Args:
+        but_own: leaves out the tool's own spec, and the reasons of its exclusions.
+    """
+    pattern = mention_pattern([owned.tool.name])
+    for toolset in referring_toolsets(workspace, owned):
+        for source, path in _texts_with(toolset, pattern):
+            if but_own and (
+                source is owned.tool.source or _is_of_exclusion(source, path, owned)
+            ):
+                continue
+            span = source.span(path)
+            text = f"a text says `{owned.tool.name}`"
+            yield Left(source.file, span.line, span.column, text)
+
+
+def _is_of_exclusion(source: Source, path: Path, owned: Owned) -> bool:
+    if source is not owned.toolset.source or path[0] != "exclusions":
+        return False
+    return bool(source.tree["exclusions"][path[1]]["tool"] == owned.tool.name)
+
+
+def _texts_with(
+    toolset: Toolset, pattern: re.Pattern[str] | None
+) -> Iterator[tuple[Source, Path]]:
+    for owner, path, text in prose_of(toolset):
+        if any(mentions_in(text, pattern)):
+            yield owner.source, path
+    for source in (toolset.source, *(tool.source for tool in toolset.tools)):
+        for path, text in _reasons(source.tree, ()):
+            if any(mentions_in(text, pattern)):
+                yield source, path
+
+
+def _reasons(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The reasons that a spec gives for its decisions, but for what counts as prose."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "reason" and isinstance(inner, str):
+                yield (*path, key), inner
+            elif path or key not in _DATA:
+                yield from _reasons(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _reasons(inner, (*path, index))

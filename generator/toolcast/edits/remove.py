@@ -1,0 +1,169 @@
+"""A tool goes, and its names with it: no other tool may take them unnoticed."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from ..handler_code.handler import handler_code
+from ..model.model import Toolset, ToolSpec, Workspace
+from .after_edit import specs_after
+from .beside.document_marks import marks_of
+from .beside.lists import named_in_other_files
+from .left_over import left_imports, left_in_files, left_in_handlers
+from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
+from .references import (
+    TOOL_LISTS,
+    TOOLSET_LISTS,
+    mentions_of,
+    places_of,
+    referring_toolsets,
+)
+
+__all__ = ["remove"]
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MAY_FOLLOW = ("permissions", "timeout", "handlers", "version", "title", "name")
+
+
+def remove(
+    workspace: Workspace,
+    owned: Owned,
+    *,
+    now: bool = False,
+    anyway: bool = False,
+    reason: str | None = None,
+) -> ProjectEdit:
+    """Removes a tool's spec, and reserves its name and its former ones.
+
+    Args:
+        now: although no day was announced, or it has not come; a draft needs none.
+        anyway: although texts of other specs say its name; they are listed.
+        reason: why the names are reserved; default: that the tool was removed, and when.
+
+    Raises:
+        Refusal: with what stands against it.
+        CannotEdit: `toolset.yaml` has a layout that is not edited.
+    """
+    toolset, tool = owned
+    if not now and toolset.stability_of(tool) != "draft":
+        _refuse_unannounced(tool)
+    _refuse_replacement(workspace, owned)
+    mentions = [*mentions_of(workspace, owned, but_own=True)]
+    if mentions and not anyway:
+        shown = "".join(f"\n  {m.file}:{m.line}:{m.column}" for m in mentions)
+        raise Refusal(
+            f"other texts say `{tool.name}`:{shown}",
+            "change them, or add `--anyway` and change them then",
+        )
+    editing = Editing()
+    editing.text(tool.source)
+    editing.remove(tool.source.file)
+    take_from_lists(editing, toolset, tool)
+    _reserve(editing, toolset, tool, reason or _reason(tool))
+    before, after = editing.files()
+    edited = specs_after(
+        workspace, after, passed=("name/former-alive", "prompt/other-tools")
+    )
+    here = next(one for one in edited.toolsets if one.folder == toolset.folder)
+    left = [
+        *mentions,
+        *named_in_other_files(workspace, owned),
+        *marks_of(workspace, owned),
+        *left_in_handlers(edited, here, tool.name),
+        *left_imports(workspace, owned),
+        *left_in_files(edited, tool.name),
+        *_handler(workspace, owned),
+    ]
+    done = f"`{tool.name}` is removed, and its name reserved"
+    return ProjectEdit(done, before, after, tuple(left), ("toolcast generate",))
+
+
+def take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
+    """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
+    files = [(toolset.source, TOOLSET_LISTS)]
+    files += [(one.source, TOOL_LISTS) for one in toolset.tools if one is not tool]
+    for source, patterns in files:
+        paths = (
+            path
+            for pattern in patterns
+            for path in places_of(source.tree, pattern, tool.name)
+        )
+        items = [path if isinstance(path[-1], int) else path[:-1] for path in paths]
+        for item in dict.fromkeys(items):
+            # What stands in an entry goes with the entry.
+            if not any(item[:length] in items for length in range(1, len(item))):
+                editing.text(source).remove_item(item[:-1], int(item[-1]))
+
+
+def _refuse_unannounced(tool: ToolSpec) -> None:
+    removal = (tool.deprecated or {}).get("removal")
+    today = datetime.date.today().isoformat()
+    announce = f"`toolcast deprecate {tool.name} --removal DATE` announces it"
+    if tool.deprecated is None:
+        message = f"`{tool.name}` is not deprecated"
+    elif removal is None or not _DAY.fullmatch(removal):
+        message = f"`{tool.name}` is deprecated without a day of its removal"
+    elif removal > today:
+        message = f"`{tool.name}` is to be removed on {removal}, not before"
+        announce = "wait for that day"
+    else:
+        return
+    raise Refusal(message, f"{announce}; `--now` removes it at once")
+
+
+def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
+    name = owned.tool.name
+    users = [
+        (tool, tool.source.span(("deprecated", "replacement")))
+        for toolset in referring_toolsets(workspace, owned)
+        for tool in toolset.tools
+        if tool is not owned.tool and (tool.deprecated or {}).get("replacement") == name
+    ]
+    if users:
+        shown = "".join(
+            f"\n  {tool.source.file}:{span.line}:{span.column}" for tool, span in users
+        )
+        raise Refusal(
+            f"`{name}` is to replace other tools:{shown}",
+            "`toolcast deprecate TOOL --replacement NAME` names another one",
+        )
+
+
+def _reason(tool: ToolSpec) -> str:
+    today = datetime.date.today().isoformat()
+    replacement = (tool.deprecated or {}).get("replacement")
+    instead = f"; {replacement} is used instead" if replacement else ""
+    return f"Removed on {today}{instead}."
+
+
+def _reserve(editing: Editing, toolset: Toolset, tool: ToolSpec, reason: str) -> None:
+    text = editing.text(toolset.source)
+    entries = [
+        {"name": name, "reason": reason}
+        for name in dict.fromkeys((tool.name, *tool.renamed_from))
+        if name not in toolset.reserved_names
+    ]
+    if "reserved_names" in toolset.fields:
+        for entry in entries:
+            text.append(("reserved_names",), entry)
+        return
+    before = next(key for key in _MAY_FOLLOW if key in toolset.fields)
+    text.insert_key((before,), "reserved_names", entries)
+
+
+def _handler(workspace: Workspace, owned: Owned) -> list[Left]:
+    """The function that is no tool's handler any more."""
+    toolset, tool = owned
+    used = any(
+        other.handler == tool.handler
+        for one in workspace.toolsets
+        for other in one.tools
+        if other is not tool
+    )
+    code = handler_code(workspace, toolset, tool)
+    if used or code is None or not code.place:
+        return []
+    file, _, line = code.place.rpartition(":")
+    text = f"`{tool.handler}` is no tool's handler any more"
+    return [Left(file, int(line), 1, text)]

@@ -1,0 +1,133 @@
+"""Writes an edit: all of its files, or none."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Mapping
+
+from toolcast_runtime.files.folder import Folder, LinkInTheWay
+from toolcast_runtime.files.folder_lock import AnotherRun, locked
+
+from ..git.index import read_index
+from .project_edit import ProjectEdit, Refusal
+
+__all__ = ["refuse_loss", "write"]
+
+_LARGEST = 4 * 1024 * 1024
+
+Files = Mapping[str, bytes | None]
+
+
+def write(root: str, edit: ProjectEdit) -> None:
+    """Writes and removes the files of an edit below `root`.
+
+    Raises:
+        Refusal: a file is not what was read, a link or something else stands in its place,
+            or it cannot be written. Then every file is what it was.
+    """
+    try:
+        with Folder.at(root) as top, locked(top):
+            for path, data in edit.before.items():
+                _refuse_other(top, path, data, edit.after)
+            _replace(top, edit.before, edit.after)
+    except AnotherRun as error:
+        raise Refusal("another run is writing into this project") from error
+    except OSError as error:
+        name = os.path.relpath(str(error.filename or root), root).replace(os.sep, "/")
+        raise Refusal(
+            f"{name}: {error.strerror or error}; nothing was written"
+        ) from error
+
+
+def refuse_loss(root: str, folder: str, edit: ProjectEdit) -> None:
+    """Refuses to remove what cannot be had back: bytes that git's index does not have.
+
+    Args:
+        folder: the folder of the files that are removed.
+
+    Raises:
+        Refusal: with their names.
+    """
+    index = read_index(root, folder)
+    lost = [
+        path
+        for path, data in edit.before.items()
+        if edit.after[path] is None
+        and data is not None
+        and (index is None or not index.has(path.removeprefix(f"{folder}/"), data))
+    ]
+    if lost:
+        raise Refusal(
+            f"git could not give back {', '.join(lost)}",
+            "`git add` it first, or remove it with `--force`",
+        )
+
+
+def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> None:
+    """Raises a Refusal where a path does not hold the bytes that were read."""
+    above, _, name = path.rpartition("/")
+    try:
+        with top.below(above) as folder:
+            there = folder.lstat(name)
+            if stat.S_ISLNK(there.st_mode):
+                raise Refusal(f"{path} is a symbolic link", "edit what it leads to")
+            held = folder.read(name, _LARGEST)
+    except LinkInTheWay as error:
+        raise Refusal(
+            f"a symbolic link leads to {path}", "edit what it leads to"
+        ) from error
+    except FileNotFoundError:
+        held = None
+    if held == data:
+        return
+    is_other_spelling = data is None and any(
+        old.casefold() == path.casefold() and after[old] is None for old in after
+    )
+    if data is None and not is_other_spelling:
+        raise Refusal(f"{path} is in the way")
+    if data is not None:
+        raise Refusal(f"{path} was changed meanwhile", "run the command again")
+
+
+def _replace(top: Folder, before: Files, after: Files) -> None:
+    """Writes, then removes; takes everything back when something fails."""
+    done: list[str] = []
+    # On a disk that knows no case, a new spelling is the same file.
+    gone = {path.casefold() for path, data in after.items() if data is None}
+    kept = {path.casefold() for path, data in after.items() if data is not None}
+    try:
+        for path, data in after.items():
+            if data is not None and path.casefold() not in gone:
+                _put(top, path, data)
+                done.append(path)
+        for path, data in after.items():
+            if data is None:
+                _take(top, path)
+                done.append(path)
+        for path, data in after.items():
+            if data is not None and path.casefold() in gone & kept:
+                _put(top, path, data)
+                done.append(path)
+    except BaseException:
+        for path in reversed(done):
+            with contextlib.suppress(OSError):
+                old = before[path]
+                if old is None:
+                    _take(top, path)
+                else:
+                    _put(top, path, old)
+        raise
+
+
+def _put(top: Folder, path: str, data: bytes) -> None:
+    above, _, name = path.rpartition("/")
+    with top.below(above) as folder:
+        folder.write(name, data)
+
+
+def _take(top: Folder, path: str) -> None:
+    above, _, name = path.rpartition("/")
+    with top.below(above) as folder:
+        folder.remove_file(name)

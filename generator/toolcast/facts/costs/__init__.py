@@ -1,0 +1,1 @@
+"""What tools cost a model, in tokens."""

@@ -1,0 +1,64 @@
+"""Where a text says the name of a tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+__all__ = ["Mention", "mention_pattern", "mentions_in"]
+
+_BEFORE, _BEHIND = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
+# `memory` is a word of the language, and a tool's name where somebody is told to call it.
+_WORD = re.compile(r"[A-Za-z][a-z]*")
+_ORDERS = r"\b(?:[Cc]all|[Ii]nvoke|[Pp]refer|[Rr]un)(?:s|ed|ing)?\s+"
+_CODE_BEFORE = frozenset("/\\=@$<")
+_CODE_BEHIND = re.compile(r"[/\\=]|\.\w")
+
+
+class Mention(NamedTuple):
+    """One place of a text that says a name.
+
+    Attributes:
+        name: the name.
+        start: where it begins in the text.
+        is_code: it is part of a path, an address or an expression, and may be something
+            else's.
+    """
+
+    name: str
+    start: int
+    is_code: bool
+
+
+def mention_pattern(
+    names: Iterable[str], *, in_code: bool = False
+) -> re.Pattern[str] | None:
+    """What finds the names in a text; None without names.
+
+    A name that is a plain word counts in backticks, and behind `call`, `invoke`, `prefer`
+    and `run`. The name is the one group that matched.
+
+    Args:
+        in_code: such a word counts as a literal of its own, too: `"memory"`.
+    """
+    ordered = sorted(names, key=len, reverse=True)
+    words = "|".join(re.escape(n) for n in ordered if _WORD.fullmatch(n))
+    others = "|".join(re.escape(n) for n in ordered if not _WORD.fullmatch(n))
+    parts = [rf"{_BEFORE}({others}){_BEHIND}"] if others else []
+    if words:
+        if in_code:
+            parts.append(rf"(?<=[\"'])({words})(?=[\"'])")
+        parts += [rf"`({words})`", rf"{_ORDERS}({words}){_BEHIND}"]
+    return re.compile("|".join(parts)) if parts else None
+
+
+def mentions_in(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
+    """The mentions of a text, in its order."""
+    for match in () if pattern is None else pattern.finditer(text):
+        group = match.lastindex or 0
+        start, end = match.span(group)
+        before = text[start - 1 : start]
+        is_code = before in _CODE_BEFORE if before else False
+        is_code = is_code or _CODE_BEHIND.match(text, end) is not None
+        yield Mention(match[group], start, is_code)

@@ -1,0 +1,115 @@
+"""Asks git, without running any program that a project names.
+
+A project's own `.git/config` may name programs: a file-system monitor, hooks, a way to fetch
+what is missing. None of them may run because somebody generates or compares.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+
+from .repository import repository_of
+
+__all__ = ["GitFailure", "ask_git"]
+
+_SECONDS = 5
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.hooksPath=" + os.devnull,
+    "core.sshCommand=false",
+    "core.gitProxy=false",
+    "credential.helper=",
+    "protocol.allow=never",
+)
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+
+class GitFailure(Exception):
+    """Git gives no answer; the text says why, in git's words where it has any."""
+
+
+def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
+    """What git prints.
+
+    Args:
+        root: the project's folder, where git runs.
+        words: a subcommand that only reads, and its arguments.
+        given: what git reads from its input.
+
+    Raises:
+        GitFailure: there is no git or no repository, it takes too long, or it refuses.
+    """
+    real = os.path.realpath(root)
+    git, path = _program(real)
+    if git is None:
+        raise GitFailure("git is not installed")
+    if repository_of(root) is None:
+        raise GitFailure("the project is in no git repository")
+    if _would_wait(root):
+        raise GitFailure("the repository's own folder has what is no file")
+    import subprocess
+
+    kept = {name: v for name, v in os.environ.items() if not name.startswith("GIT_")}
+    settings = (*_SETTINGS, f"safe.directory={repository_of(root) or real}")
+    command = [git, "--no-pager", "--literal-pathspecs"]
+    command += [word for setting in settings for word in ("-c", setting)]
+    try:
+        done = subprocess.run(  # noqa: S603  # without a shell; the program is none of the project's
+            [*command, *words],
+            cwd=root,
+            env={**kept, **_ENVIRONMENT, "PATH": path, "LC_ALL": "C"},
+            input=given,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise GitFailure(f"git does not answer: {error}") from error
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise GitFailure(said or f"git ended with {done.returncode}")
+    return done.stdout
+
+
+def _would_wait(root: str) -> bool:
+    """Whether git would open a pipe, or what is worse, in the repository's own folder."""
+    repository = repository_of(root)
+    if repository is None:
+        return False
+    place = os.path.join(repository, ".git")
+    try:
+        if not stat.S_ISDIR(os.stat(place).st_mode):
+            return not stat.S_ISREG(os.stat(place).st_mode)
+        with os.scandir(place) as found:
+            modes = [entry.stat().st_mode for entry in found]
+    except OSError:
+        return True
+    return not all(stat.S_ISREG(mode) or stat.S_ISDIR(mode) for mode in modes)
+
+
+def _program(root: str) -> tuple[str | None, str]:
+    """Git, and the search path without what is relative or lies in the project."""
+    places = [
+        place
+        for place in os.environ.get("PATH", os.defpath).split(os.pathsep)
+        if os.path.isabs(place) and not _is_below(root, os.path.realpath(place))
+    ]
+    name = "git.exe" if os.name == "nt" else "git"
+    for place in places:
+        program = os.path.realpath(os.path.join(place, name))
+        is_program = os.path.isfile(program) and os.access(program, os.X_OK)
+        if is_program and not _is_below(root, program):
+            return program, os.pathsep.join(places)
+    return None, ""
+
+
+def _is_below(root: str, path: str) -> bool:
+    return f"{path}{os.sep}".startswith(root.rstrip(os.sep) + os.sep)

@@ -1,0 +1,1 @@
+"""What commands print: findings, and changes of specs, each in several formats."""

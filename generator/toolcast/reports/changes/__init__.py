@@ -1,0 +1,1 @@
+"""Changes of specs as `toolcast diff` prints them, a module a format."""

@@ -1,0 +1,139 @@
+"""The formats of a diff; each is imported when it is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from importlib import import_module
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from ...changes.change import ABSENT, AUDIENCES, Change, Grade
+from ...changes.effects.effect import Effect
+from ...changes.review.verdict import Judged, Verdict
+from ..item import Item
+
+__all__ = [
+    "FORMATS",
+    "DiffAbout",
+    "by_owner",
+    "counts",
+    "grades_of",
+    "items",
+    "report_changes",
+    "says_values",
+    "values_of",
+]
+
+FORMATS = ("text", "json", "markdown", "github", "sarif", "junit")
+"""The words of `--format`; a module of this room writes each."""
+
+
+_WORDS = re.compile(r"[^\s`]+")
+
+
+class DiffAbout(NamedTuple):
+    """What a diff is about.
+
+    Attributes:
+        root: the project's folder.
+        extensions: those that it lists.
+        colour: whether text is printed in colours.
+    """
+
+    root: str
+    extensions: tuple[str, ...] = ()
+    colour: bool = False
+
+
+def report_changes(verdict: Verdict, format_: str, about: DiffAbout) -> str:
+    """A diff in one of `FORMATS`; untrusted text is escaped for it."""
+    module = import_module(f".{format_}", __package__)
+    text: str = module.write(verdict, about)
+    return text
+
+
+def by_owner(changes: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
+    """What has changed, each with its changes: what fails first, then by the worst grade."""
+    return [
+        (owner, sorted(group, key=_urgency))
+        for owner, group in groupby(changes, key=lambda one: one.owner)
+    ]
+
+
+def _urgency(one: Judged) -> tuple[bool, int]:
+    return not one.fails, -one.change.grades.worst
+
+
+def counts(verdict: Verdict) -> dict[str, dict[str, int]]:
+    """How many changes have each grade, by audience, the worst grade first."""
+    return {
+        audience: {
+            grade.word: sum(
+                one.change.grades[index] is grade for one in verdict.changes
+            )
+            for grade in sorted(Grade, reverse=True)
+        }
+        for index, audience in enumerate(AUDIENCES)
+    }
+
+
+def grades_of(change: Change) -> dict[str, str]:
+    """The word of each audience's grade."""
+    return {
+        name: grade.word for name, grade in zip(AUDIENCES, change.grades, strict=True)
+    }
+
+
+def values_of(one: Change | Effect) -> dict[str, Any]:
+    """`before` and `after`, each where there is one."""
+    values = {"before": one.before, "after": one.after}
+    return {name: value for name, value in values.items() if value is not ABSENT}
+
+
+def says_values(change: Change) -> bool:
+    """Whether the message has both values, so that they need no lines of their own."""
+    words = _WORDS.findall(change.message)
+    return all(
+        isinstance(value, (str, int, float))
+        and (value if isinstance(value, str) else json.dumps(value)) in words
+        for value in values_of(change).values()
+    )
+
+
+def items(verdict: Verdict) -> list[Item]:
+    """What a reviewer has to see, the worst first: safe changes are not among it.
+
+    Then the findings of acceptances.
+    """
+    from ..findings.formats import items as of_findings
+
+    shown = [one for one in verdict.changes if one.change.grades.worst > Grade.SAFE]
+    shown.sort(key=_urgency)
+    return [*map(_item, shown), *of_findings(verdict.findings)]
+
+
+def _item(one: Judged) -> Item:
+    change = one.change
+    grades = ", ".join(
+        f"{name} {word}" for name, word in grades_of(change).items() if word != "safe"
+    )
+    message = f"{one.owner}: {change.message}; {grades}"
+    details = {
+        "toolset": change.toolset,
+        "tool": change.tool,
+        "path": list(change.path),
+        "grades": grades_of(change),
+        "is_gone": change.is_gone,
+    }
+    return Item(
+        change.rule.id,
+        one.severity,
+        one.place,
+        message,
+        change.reason,
+        change.fingerprint,
+        one.accepted.reason if one.accepted is not None else "",
+        details,
+    )

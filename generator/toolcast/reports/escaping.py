@@ -1,0 +1,90 @@
+"""Text of specs within a report: seen as it is, and without power over what shows it."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from ..encoders.markdown import span
+from ..reading.characters import is_plain
+
+__all__ = [
+    "code_span",
+    "html_text",
+    "markdown_text",
+    "printable",
+    "workflow_message",
+    "workflow_property",
+    "xml_text",
+]
+
+# A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
+# references to issues, addresses, emphasis and HTML have other characters.
+_WORD = re.compile(r"[A-Za-z0-9,;.()'\"?!%=+-]+")
+_BY_ITSELF = re.compile(r"[-+]|\d+[.)]|=+|-+|www\.", re.IGNORECASE)
+_PARTS = re.compile(r"`([^`]+)`|([^\s`]+)|(\s+)|`")
+
+
+def printable(text: str) -> str:
+    """Text that cannot steer a terminal: what is not seen becomes an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c if c == " " or is_plain(c) else c.encode("unicode_escape").decode()
+        for c in text
+    )
+
+
+def workflow_message(text: str) -> str:
+    """The message of a workflow command, on one line.
+
+    Source: GitHub Docs, "Workflow commands for GitHub Actions"; `escapeData` of
+    actions/toolkit.
+    """
+    return printable(text).replace("%", "%25")
+
+
+def workflow_property(text: str) -> str:
+    """The value of a property of a workflow command; `escapeProperty` of actions/toolkit."""
+    return workflow_message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def xml_text(text: str) -> str:
+    """Text or an attribute of XML 1.0, which has no control characters."""
+    return html.escape(printable(text))
+
+
+def html_text(text: str) -> str:
+    """Text within HTML."""
+    return html.escape(printable(text))
+
+
+def code_span(text: str) -> str:
+    """A name or value of one line as a span of code in Markdown."""
+    return str(span(printable(text)))
+
+
+def markdown_text(message: str) -> str:
+    """A message with names in backticks, as one line of Markdown.
+
+    Names are spans of code, and so is every word that could be more than a word: a mention,
+    a reference to an issue, an address, a tag.
+    """
+    parts = []
+    for name, word, space in _PARTS.findall(message):
+        if name:
+            parts.append(code_span(name))
+        elif space:
+            parts.append(" ")
+        elif word:
+            parts.append(_word(word, is_first=not parts))
+    return "".join(parts).strip()
+
+
+def _word(word: str, *, is_first: bool) -> str:
+    # What follows a name is often a comma or a colon.
+    core = word.rstrip(":")
+    is_word = _WORD.fullmatch(core) and not core.lower().startswith("www.")
+    if not core or (is_word and not (is_first and _BY_ITSELF.match(core))):
+        return word
+    return code_span(core) + word[len(core) :]

@@ -1,0 +1,1 @@
+"""Findings of `toolcast check` and its like, a module a format."""

@@ -1,0 +1,55 @@
+"""`expose/tool-count`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.client_limits import Limited
+from ...facts.costs.client_kinds import callers, kind_of, limits_of
+from ...findings import Finding, Severity
+from ...model.model import Toolset, Workspace
+from ..rule import Rule
+
+__all__ = ["RULE"]
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    for client in callers(toolset):
+        limits = limits_of(kind_of(toolset, client), Limited.TOOLS)
+        if not limits:
+            continue
+        count = sum(
+            client is None or toolset.is_offered(tool, client) for tool in toolset.tools
+        )
+        crossed = [limit for limit in limits if count > limit.most]
+        if crossed:
+            own = client is not None and client.kind is not None
+            yield RULE.at(
+                toolset,
+                (
+                    ("clients", client.name, "kind")
+                    if client and own
+                    else ("client_kind",)
+                ),
+                f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
+                f" {crossed[0].client} takes {crossed[0].most} in a request"
+                f" ({crossed[0].source})",
+                "offer it fewer: `allow`, `restrict`, or a toolset of their own",
+            )
+
+
+RULE = Rule(
+    id="expose/tool-count",
+    severity=Severity.WARNING,
+    purpose="Checks that no client has more tools than its program or provider takes.",
+    why=(
+        "Tools beyond the limit are left out, or the request is refused. Which limit counts"
+        " says `kind` of a client."
+    ),
+    bad="",
+    good="""\
+# toolset.yaml
+client_kind: vscode
+""",
+    check=check,
+)

@@ -1,0 +1,1 @@
+"""Selection cases: what users say, which tool is meant, and whether the words lead to it."""

@@ -1,0 +1,214 @@
+"""`action.yml` and the workflow of a new project: their form, and the steps as bash runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from tests.diff.reports.layout import hold_sarif
+from tests.program import toolcast
+from toolcast import __version__
+
+ROOT = Path(__file__).parents[2]
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+# Answers as `gh api` does, and notes what it was asked.
+GH = """\
+#!/bin/bash
+echo "$@" >> "$ASKED"
+case "$*" in
+  *--paginate*) cat "$THERE" 2>/dev/null || exit 0 ;;
+  *--input*) [ -z "$REFUSED" ] || { echo "HTTP 403" >&2; exit 1; } ;;
+esac
+"""
+
+
+def _schema(name: str) -> Any:
+    folder = files("check_jsonschema") / "builtin_schemas" / "vendor"
+    return json.loads((folder / f"{name}.json").read_text("utf-8"))
+
+
+def test_the_action_is_valid_by_the_schema_of_actions() -> None:
+    jsonschema.Draft7Validator(_schema("github-actions")).validate(ACTION)
+
+
+@pytest.mark.parametrize("below", ["", "services/agent"])
+def test_the_workflow_of_a_new_project_is_valid(tmp_path: Path, below: str) -> None:
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    project = tmp_path / below
+    project.mkdir(parents=True, exist_ok=True)
+    assert toolcast(project, "init", "--name", "demo").returncode == 0
+    [workflow] = (tmp_path / ".github" / "workflows").iterdir()
+    value = yaml.safe_load(workflow.read_text("utf-8"))
+    jsonschema.Draft7Validator(_schema("github-workflows")).validate(
+        {"on" if key is True else key: inner for key, inner in value.items()}
+    )
+
+
+def test_no_step_has_an_expression_in_its_script() -> None:
+    """Whoever names a branch would write the script."""
+    assert [name for name, step in STEPS.items() if "${{" in step.get("run", "")] == []
+
+
+def test_the_page_tells_each_input() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    table = page.partition("| Input |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `([\w-]+)` \|", table, re.M) == list(ACTION["inputs"])
+
+
+def test_the_action_installs_the_version_that_it_is_of() -> None:
+    major, minor, patch = __version__.split(".")
+    install = ACTION["inputs"]["install"]["default"]
+    assert f"toolcast>={major}.{minor},<{major}.{int(minor) + 1}" in install
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    assert f"uses: toolcast/toolcast@v{major}.{minor}\n" in page
+    assert f"rev: v{major}.{minor}.{patch}\n" in page
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+    done = subprocess.run(
+        ["git", *identity, *words], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+class Runner:
+    """Runs steps of the action as a pull request's runner does."""
+
+    def __init__(self, folder: Path, project: Path) -> None:
+        self.folder, self.project = folder, project
+        self.outputs: dict[str, str] = {}
+        (folder / "bin").mkdir()
+        gh = folder / "bin" / "gh"
+        gh.write_text(GH)
+        gh.chmod(0o755)
+
+    def run(self, name: str, env: Mapping[str, str]) -> tuple[int, str]:
+        bin_ = Path(sys.executable).parent
+        output = self.folder / "output"
+        output.write_text("")
+        path = (
+            f"{self.folder / 'bin'}{os.pathsep}{bin_}{os.pathsep}{os.environ['PATH']}"
+        )
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[name]["run"]],
+            cwd=self.project,
+            env={
+                **{k: v for k, v in os.environ.items() if not k.startswith("GITHUB_")},
+                "PATH": path,
+                "GITHUB_OUTPUT": str(output),
+                "GITHUB_STEP_SUMMARY": str(self.folder / "summary.md"),
+                "GITHUB_REPOSITORY": "acme/shop",
+                "REPORTS": str(self.folder / "reports"),
+                "ASKED": str(self.folder / "asked"),
+                "THERE": str(self.folder / "there"),
+                "REFUSED": "",
+                **env,
+            },
+            capture_output=True,
+            text=True,
+        )  # fmt: skip
+        rows = output.read_text().splitlines()
+        self.outputs |= dict(row.split("=", 1) for row in rows)
+        return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """A checkout whose branch has changed a tool, and whose `origin/main` has not."""
+    origin, work = tmp_path / "origin", tmp_path / "work"
+    project = origin / "agent"
+    project.mkdir(parents=True)
+    git(origin, "init", "--quiet", "-b", "main")
+    assert toolcast(project, "init", "--name", "demo").returncode == 0
+    assert toolcast(project, "generate").returncode == 0
+    git(origin, "add", ".")
+    git(origin, "commit", "--quiet", "-m", "base")
+    git(tmp_path, "clone", "--quiet", str(origin), str(work))
+    (work / "agent/specs/demo/count_words.yaml").unlink()
+    shutil.rmtree(work / "agent/generated/demo")
+    assert toolcast(work / "agent", "generate").returncode == 0
+    git(work, "commit", "--quiet", "-am", "Remove the tool")
+    return Runner(tmp_path, work / "agent")
+
+
+DIFF = {
+    "TOOLCAST": "toolcast",
+    "AGAINST": "",
+    "FAIL_ON": "breaking",
+    "BASE": "main",
+    "BEFORE": "",
+}
+COMMENT = {"GH_TOKEN": "x", "PROJECT": "agent", "NUMBER": "7"}
+needs_jq = pytest.mark.skipif(
+    not shutil.which("jq"), reason="a runner of GitHub has jq"
+)
+
+
+@pytest.mark.slow
+@needs_jq
+def test_a_pull_request_is_annotated_summed_up_and_commented(runner: Runner) -> None:
+    code, said = runner.run("Check and diff", DIFF)
+    assert code == 0, said
+    assert "::error file=agent/specs/demo/toolset.yaml,line=1" in said
+    assert "title=tool/removed" in said
+    assert runner.outputs == {"failing": "1", "code": "1"}
+    summary = (runner.folder / "summary.md").read_text()
+    assert "### Tool changes" in summary and "### Tool specs" in summary
+    for name in ("check", "diff"):
+        file = runner.folder / "reports" / "sarif" / f"{name}.sarif"
+        run = hold_sarif(file.read_text("utf-8"))
+        assert run["automationDetails"]["id"] == f"toolcast-{name}/agent/"
+    assert runner.run("Result", {"CODE": runner.outputs["code"]})[0] == 1
+
+    assert runner.run("Comment", COMMENT)[0] == 0
+    body = json.loads((runner.folder / "reports" / "comment.json").read_text())["body"]
+    assert body.startswith("<!-- toolcast YWdlbnQ= -->\n### Tool changes")
+    asked = (runner.folder / "asked").read_text().splitlines()
+    assert "--method POST repos/acme/shop/issues/7/comments" in asked[-1]
+    # The next run renews the comment that is there.
+    (runner.folder / "there").write_text("42\n")
+    assert runner.run("Comment", COMMENT)[0] == 0
+    asked = (runner.folder / "asked").read_text().splitlines()
+    assert "--method PATCH repos/acme/shop/issues/comments/42" in asked[-1]
+    # A fork's token may not write; the run goes on.
+    code, said = runner.run("Comment", {**COMMENT, "REFUSED": "1"})
+    assert code == 0 and "::notice::" in said
+
+
+@pytest.mark.slow
+@needs_jq
+def test_a_shallow_checkout_says_what_to_set(runner: Runner) -> None:
+    shallow = runner.folder / "shallow"
+    url = f"file://{runner.project.parent}"
+    git(runner.folder, "clone", "--quiet", "--depth", "1", url, str(shallow))
+    runner.project = shallow / "agent"
+    code, said = runner.run("Check and diff", {**DIFF, "BASE": "release"})
+    assert code == 0
+    assert runner.outputs["code"] == "2"
+    assert "`fetch-depth: 0` of actions/checkout" in said
+
+
+@pytest.mark.slow
+@needs_jq
+def test_after_a_push_the_commit_before_it_is_compared(runner: Runner) -> None:
+    before = git(runner.project, "rev-parse", "HEAD~1")
+    code, _ = runner.run("Check and diff", {**DIFF, "BASE": "", "BEFORE": before})
+    assert code == 0 and runner.outputs["failing"] == "1"
+    new_branch = {**DIFF, "BASE": "", "BEFORE": "0" * 40, "FAIL_ON": "none"}
+    code, _ = runner.run("Check and diff", new_branch)
+    assert code == 0 and runner.outputs == {"failing": "0", "code": "0"}

@@ -1,0 +1,142 @@
+"""What a new user reads: help, errors and empty states, in 80 columns and without colour."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from tests.program import toolcast
+from toolcast.commands.entry import main
+
+# Where no project adds those of extensions.
+with contextlib.chdir(os.sep):
+    NAMES = sorted(main.list_commands(click.Context(main)))
+PROJECT = "error: no toolcast.yaml here or above\n  help: `toolcast init` lays out a project\n"
+
+
+@pytest.fixture(autouse=True)
+def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.mark.parametrize("words", [[], *([name] for name in NAMES)], ids=" ".join)
+def test_help(tmp_path: Path, words: list[str]) -> None:
+    done = toolcast(tmp_path, *words, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Usage: toolcast {' '.join(words)}".rstrip())
+    assert max(map(len, done.stdout.split("\n"))) <= 80
+    assert "\x1b" not in done.stdout
+    options = done.stdout.partition("Options:\n")[2].partition("\n\n")[0].split("\n")
+    for line, following in zip(options, [*options[1:], ""], strict=True):
+        if line.startswith("  -"):
+            says = "   " in line.strip() or "  " in line.strip()
+            assert says or following.startswith("     "), f"{line} says nothing"
+
+
+def test_every_command_has_one_line(tmp_path: Path) -> None:
+    text = toolcast(tmp_path, "--help").stdout
+    listed = [line.split()[0] for line in text.split("\n") if line.startswith("  ")]
+    assert set(NAMES) <= set(listed)
+    assert listed.index("init") < listed.index("generate") < listed.index("rename")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "generate",
+        "generate --watch",
+        "check",
+        "diff",
+        "new ping",
+        "select",
+        "select hello",
+        "tokens",
+        "catalogue --output x.html",
+        "rename a b",
+        "move a b",
+        "deprecate a",
+        "remove a",
+        "schema --write",
+    ],
+)
+def test_outside_of_a_project(tmp_path: Path, command: str) -> None:
+    done = toolcast(tmp_path, *command.split())
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", PROJECT)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("generat", "Error: No such command 'generat'. Did you mean `generate`?"),
+        (
+            "letta plan",
+            "Commands of extensions are there in a project that lists them.",
+        ),
+        ("generate --forse", "Did you mean one of: '--force'"),
+        ("explain prompt/tood", "help: did you mean `prompt/todo`?"),
+        ("explain qqqqqqq", "help: `toolcast explain` lists them all"),
+        ("schema", "error: name one of tool, toolset, workspace,"),
+        ("schema tols", "Invalid value for '[KIND]': 'tols' is not one of 'tool',"),
+        ("rename a", "Error: Missing argument 'NEW'."),
+    ],
+)
+def test_a_wrong_word(tmp_path: Path, command: str, said: str) -> None:
+    done = toolcast(tmp_path, *command.split())
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_comparing_without_git(make_project: Callable[..., Any]) -> None:
+    root = make_project({}).root
+    helps = "\n  help: `--against` takes a commit, a branch, or a folder\n"
+    no_git = f"error: the project is in no git repository{helps}"
+    assert toolcast(root, "diff").stderr == no_git
+    words = "catalogue", "--output", "x.html", "--against", "main"
+    assert toolcast(root, *words).stderr == no_git
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    assert (
+        toolcast(root, "diff").stderr
+        == f"error: the repository has no commit yet{helps}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("generate", "0 tools in 1 toolset -> "),
+        ("select", "no selection cases\n"),
+        ("select hello", "there are no tools to choose from\n"),
+        ("tokens", "every tool"),
+        ("catalogue --output page.html", "0 tools -> page.html ("),
+    ],
+)
+def test_a_project_without_tools(
+    make_project: Callable[..., Any], command: str, said: str
+) -> None:
+    done = toolcast(make_project({}).root, *command.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert said in done.stdout
+
+
+def test_the_list_of_rules_fits(tmp_path: Path) -> None:
+    text = toolcast(tmp_path, "explain").stdout
+    assert max(map(len, text.split("\n"))) <= 80
+    assert "prompt/todo " in text
+    assert "tool/removed " in text
+
+
+def test_an_extensions_commands_have_a_whole_line_each(
+    make_project: Callable[..., Any],
+) -> None:
+    project = make_project({}, workspace="extensions: [letta]\n")
+    text = project.toolcast("letta", "--help").stdout
+    assert "runbook" in text
+    assert "..." not in text.partition("Commands:")[2]

@@ -1,0 +1,269 @@
+"""`toolcast select`: what the words of a message, and of all cases, lead to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.program import toolcast
+
+ROOT = Path(__file__).parents[2]
+TOOL = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.none:none\n"
+TOOLS = {
+    "note": TOOL.format("Stores a note."),
+    "lamp": TOOL.format("Switches a lamp."),
+    "bell": TOOL.format("Rings the bell.") + "always: true\n",
+    "door": TOOL.format("Opens the door.") + "clients: [internal]\n",
+}
+CLIENTS = """\
+clients: {internal: {allow: "*"}, external: {allow: [note, lamp, bell]}}
+mcp_servers: {far: {command: far-server}}
+targets: {registry: {}}
+"""
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Any]) -> Any:
+    return make_project(TOOLS, toolset=CLIENTS)
+
+
+@pytest.fixture
+def pages(make_project: Callable[..., Any]) -> Callable[..., Any]:
+    """A project with three tools about pages; what is given stands in their specs."""
+
+    def make(toolset: str = "", **cases: str) -> Any:
+        tools = {
+            "delete_page": TOOL.format("Deletes a page of the wiki for good."),
+            "archive_page": TOOL.format("Archives a page of the wiki."),
+            "find_user": TOOL.format("Finds a user."),
+        }
+        specs = {name: text + cases.get(name, "") for name, text in tools.items()}
+        return make_project(specs, toolset=f"targets: {{registry: {{}}}}\n{toolset}")
+
+    return make
+
+
+def test_the_order_for_a_message_its_words_and_the_tokens(project: Any) -> None:
+    done = project.toolcast("select", "Switch the lamp on", "--client", "internal")
+    assert done.returncode == 0, done.stderr
+    first, best, silent, *rest = done.stdout.splitlines()
+    assert first == "1 of 3 routed tools"
+    assert best.split() == ["100%", "*", "lamp", "lamp", "68%,", "switch", "32%"]
+    assert silent.split(maxsplit=1) == ["-", "3 tools that no word speaks for"]
+    assert rest[1].endswith("tokens saved (an estimate, as of `toolcast tokens`)")
+    assert rest[2] == "not asked for their tools: the external servers far"
+
+
+def test_a_tool_of_every_turn_stands_in_the_order_and_is_not_routed(
+    project: Any,
+) -> None:
+    done = project.toolcast("select", "Ring the bell", "--client", "external")
+    lines = done.stdout.splitlines()
+    assert lines[1].split()[1:3] == ["+", "bell"]
+
+
+def test_in_doubt_all_are_chosen_and_the_reason_is_told(project: Any) -> None:
+    done = project.toolcast("select", "Guten Morgen", "--client", "external")
+    assert done.stdout.startswith(
+        "2 of 2 routed tools: all of them, as the tools' texts know 0 of the message's"
+        " 2 words\n"
+    )
+
+
+def test_a_message_for_programs(project: Any) -> None:
+    words = ("select", "the lamp", "--client", "external", "--format", "json")
+    value = json.loads(project.toolcast(*words).stdout)
+    assert value["tools"] == ["lamp"] and value["scores"] == {"lamp": 1.0}
+    assert value["words"] == {"lamp": {"lamp": 1.0}}
+    assert value["routed_tools"] == 2 and value["doubt"] is None
+    tokens = value["estimated_tokens"]
+    assert 0 < tokens["chosen"] < tokens["all"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("the lamp",), "which client? the toolset `toy` has internal, external"),
+        (("the lamp", "--client", "nobody"), "there is no client `nobody`; there are"),
+        (("--toolset", "tin"), "there is no toolset `tin`; there are toy"),
+        (("x", "--client", "internal", "--with-model"), "has no `router:` whose model"),
+        (("--export", "promptfoo"), "--export and --output belong together"),
+        (("--output", "x.json"), "--export and --output belong together"),
+        (("--endpoint", "http://127.0.0.1:9"), "--endpoint needs --model"),
+        (("--model", "small"), "--model needs --endpoint, or --export promptfoo"),
+        (("--endpoint", "u", "--model", "m", "--with-model"), "leave it or --endpoint"),
+        (("x", "--export", "promptfoo", "--output", "f"), "it takes no MESSAGE"),
+        (("--export", "promptfoo", "--output", "f"), "there are no cases to write"),
+    ],
+)
+def test_what_cannot_be_asked(words: tuple[str, ...], said: str, project: Any) -> None:
+    done = project.toolcast("select", *words)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("error: ") and said in done.stderr
+
+
+def test_no_handler_is_imported_and_no_server_is_started(project: Any) -> None:
+    project.write("handlers/none.py", "raise SystemExit('a handler was imported')\n")
+    project.edit("specs/toy/toolset.yaml", "far-server", "/bin/false")
+    done = project.toolcast("select", "the lamp", "--client", "internal")
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_without_cases_it_says_what_a_case_is(project: Any) -> None:
+    done = project.toolcast("select")
+    assert done.returncode == 0
+    assert done.stdout.startswith("no selection cases\n") and "cases:" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_cases_that_pass_are_counted(pages: Callable[..., Any]) -> None:
+    done = pages(
+        delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n",
+    ).toolcast("select")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "1 of 3 tools have a case; without: archive_page, find_user\n"
+        "toy: 2 of 2 messages pass\n"
+    )
+
+
+def test_a_case_that_fails_says_what_is_first_and_by_which_words(
+    pages: Callable[..., Any],
+) -> None:
+    done = pages(
+        archive_page="cases: [{message: Remove that page from the wiki for good.}]\n"
+    ).toolcast("select")
+    assert done.returncode == 1
+    assert done.stdout == """\
+specs/toy/archive_page.yaml:5:
+  "Remove that page from the wiki for good."
+    `archive_page` is number 2, and `delete_page` is first
+    word              archive_page  delete_page
+    good                         -          37%
+    wiki                       29%          27%
+    page                       38%          36%
+
+Confused, the tool that is meant first:
+  archive_page with delete_page, 1 message: good, page, wiki
+
+1 of 3 tools have a case; without: delete_page, find_user
+toy: 0 of 1 message pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("case", "problem"),
+    [
+        (
+            "{message: ring the bell}",
+            "no word speaks for `archive_page`, nor for another",
+        ),
+        (
+            "{message: find the user}",
+            "no word speaks for `archive_page`, and `find_user`",
+        ),
+        (
+            "{message: archive a page, near: [archive it]}",
+            "`archive_page` must not be first",
+        ),
+        (
+            "{message: archive a page, never: [delete_page], top: 2}",
+            "`delete_page` must not be chosen",
+        ),
+    ],
+)
+def test_every_way_to_fail(case: str, problem: str, pages: Callable[..., Any]) -> None:
+    done = pages(archive_page=f"cases: [{case}]\n").toolcast("select")
+    assert done.returncode == 1 and problem in done.stdout
+
+
+def test_a_message_that_means_no_tool_must_choose_none(
+    pages: Callable[..., Any],
+) -> None:
+    cases = "cases: [{message: thank you, tool: null}, {message: the page, tool: null}]"
+    done = pages(cases).toolcast("select")
+    assert done.returncode == 1
+    assert "no tool is meant, and `archive_page` is chosen" in done.stdout
+    assert "toy: 1 of 2 messages pass" in done.stdout
+
+
+def test_gates_come_from_the_toolset_and_from_options(
+    pages: Callable[..., Any],
+) -> None:
+    project = pages(
+        "selection: {top: 2, coverage: 0.3}\n",
+        archive_page="cases: [{message: Remove that page for good.}]\n",
+    )
+    assert project.toolcast("select").returncode == 0
+    strict = project.toolcast("select", "--top", "1")
+    assert strict.returncode == 1 and "is number 2" in strict.stdout
+    ahead = project.toolcast("select", "--margin", "0.9", "--top", "3")
+    assert ahead.returncode == 0, "nothing follows behind the third tool"
+    wide = project.toolcast("select", "--coverage", "0.5")
+    assert wide.returncode == 1 and "have a case, and 50% must" in wide.stdout
+
+
+def test_a_margin_is_a_part_of_the_score(pages: Callable[..., Any]) -> None:
+    project = pages(archive_page="cases: [{message: archive a page}]\n")
+    value = json.loads(project.toolcast("select", "--format", "json").stdout)
+    [message] = value["toolsets"][0]["messages"]
+    assert value["passes"] and message["passes"] and message["rank"] == 1
+    words = ("select", "archive a page", "--format", "json")
+    scores = json.loads(project.toolcast(*words).stdout)["scores"]
+    assert message["margin"] == pytest.approx(1 - scores["delete_page"], abs=1e-3)
+    tight = project.toolcast("select", "--margin", str(message["margin"] + 0.01))
+    assert tight.returncode == 1
+    assert "ahead of `delete_page`" in tight.stdout
+
+
+def test_each_client_is_tried_with_what_it_is_offered(
+    make_project: Callable[..., Any],
+) -> None:
+    tools = {
+        "open_door": TOOL.format("Opens the door."),
+        "open_gate": TOOL.format("Opens the gate behind the door.")
+        + "clients: [guard]\ncases: [{message: open}]\n",
+        "open_case": TOOL.format("Opens the glass case.") + "clients: [nobody]\n",
+    }
+    clients = 'clients: {guard: {allow: "*"}, guest: {allow: "*"}, nobody: {}}\n'
+    project = make_project(tools, toolset=clients + "targets: {registry: {}}\n")
+    project.write(
+        "specs/toy/open_case.yaml",
+        "name: open_case\n" + tools["open_case"] + "cases: [{message: the case}]\n",
+    )
+    done = project.toolcast("select")
+    assert done.returncode == 1
+    assert "    for guard\n" in done.stdout
+    assert "open_case.yaml:6: not tried: nobody is offered its tool" in done.stdout
+    assert project.toolcast("select", "--client", "guest").returncode == 0
+
+
+def test_what_a_message_says_cannot_steer_the_terminal(
+    pages: Callable[..., Any],
+) -> None:
+    hostile = r"::error file=x::\n::warning::\u00a0 page %0A <b>"
+    done = pages(
+        archive_page=f"cases: [{{message: a page {'x' * 300}}}]\n",
+        delete_page=f'cases: [{{message: "{hostile}"}}]\n',
+    ).toolcast("select")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any(line.startswith("::") for line in lines)
+    assert "\xa0" not in done.stdout
+
+
+def test_the_cases_of_this_repository_pass_and_every_tool_has_one() -> None:
+    done = toolcast(ROOT, "select", "--coverage", "1", "--format", "json")
+    value = json.loads(done.stdout)
+    assert done.returncode == 0, [
+        (one["message"], one["problems"])
+        for toolset in value["toolsets"]
+        for one in toolset["messages"]
+        if one["problems"]
+    ]
+    assert sum(len(toolset["messages"]) for toolset in value["toolsets"]) >= 100

@@ -1,0 +1,94 @@
+"""Two releases of real MCP servers, compared: what their changelogs say of tools, and more.
+
+`changelog.yaml` of a server has what its authors said of the releases between, and which changes
+of ours say it; `more` is what nobody had said. `summary.md` is the top of the Markdown;
+`REGENERATE=1` writes it anew. Releases whose dependencies were not pinned list other schemas
+today than they did then: `about` of a list says with which it was made.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.diff.histories.releases import FOLDER, HISTORIES, release
+from toolcast.changes.change import Grade
+from toolcast.changes.comparison import Comparison, compare
+from toolcast.changes.review.limits import limits
+from toolcast.changes.review.verdict import judge
+from toolcast.changes.table import rules
+from toolcast.model.model import Workspace
+from toolcast.reports.changes.formats import DiffAbout, report_changes
+
+TODAY = datetime.date(2026, 11, 22)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Both releases of a server, and their comparison."""
+
+    @cache
+    def of(server: str) -> tuple[tuple[Workspace, Workspace], Comparison]:
+        root = tmp_path_factory.mktemp(server)
+        sides = release(server, "old", root / "old"), release(
+            server, "new", root / "new"
+        )
+        return sides, compare(*sides, TODAY)
+
+    return of
+
+
+def test_there_are_seven() -> None:
+    assert len(HISTORIES) == 7
+
+
+@pytest.mark.parametrize("server", HISTORIES)
+def test_it_says_what_the_changelog_says_and_more(server: str, compared: Any) -> None:
+    said = _changelog(server)
+    comparison = compared(server)[1]
+    lines = [f"{change.tool}: {change.message}" for change in comparison.changes]
+    expected = [shown for one in said["said"] for shown in one["shown"]]
+    assert expected
+    for text in [*expected, *said["more"]]:
+        tool, colon, words = text.partition(": ")
+        assert any(
+            (not colon or line.startswith(f"{tool}: ")) and (words or text) in line
+            for line in lines
+        ), f"{text!r} is not in\n" + "\n".join(lines)
+    effects = [effect.message for effect in comparison.effects]
+    for text in said["effects"]:
+        assert any(text in effect for effect in effects), text
+
+
+@pytest.mark.parametrize("server", HISTORIES)
+def test_the_summary_of_the_markdown(server: str, compared: Any) -> None:
+    sides, comparison = compared(server)
+    verdict = judge(
+        comparison,
+        sides,
+        "the old release",
+        limits=limits("breaking"),
+        acceptances=[],
+        known=rules(()),
+        today=TODAY,
+    )
+    page = report_changes(verdict, "markdown", DiffAbout(sides[1].root))
+    for change in comparison.changes:
+        if change.grades.worst is not Grade.SAFE:
+            assert f"/{change.tool}`" in page or not change.tool
+    summary = page.partition("\n<details")[0].rstrip() + "\n"
+    file: Path = FOLDER / server / "summary.md"
+    if os.environ.get("REGENERATE"):
+        file.write_text(summary, encoding="utf-8")
+    assert summary == file.read_text(encoding="utf-8")
+
+
+def _changelog(server: str) -> Any:
+    text = (FOLDER / server / "changelog.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)

@@ -1,0 +1,175 @@
+"""toolcast.accept.yaml: what it takes, what it lets pass, and how `--accept` writes it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.program import toolcast
+from toolcast.changes.review.acceptances import (
+    UnreadableAcceptances,
+    accepted_in,
+)
+
+TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
+Make = Callable[..., Any]
+
+
+def said(entries: str) -> list[str]:
+    """The problems of a file with these entries: line, column, message, help."""
+    with pytest.raises(UnreadableAcceptances) as raised:
+        accepted_in(f"version: 1\naccept:\n{entries}".encode())
+    return [
+        f"{one.place.line}:{one.place.column} {one.message}: {one.help}"
+        for one in raised.value.findings
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("  - {reason: Why.}\n", "3:5 this acceptance names no change"),
+        ("  - {rule: tool/removed, reason: Why.}\n", "3:12 `tool/removed` would be"),
+        (
+            '  - {fingerprint: "0123456789ab", tool: x, reason: Why.}\n',
+            "3:41 `tool` stands beside a fingerprint",
+        ),
+        ("  - {fingerprint: abc, reason: Why.}\n", "3:19 `accept[0].fingerprint` is"),
+        ("  - {fingerprint: 123456789012, reason: Why.}\n", "3:19 `accept[0].finger"),
+        ('  - {rule: a/b, tool: x, reason: ""}\n', "3:34 `accept[0].reason` must not"),
+        ("  - {rule: a/b, tool: x}\n", "3:5 the key `reason` is missing"),
+        ("  - {rule: a/b, tool: x, reson: Why.}\n", "did you mean `reason`?"),
+        (
+            '  - {rule: a/b, tool: x, reason: W, until: "2030-02-30"}\n',
+            "3:44 `2030-02-30` is no day of the calendar",
+        ),
+        ("  - {rule: a/b, tool: x, reason: W, until: 2030-02-20}\n", "quote"),
+        ("  - &a {rule: a/b, tool: x, reason: W}\n", "anchor"),
+    ],
+)
+def test_an_entry_that_cannot_be_meant(entry: str, problem: str) -> None:
+    assert [one for one in said(entry) if problem in one], said(entry)
+
+
+def test_several_problems_are_told_at_once() -> None:
+    assert len(said("  - {reason: a}\n  - {reason: b}\n")) == 2
+
+
+@pytest.fixture
+def project(make_project: Make, tmp_path: Path) -> Any:
+    """A project of which two tools were removed since `old/`."""
+    old = make_project({"a": TOOL, "b": TOOL, "c": TOOL}, at="old")
+    new = make_project({"c": TOOL}, at="new")
+    assert old.root != new.root
+    return new
+
+
+def diff(project: Any, *words: str) -> Any:
+    return toolcast(project.root, "diff", "--against", "../old", *words)
+
+
+@pytest.mark.parametrize(
+    ("entry", "left"),
+    [
+        ("{rule: tool/removed, tool: a, reason: W}", ["b"]),
+        ("{rule: tool/removed, tool: a, toolset: toy, reason: W}", ["b"]),
+        ("{rule: tool/removed, tool: a, toolset: other, reason: W}", ["a", "b"]),
+        ('{rule: tool/removed, tool: "*", reason: W}', []),
+        ('{rule: tool/removed, tool: "*", toolset: toy, reason: W}', []),
+        ("{rule: tool/removed, toolset: toy, reason: W}", ["a", "b"]),
+        ('{rule: tool/removed, tool: "a*", reason: W}', ["a", "b"]),
+        ('{rule: "tool/*", tool: a, reason: W}', ["a", "b"]),
+        ('{rule: tool/removed, tool: a, reason: W, until: "2020-01-01"}', ["a", "b"]),
+        ('{rule: tool/removed, tool: a, reason: W, until: "2999-01-01"}', ["b"]),
+    ],
+)
+def test_what_an_entry_lets_pass(project: Any, entry: str, left: list[str]) -> None:
+    project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
+    done = diff(project, "--format", "json")
+    changes = yaml.safe_load(done.stdout)["changes"]
+    assert [one["tool"] for one in changes if one["fails"]] == left
+    assert done.returncode == (1 if left else 0)
+
+
+def test_an_entry_counts_to_its_last_day() -> None:
+    text = (
+        'version: 1\naccept: [{rule: a/b, tool: x, reason: W, until: "2030-05-02"}]\n'
+    )
+    [entry] = accepted_in(text.encode())
+    assert not entry.is_over(datetime.date(2030, 5, 1))
+    assert entry.is_over(datetime.date(2030, 5, 2))
+
+
+def test_a_file_that_cannot_be_read_decides_nothing(project: Any) -> None:
+    project.write("toolcast.accept.yaml", "version: 1\nacept: []\n")
+    done = diff(project)
+    assert done.returncode == 2
+    assert "toolcast.accept.yaml:2:1: error: spec/unknown-key" in done.stderr
+    assert "did you mean `accept`?" in done.stderr
+    assert "the acceptances cannot be read" in done.stderr
+    assert done.stdout == ""
+
+
+def fingerprint(project: Any, tool: str) -> str:
+    changes = yaml.safe_load(diff(project, "--format", "json").stdout)["changes"]
+    found: str = next(one["fingerprint"] for one in changes if one["tool"] == tool)
+    return found
+
+
+def test_accept_writes_an_entry_behind_those_that_are_there(project: Any) -> None:
+    one, other = fingerprint(project, "a"), fingerprint(project, "b")
+    done = diff(project, "--accept", one, "--reason", 'No: "it" # went')
+    assert done.returncode == 1
+    assert "toolcast.accept.yaml: 1 change accepted" in done.stderr
+    file = project.root / "toolcast.accept.yaml"
+    file.write_text(file.read_text().replace("  - ", "    # Kept.\n    - ", 1).replace(
+        "\n    reason", "\n      reason"
+    ))  # fmt: skip
+    before = file.read_text()
+    done = diff(project, "--accept", other, "--reason", "yes", "--until", "2999-01-01")
+    assert done.returncode == 0, done.stdout
+    assert file.read_text().startswith(before)
+    assert yaml.safe_load(file.read_text())["accept"] == [
+        {"fingerprint": one, "reason": 'No: "it" # went'},
+        {"fingerprint": other, "reason": "yes", "until": "2999-01-01"},
+    ]
+    # A second time nothing is added.
+    again = file.read_text()
+    assert diff(project, "--accept", other, "--reason", "yes").returncode == 0
+    assert file.read_text() == again
+
+
+@pytest.mark.parametrize(
+    ("there", "words", "message"),
+    [
+        ("version: 1\naccept: []\n", [], "does not end with its list"),
+        ("version: 1\naccept: [\n", [], "nothing was written"),
+        (None, ["--until", "tomorrow"], "`tomorrow` is no day"),
+    ],
+)
+def test_what_accept_cannot_write_stays_as_it_is(
+    project: Any, there: str | None, words: list[str], message: str
+) -> None:
+    known = fingerprint(project, "a")
+    file = project.root / "toolcast.accept.yaml"
+    if there is not None:
+        file.write_text(there)
+    done = diff(project, "--accept", known, "--reason", "Why.", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert (file.read_text() if file.exists() else None) == there
+
+
+def test_the_schema_of_the_file_is_renewed_where_it_names_one(project: Any) -> None:
+    project.write(
+        "toolcast.accept.yaml",
+        "# yaml-language-server: $schema=specs/accept.schema.json\nversion: 1\naccept: []\n",
+    )
+    assert toolcast(project.root, "schema", "--write").returncode == 0
+    text = toolcast(project.root, "schema", "accept").stdout
+    assert (project.root / "specs/accept.schema.json").read_text() == text

@@ -1,0 +1,110 @@
+"""`toolcast diff --bump`: the version that changes ask for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from toolcast.changes.change import Change, ChangeRule, Grade, Grades
+from toolcast.changes.review.versions import proposals
+from toolcast.findings import Place
+from toolcast.model.model import Toolset, Workspace
+from toolcast.reading.tree import Source
+
+SAFE, RISKY, BREAKING = Grade
+
+
+def side(version: str | None) -> Workspace:
+    tree = {"name": "toy"} | ({} if version is None else {"version": version})
+    toolset = Toolset(
+        "toy", "Toy", "specs/toy", source=Source("specs/toy/toolset.yaml", tree=tree)
+    )
+    return Workspace("", ("specs/toy",), (), toolsets=(toolset,))
+
+
+def change(rule: str, grades: Grades) -> Change:
+    kind = ChangeRule(rule, "It means something.", grades, rule)
+    place = Place("specs/toy/a.yaml", 1, 1, 2)
+    return Change(kind, "toy", "a", ("x",), 1, 2, "`x` is 2", grades, place)
+
+
+@pytest.mark.parametrize(
+    ("before", "rule", "grades", "proposed"),
+    [
+        ("1.4.2", "tool/removed", Grades(BREAKING, SAFE, SAFE, SAFE), "2.0.0"),
+        ("1.4.2", "x/y", Grades(SAFE, SAFE, BREAKING, SAFE), "2.0.0"),
+        ("1.4.2", "x/y", Grades(SAFE, SAFE, SAFE, BREAKING), "2.0.0"),
+        ("1.4.2", "x/y", Grades(SAFE, BREAKING, SAFE, SAFE), "1.5.0"),
+        ("1.4.2", "x/y", Grades(RISKY, SAFE, SAFE, SAFE), "1.5.0"),
+        ("1.4.2", "tool/added", Grades(), "1.5.0"),
+        ("1.4.2", "parameters/property-added", Grades(), "1.5.0"),
+        ("1.4.2", "x/y", Grades(), "1.4.3"),
+        ("0.4.2", "x/y", Grades(call=BREAKING), "0.5.0"),
+        ("0.4.2", "x/y", Grades(call=RISKY), "0.4.3"),
+        ("0.4.2", "x/y", Grades(), "0.4.3"),
+        ("1.4.2+build", "x/y", Grades(), "1.4.3"),
+        ("1.4.2-rc.1", "x/y", Grades(), ""),
+        ("v1", "x/y", Grades(), ""),
+        ("1.4", "x/y", Grades(), ""),
+        (None, "x/y", Grades(), ""),
+    ],
+)
+def test_a_change_asks_for_a_version(
+    before: str | None, rule: str, grades: Grades, proposed: str
+) -> None:
+    [one] = proposals([change(rule, grades)], side(before), side(before))
+    assert one.version == proposed
+    assert one.reason
+
+
+@pytest.mark.parametrize(
+    ("now", "is_enough"),
+    [
+        ("1.4.2", False),
+        ("1.5.0", False),
+        ("2.0.0", True),
+        ("2.1.0", True),
+        ("x", False),
+    ],
+)
+def test_a_version_that_was_raised_may_be_enough(now: str, is_enough: bool) -> None:
+    breaking = change("x/y", Grades(call=BREAKING))
+    [one] = proposals([breaking], side("1.4.2"), side(now))
+    assert one.is_enough is is_enough
+
+
+def test_the_worst_change_decides() -> None:
+    changes = [change("x/y", Grades(call=grade)) for grade in (SAFE, BREAKING, RISKY)]
+    [one] = proposals(changes, side("1.0.0"), side("1.0.0"))
+    assert (one.step, one.version) == ("major", "2.0.0")
+
+
+def test_a_tool_that_moves_is_missing_in_its_old_toolset() -> None:
+    breaking = change("tool/moved", Grades(call=BREAKING))
+    moved = replace(breaking, toolset="other", before="toy", after="other")
+    [one] = proposals([moved], side("1.0.0"), side("1.0.0"))
+    assert (one.toolset, one.version) == ("toy", "2.0.0")
+
+
+def test_a_toolset_is_known_by_its_former_name() -> None:
+    breaking = change("toolset/renamed", Grades(code=BREAKING))
+    renamed = replace(breaking, tool="", before="old", after="toy")
+    old = side("1.0.0")
+    former = replace(old.toolsets[0], name="old")
+    [one] = proposals([renamed], replace(old, toolsets=(former,)), side("1.0.0"))
+    assert (one.before, one.version) == ("1.0.0", "2.0.0")
+
+
+def test_a_toolset_without_changes_has_no_proposal() -> None:
+    assert list(proposals([], side("1.0.0"), side("1.0.0"))) == []
+
+
+def test_the_entry_of_a_case_reads_as_a_changelog() -> None:
+    case = Path(__file__).parent / "cases" / "shop" / "expected" / "changelog.md"
+    text = case.read_text("utf-8")
+    assert text.startswith("## shop 2.0.0\n\n1.4.0 -> 2.0.0 (major): ")
+    assert "toolset.yaml says 1.5.0, which is not enough" in text
+    heads = [line for line in text.split("\n") if line.startswith("### ")]
+    assert heads == ["### Removed", "### Changed", "### Added"]

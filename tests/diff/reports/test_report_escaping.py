@@ -1,0 +1,170 @@
+"""Whatever a spec says, a report stays what it is."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tempfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from tests.diff.reports.layout import CASES, hold_json, hold_junit, hold_sarif
+from toolcast.changes.change import Change, ChangeRule, Grade, Grades
+from toolcast.changes.comparison import Comparison
+from toolcast.changes.effects.effect import Effect, EffectKind
+from toolcast.changes.review.limits import DEFAULT
+from toolcast.changes.review.verdict import Verdict, judge
+from toolcast.findings import Finding, Place, Severity
+from toolcast.model.model import Workspace
+from toolcast.reports.changes.formats import DiffAbout, report_changes
+from toolcast.reports.findings.formats import About, report_findings
+
+RULE = ChangeRule(
+    "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
+)
+# What each format gives a meaning to, and anything else.
+TEXTS = st.one_of(
+    st.text(),
+    st.lists(
+        st.sampled_from(
+            [
+                "<script>", "</details>", "</summary>", "<!--", "-->", "]]>", "&amp;", "&",
+                "@all", "#12", "https://evil.example", "www.evil.example", "![x](y)",
+                "[x](y)", "|", "`", "``", "```", "~~~", "\n", "\r", "\n\n", "# x", "- x",
+                "::error::", "%0A", "%", "\x1b[31m", "\x00", "\u202e", "\u200b", "\ud800",
+                "\ufffe", "*x*", "_x_", "\\", "a", " ", "1.", "+", "=", "---", "GH-1",
+            ]
+        )
+    ).map("".join),
+    st.lists(st.sampled_from("`|<@ a"), max_size=12).map("".join),
+)  # fmt: skip
+ABOUT = DiffAbout(tempfile.gettempdir())
+TODAY = datetime.date(2030, 1, 1)
+
+
+def verdict_of(text: str, value: str) -> Verdict:
+    """The verdict on one change and one effect that say all they can."""
+    change = Change(
+        RULE, "toy", "act", ("a", value, 0), value, text, text, RULE.grades,
+        Place("specs/toy/act.yaml", 3, 1, 4), value,
+    )  # fmt: skip
+    effect = Effect(EffectKind.SEEN, "x", "toy", "act", text, value, text, True)
+    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    compared = Comparison([change], [effect])
+    return judge(
+        compared, sides, text, limits=DEFAULT, acceptances=(), known=(), today=TODAY
+    )
+
+
+@given(TEXTS, TEXTS)
+def test_what_a_terminal_gets_can_be_printed(text: str, value: str) -> None:
+    said = report_changes(verdict_of(text, value), "text", ABOUT)
+    assert said.replace("\n", "").isprintable()
+    assert "\u202e" not in said and "\u200b" not in said
+
+
+def test_colours_are_around_grades_alone() -> None:
+    verdict = verdict_of("`a` is gone", "\x1b[0m")
+    plain = report_changes(verdict, "text", ABOUT)
+    coloured = report_changes(verdict, "text", ABOUT._replace(colour=True))
+    painted = re.findall(r"\x1b\[(\d+)m([^\x1b]*)\x1b\[0m", coloured)
+    assert [(code, text.strip()) for code, text in painted] == [
+        ("31", "breaking"),
+        ("33", "risky"),
+    ]
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
+
+
+@given(TEXTS, TEXTS)
+def test_a_workflow_command_is_one_line(text: str, value: str) -> None:
+    said = report_changes(verdict_of(text, value), "github", ABOUT)
+    assert said.isprintable() is False and said.count("\n") == 1
+    head = (
+        "::error file=specs/toy/act.yaml,line=3,col=1,endColumn=4,title=tool/removed::"
+    )
+    assert said.startswith(head)
+    assert not re.search(r"%(?!25)", said)
+
+
+@given(TEXTS, TEXTS)
+def test_formats_for_machines_stay_valid(text: str, value: str) -> None:
+    verdict = verdict_of(text, value)
+    hold_json(report_changes(verdict, "json", ABOUT), "diff")
+    run = hold_sarif(report_changes(verdict, "sarif", ABOUT))
+    message = run["results"][0]["message"]["text"]
+    assert not re.search(r"(?<!\\)\[[^\]]*\]\(", message)
+    root = hold_junit(report_changes(verdict, "junit", ABOUT))
+    assert [suite.attrib["name"] for suite in root] == ["toy/act"]
+
+
+def rendered(text: str) -> str:
+    return str(MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text))
+
+
+@given(TEXTS, TEXTS)
+def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
+    said = report_changes(verdict_of(text, value), "markdown", ABOUT)
+    html = rendered(said)
+    tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
+    own = "h3 p strong code br table thead tbody tr th td details summary ul li pre"
+    assert tags <= set(own.split())
+    assert html.count("<details") == html.count("</details>") == 2
+    assert html.count("<summary") == html.count("</summary>") == 2
+    assert html.count("<tr>") == 2
+    # What GitHub would make a mention, a reference or a link stands in code alone.
+    plain = re.sub(r"<code.*?</code>", "", html, flags=re.DOTALL)
+    plain = re.sub(r"<[^>]*>", "", plain)
+    assert not re.search(r"@|#|://|(?<!\w)www\.", plain)
+
+
+@given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
+def test_findings_stay_what_they_are(text: str, help_: str, severity: Severity) -> None:
+    place = Place("specs/toy/act.yaml", 3, 1, 4)
+    finding = Finding("prompt/title-repeats", severity, place, text, help_)
+    about = About()
+    hold_sarif(report_findings([finding], "sarif", about))
+    hold_json(report_findings([finding], "json", about), "findings")
+    html = rendered(report_findings([finding], "markdown", about))
+    assert set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html)) <= set(
+        "h3 p strong code br table thead tbody tr th td".split()
+    )
+    assert html.count("<tr>") == 2
+
+
+@pytest.mark.parametrize("number", [10, 3_000])
+def test_a_comment_has_room_for_it(number: int) -> None:
+    changes = [
+        Change(
+            RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
+            "`x` is gone " * 20, RULE.grades, Place("specs/toy/act.yaml", 3, 1, 4),
+        )
+        for index in range(number)
+    ]  # fmt: skip
+    effects = [
+        Effect(EffectKind.SEEN, "x", "toy", change.tool, "less", is_worse=True)
+        for change in changes
+    ]
+    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    verdict = judge(
+        Comparison(changes, effects), sides, "main",
+        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+    )  # fmt: skip
+    text = report_changes(verdict, "markdown", ABOUT)
+    assert len(text.encode("utf-16-le")) // 2 < 65_536
+    assert text.count("<details") == text.count("</details>")
+    shown = len(re.findall(r"<summary><code>", text))
+    left = re.search(r"([\d,]+) changes in [\d,]+ more places are left out", text)
+    told = int(left[1].replace(",", "")) if left else 0
+    assert shown + told == number
+    assert shown > 5
+    # Where very much fails, the table is what a person can take in.
+    assert text.count("<details open>") == (10 if number == 10 else 0)
+
+
+def test_every_case_is_rendered_without_html_of_specs() -> None:
+    for case in CASES:
+        html = rendered((case / "expected" / "comment.md").read_text("utf-8"))
+        assert "<script" not in html and "<a " not in html and "<img" not in html

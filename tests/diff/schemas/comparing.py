@@ -1,0 +1,32 @@
+"""Two schemas of one tool, compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcast.changes.change import Both, Change
+from toolcast.changes.schemas.schema_family import FAMILY
+from toolcast.model.model import Toolset, ToolSpec, Workspace
+
+__all__ = ["compared", "told"]
+
+WORKSPACE = Workspace(root="", toolset_folders=(), targets=())
+TOOLSET = Toolset(name="toy", title="Toy", folder="specs/toy", tools=())
+
+
+def compared(before: Any, after: Any, field: str, **others: Any) -> list[Change]:
+    """What changes of a tool when only one of its schemas does; None is no schema."""
+    old, new = (_tool({"parameters": {}, field: s}, others) for s in (before, after))
+    assert FAMILY.compare_tools is not None
+    both = Both(old, new, TOOLSET, TOOLSET, WORKSPACE, WORKSPACE)
+    return list(FAMILY.compare_tools(both))
+
+
+def _tool(schemas: dict[str, Any], others: dict[str, Any]) -> ToolSpec:
+    return ToolSpec(name="try", summary="Try.", fields=(), **schemas, **others)
+
+
+def told(change: Change) -> str:
+    """A change on one line: the name of its rule, the four grades, the message."""
+    grades = " ".join(grade.word for grade in change.grades)
+    return f"{change.rule.id.partition('/')[2]}, {grades}: {change.message}"

@@ -1,0 +1,75 @@
+"""What is graded breaking for calls is what breaks calls, found out in an independent way.
+
+If arguments exist that were valid and are not any more, one of the changes is breaking. If a
+change is breaking it shows such arguments, and they are what it says. For results it is the
+mirror: those that can come and could not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.diff.schemas.comparing import compared
+from tests.diff.schemas.oracle import accepts, difference
+from tests.diff.schemas.schema_pairs import changed, independent
+from toolcast.changes.change import ABSENT, Change, Grade
+
+Pairs = Callable[[Random], tuple[dict[str, Any], dict[str, Any]]]
+SEEDS = st.integers(0, 999)
+# Both searches are bounded: what only one of them finds by chance is no reason to fail a run
+# that changed nothing.
+QUICK = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+def assert_agrees(pair: Pairs, seed: int, tries: int) -> None:
+    """The grades of a pair are what its values show, for both fields."""
+    before, after = pair(Random(seed))
+    for field in ("parameters", "returns"):
+        changes = compared(before, after, field)
+        is_call = field == "parameters"
+        sender, receiver = (before, after) if is_call else (after, before)
+        for change in changes:
+            assert_shown(change, sender, receiver, is_call)
+        found = difference(Random(seed), sender, receiver, is_call=is_call, tries=tries)
+        is_breaking = any(c.grades.call is Grade.BREAKING for c in changes)
+        assert is_breaking or not found, (field, before, after, found)
+
+
+def assert_shown(change: Change, sender: Any, receiver: Any, is_call: bool) -> None:
+    """What is breaking shows a value that was taken and is not, or says why it has none."""
+    if change.grades.call is not Grade.BREAKING:
+        return
+    if change.witness is ABSENT:
+        assert change.reason
+        return
+    assert accepts(sender, change.witness, is_call=is_call, is_sent=True)
+    assert not accepts(receiver, change.witness, is_call=is_call, is_sent=False)
+
+
+@QUICK
+@given(SEEDS)
+def test_changed_schemas(seed: int) -> None:
+    assert_agrees(changed, seed, 60)
+
+
+@QUICK
+@given(SEEDS)
+def test_schemas_that_know_nothing_of_each_other(seed: int) -> None:
+    assert_agrees(independent, seed, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 1_000, 100))
+@pytest.mark.parametrize("pair", [changed, independent])
+def test_two_thousand_pairs(pair: Pairs, first: int) -> None:
+    """The same seeds each time; TOOLCAST_PAIRS names where to begin with others."""
+    start = int(os.environ.get("TOOLCAST_PAIRS", "0")) + first
+    for seed in range(start, start + 100):
+        assert_agrees(pair, seed, 300)

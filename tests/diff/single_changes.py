@@ -1,0 +1,175 @@
+"""The table of single changes: each a piece of specs before and after, and what it means."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from toolcast.changes.change import Change
+from toolcast.changes.comparison import Comparison, compare
+from toolcast.findings import has_errors
+from toolcast.model.loading import load_workspace
+from toolcast.model.model import Workspace
+from toolcast.reading.project_files import Entry
+
+__all__ = ["SingleChange", "loaded", "single_changes", "told"]
+
+FOLDER = Path(__file__).parent / "cases"
+TOOL = {"summary": "Store a note.", "parameters": {"type": "object"}}
+TOOLSET = {"name": "toy", "title": "Toy", "targets": {"mcp": {}}}
+WORKSPACE = {"version": 1, "toolsets": ["toy"]}
+# Texts of a length are not written out.
+_LONG = re.compile(r"LONG:(\d+)")
+_GRADES = {"safe", "risky", "breaking"}
+
+Side = Mapping[str, Mapping[str, Any] | None]
+"""Pieces of specs by file, null for none: `workspace`; `toolset` and the names of tools in the
+folder `toy`, and with a folder before them those in another one. Null takes out a field that
+every such file has here."""
+
+
+@dataclass(frozen=True)
+class SingleChange:
+    """One row of the table.
+
+    Attributes:
+        name: what is changed.
+        before: the specs before, what stays the same in it.
+        after: the specs after.
+        changes: each expected rule with its four grades; sorted.
+        back: the rules of the change back; None where they are the opposites.
+    """
+
+    name: str
+    before: Side
+    after: Side
+    changes: tuple[tuple[str, str], ...]
+    back: tuple[str, ...] | None = None
+
+    def compared(self) -> Comparison:
+        """What is found."""
+        return compare(loaded(self.before), loaded(self.after))
+
+    def compared_back(self) -> Comparison:
+        """What is found the other way round."""
+        return compare(loaded(self.after), loaded(self.before))
+
+
+@cache
+def single_changes() -> Sequence[SingleChange]:
+    """The table, from the folder of cases."""
+    return [
+        _case(file.stem, case)
+        for file in sorted(FOLDER.glob("*.yaml"))
+        for case in yaml.safe_load(file.read_text(encoding="utf-8"))
+    ]
+
+
+def told(change: Change) -> tuple[str, str]:
+    """A change as the table tells it: its rule, and its grades for call, prompt, code and
+    attachment."""
+    return change.rule.id, " ".join(grade.word for grade in change.grades)
+
+
+def loaded(side: Side) -> Workspace:
+    """The workspace of a project whose files are pieces of specs, on no disk."""
+    files = {}
+    given = {"toolset": {}, "note": {}, "workspace": {}, **side}
+    for key, fields in given.items():
+        folder, _, name = key.rpartition("/")
+        path = f"{folder or 'toy'}/{name}.yaml"
+        if key == "workspace":
+            files["toolcast.yaml"] = {**WORKSPACE, **(fields or {})}
+        elif fields is not None:
+            base = (
+                {"name": folder, **TOOLSET}
+                if name == "toolset"
+                else {"name": name, **TOOL}
+            )
+            values = {
+                **base,
+                **({"name": folder} if folder and name == "toolset" else {}),
+                **fields,
+            }
+            files[path] = {
+                k: v for k, v in values.items() if v is not None or k not in base
+            }
+    result = load_workspace("/project", files=_Files(files))
+    assert result.workspace is not None and not has_errors(result.findings), [
+        finding.message for finding in result.findings
+    ]
+    return result.workspace
+
+
+class _Files:
+    """Files that are in memory."""
+
+    def __init__(self, files: Mapping[str, Any]) -> None:
+        self._files = {
+            name: _LONG.sub(_words, json.dumps(content, ensure_ascii=False)).encode()
+            for name, content in files.items()
+        }
+
+    def read(self, path: str, most: int) -> bytes:
+        if path not in self._files:
+            raise FileNotFoundError(2, "no such file", path)
+        return self._files[path][:most]
+
+    def entries(self, folder: str) -> Sequence[Entry]:
+        names = [name.split("/") for name in self._files]
+        return [Entry(name[1]) for name in sorted(names) if name[0] == folder]
+
+    def is_there(self, path: str) -> bool:
+        return path in self._files
+
+    def leads_out(self, path: str) -> bool:
+        return False
+
+
+def _words(match: re.Match[str]) -> str:
+    """So many characters of words that say little."""
+    return ("and so on " * int(match[1]))[: int(match[1])]
+
+
+def _case(family: str, case: Mapping[str, Any]) -> SingleChange:
+    assert not case.keys() - {
+        "case",
+        "both",
+        "before",
+        "after",
+        "changes",
+        "back",
+    }, case
+    both = case.get("both", {})
+    changes = [
+        (rule, grades)
+        for rule, values in case["changes"].items()
+        for grades in ([values] if isinstance(values, str) else values)
+    ]
+    wrong = [g for _, g in changes if len(g.split()) != 4 or set(g.split()) - _GRADES]
+    assert not wrong, wrong
+    return SingleChange(
+        f"{family}: {case['case']}",
+        _merged(both, case.get("before", {})),
+        _merged(both, case.get("after", {})),
+        tuple(sorted(changes)),
+        tuple(case["back"]) if "back" in case else None,
+    )
+
+
+def _merged(both: Side, own: Side) -> Side:
+    return {
+        file: (
+            None
+            if file in own and own[file] is None
+            else {**(both.get(file) or {}), **(own.get(file) or {})}
+        )
+        for file in {**both, **own}
+    }

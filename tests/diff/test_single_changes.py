@@ -1,0 +1,68 @@
+"""Each single change has the rules and the grades that the table says, and goes back."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.diff.single_changes import SingleChange, loaded, single_changes, told
+from toolcast.changes.change import ABSENT
+from toolcast.changes.comparison import compare
+from toolcast.changes.json_equality import same
+from toolcast.changes.table import rules
+
+CASES = single_changes()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
+    changes = case.compared().changes
+
+    assert sorted(map(told, changes)) == list(case.changes)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_change_back_is_of_the_opposite_kinds(case: SingleChange) -> None:
+    known = rules(("letta",))
+    there = [known[change.rule.id].opposite for change in case.compared().changes]
+    back = [change.rule.id for change in case.compared_back().changes]
+
+    assert sorted(back) == sorted(there if case.back is None else case.back)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_change_says_where_it_is_and_what_was_there(case: SingleChange) -> None:
+    changes = case.compared().changes
+
+    assert len({change.fingerprint for change in changes}) == len(changes)
+    for change in changes:
+        assert change.message == change.message.strip()
+        assert change.message and change.message.count("`") % 2 == 0
+        assert change.path
+        assert not same(change.before, change.after)
+        assert change.is_gone == (change.after is ABSENT)
+        assert (change.grades == change.rule.grades) == (not change.reason)
+        assert change.place.file and change.place.line
+
+
+def test_any_two_states_compare_and_go_back() -> None:
+    """Many changes at once hide none of each other, and none comes twice."""
+    chosen = random.Random(0)
+    known = rules(("letta",))
+    sides = [loaded(side) for case in CASES for side in (case.before, case.after)]
+    for _ in range(100):
+        before, after = chosen.sample(sides, 2)
+        changes, back = compare(before, after).changes, compare(after, before).changes
+
+        assert len({change.fingerprint for change in changes}) == len(changes)
+        # How it is told that a tool goes or changes its name depends on what one side
+        # promised of it, and what messages lead to is tried with the cases of one.
+        there, gone_back = (
+            sorted(id_ for id_ in ids if not id_.startswith(("tool/", "selection/")))
+            for ids in (
+                [known[change.rule.id].opposite for change in changes],
+                [change.rule.id for change in back],
+            )
+        )
+        assert gone_back == there

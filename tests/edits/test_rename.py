@@ -1,0 +1,378 @@
+"""`toolcast rename`: one word changes wherever it means the tool, and nothing else."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import Project
+
+from .conftest import contents, refused, run
+
+
+def changed_lines(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
+    """The lines that are another one afterwards, with their files."""
+    moved = {"specs/toy/find_note.yaml": "specs/toy/search.yaml"}
+    rows = []
+    for path, data in sorted(before.items()):
+        old = data.decode().splitlines()
+        new = after[moved.get(path, path)].decode().splitlines()
+        rows += [
+            f"{path}: {row}"
+            for row in difflib.ndiff(old, new)
+            if row.startswith(("+ ", "- "))
+        ]
+    return rows
+
+
+def test_everything_that_means_the_tool_is_renamed(notes: Project) -> None:
+    before = contents(notes.root)
+    run(notes, "rename", "find_note", "search")
+    after = contents(notes.root)
+    assert before.keys() ^ after.keys() == {
+        "specs/toy/find_note.yaml",
+        "specs/toy/search.yaml",
+    }
+    assert changed_lines(before, after) == [
+        "specs/other/toolset.yaml: - instructions: What find_note gives is text.",
+        "specs/other/toolset.yaml: + instructions: What search gives is text.",
+        "specs/toy/find_note.yaml: - name: find_note",
+        "specs/toy/find_note.yaml: + name: search",
+        "specs/toy/find_note.yaml: - guidance: find_note takes words.",
+        "specs/toy/find_note.yaml: + guidance: search takes words.",
+        "specs/toy/find_note.yaml: + renamed_from: [find_note]",
+        'specs/toy/store_note.yaml: - description: "Stores a note; `find_note` finds it."'
+        "  # find_note: see its own file",
+        'specs/toy/store_note.yaml: + description: "Stores a note; `search` finds it."'
+        "  # find_note: see its own file",
+        "specs/toy/store_note.yaml: -   Call find_note first.",
+        "specs/toy/store_note.yaml: +   Call search first.",
+        'specs/toy/store_note.yaml: - deprecated: {since: "2020-01-01", replacement: find_note}',
+        'specs/toy/store_note.yaml: + deprecated: {since: "2020-01-01", replacement: search}',
+        "specs/toy/toolset.yaml: - instructions: Begin with find_note.",
+        "specs/toy/toolset.yaml: + instructions: Begin with search.",
+        "specs/toy/toolset.yaml: -       Use find_note.",
+        "specs/toy/toolset.yaml: +       Use search.",
+        "specs/toy/toolset.yaml: -     allow: [find_note, store_note]",
+        "specs/toy/toolset.yaml: +     allow: [search, store_note]",
+        "specs/toy/toolset.yaml: -       - find_note  # reads only",
+        "specs/toy/toolset.yaml: +       - search  # reads only",
+        "specs/toy/toolset.yaml: -   - {tool: find_note, target: mcp, reason: find_note is"
+        " internal.}",
+        "specs/toy/toolset.yaml: +   - {tool: search, target: mcp, reason: search is"
+        " internal.}",
+    ]
+
+
+def test_what_is_left_is_listed_with_its_place(notes: Project) -> None:
+    said = run(notes, "rename", "find_note", "search")
+    left = said.partition("Left for you to decide:\n")[2].partition("\n\n")[0]
+    assert left.splitlines() == [
+        "  specs/toy/search.yaml:2:10: # Finds; find_note is its name.",
+        '  specs/toy/store_note.yaml:3:53: description: "Stores a note; `search` finds it."'
+        "  # find_note: see its own file",
+        "  specs/other/toolset.yaml:4:9: # Here, find_note of toy is meant.",
+        '  handlers/toy.py:7:21: "Call find_note."',
+    ]
+
+
+def test_the_dry_run_is_a_diff_that_git_applies(notes: Project) -> None:
+    before = contents(notes.root)
+    words = ("rename", "find_note", "search", "--handler")
+    diff = run(notes, *words, "--dry-run")
+    assert contents(notes.root) == before
+    other = notes.root.parent / "other"
+    shutil.copytree(notes.root, other)
+    for command in (["init", "-q"], ["apply", "-"]):
+        subprocess.run(["git", *command], cwd=other, input=diff.encode(), check=True)
+    run(notes, *words)
+    assert contents(other) == contents(notes.root)
+
+
+def test_a_chain_of_renames_keeps_every_name(notes: Project) -> None:
+    for old, new in (("find_note", "b_c"), ("b_c", "c_d"), ("c_d", "e_f")):
+        run(notes, "rename", old, new)
+    text = (notes.root / "specs/toy/e_f.yaml").read_text()
+    assert "renamed_from: [find_note, b_c, c_d]\n" in text
+    # Back to a name that it had: it answers to the others.
+    run(notes, "rename", "e_f", "b_c")
+    text = (notes.root / "specs/toy/b_c.yaml").read_text()
+    assert "renamed_from: [find_note, e_f, c_d]\n" in text
+    run(notes, "generate")
+
+
+@pytest.mark.parametrize(
+    ("new", "code", "says"),
+    [
+        ("store_note", 1, "the toolset toy has a tool `store_note` already"),
+        ("Store-Note", 1, "would have the same module `store_note`"),
+        ("old_note", 1, "`old_note` is a former name of the tool `store_note`"),
+        ("kept_back", 1, "`kept_back` is reserved: It was unsafe."),
+        ("Kept-Back", 1, "`Kept-Back` looks like `kept_back`, which is reserved"),
+        ("their_note", 1, "`their_note` is a tool of the MCP server `theirs`"),
+        ("find note", 2, "did you mean `find_note`?"),
+        ("../evil", 2, "is not a tool's name"),
+        ("", 2, "is not a tool's name"),
+        ("find_note", 2, "the tool is called `find_note` already"),
+        ("a" * 129, 2, "is not a tool's name"),
+    ],
+)
+def test_a_name_that_is_not_to_be_had(
+    notes: Project, new: str, code: int, says: str
+) -> None:
+    notes.edit(
+        "specs/toy/store_note.yaml", "handler:", "renamed_from: [old_note]\nhandler:"
+    )
+    with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
+        stream.write(
+            "reserved_names: [{name: kept_back, reason: It was unsafe.}]\n"
+            "mcp_servers: {theirs: {command: x, allow: [note], prefix: their_}}\n"
+        )
+    assert says in refused(notes, code, "rename", "--", "find_note", new)
+
+
+def test_two_tools_cannot_swap_their_names_in_silence(notes: Project) -> None:
+    run(notes, "rename", "find_note", "other_note")
+    said = refused(notes, 1, "rename", "store_note", "find_note")
+    assert "`find_note` is a former name of the tool `other_note`" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "says"),
+    [
+        ("fnd_note", "did you mean `find_note`?"),
+        ("old_note", "it is called `store_note` now"),
+    ],
+)
+def test_a_tool_that_is_not_there(notes: Project, old: str, says: str) -> None:
+    notes.edit(
+        "specs/toy/store_note.yaml", "handler:", "renamed_from: [old_note]\nhandler:"
+    )
+    assert says in refused(notes, 2, "rename", old, "x")
+
+
+def test_a_name_that_several_toolsets_have(notes: Project) -> None:
+    other = notes.root / "specs/other"
+    shutil.copy(other / "ping.yaml", notes.root / "specs/toy/ping.yaml")
+    notes.edit("specs/other/toolset.yaml", "is text.", "is text, as ping's.")
+    said = refused(notes, 2, "rename", "ping", "pong")
+    assert "add `--toolset` with one of `toy` and `other`" in said
+    run(notes, "rename", "ping", "pong_all", "--toolset", "toy")
+    # In the other toolset the word means its own tool.
+    assert "ping's" in (other / "toolset.yaml").read_text()
+
+
+def test_a_toolset_that_may_mean_either_of_two_is_left(notes: Project) -> None:
+    for name in ("second", "third"):
+        told = "instructions: Call find_note.\n" if name == "third" else ""
+        begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
+        targets = "targets: {mcp: {}, registry: {}}\n"
+        notes.write(f"specs/{name}/toolset.yaml", begin + told + targets)
+    spec = (notes.root / "specs/other/ping.yaml").read_text()
+    notes.write("specs/second/find_note.yaml", spec.replace("ping", "find_note"))
+    notes.edit(
+        "toolcast.yaml", "specs/other]", "specs/other, specs/second, specs/third]"
+    )
+    said = run(notes, "rename", "find_note", "search", "--toolset", "toy")
+    assert "specs/third/toolset.yaml:4:20: instructions: Call find_note." in said
+    assert "specs/other/toolset.yaml:5:20: instructions: What find_note" in said
+    assert "specs/second" not in said
+
+
+def test_a_word_that_is_a_parameter_as_well_is_left(notes: Project) -> None:
+    notes.edit("specs/toy/find_note.yaml", "    words:", "    find_note:")
+    said = run(notes, "rename", "find_note", "search")
+    assert "specs/toy/toolset.yaml:4:26: instructions: Begin with find_note." in said
+    assert "specs/toy/toolset.yaml:12:13" not in said  # the list of a client is sure
+    assert "    find_note: {type" in (notes.root / "specs/toy/search.yaml").read_text()
+
+
+def test_a_name_that_is_a_word_changes_only_where_it_is_a_name(
+    make_project: Callable[..., Project],
+) -> None:
+    spec = "summary: {}\nparameters: {{type: object}}\n"
+    project = make_project(
+        {
+            "memory": spec.format("Keeps what matters in memory."),
+            "note": spec.format("Long-term memory; call memory, or `memory`."),
+        },
+        toolset="targets: {mcp: {}, registry: {}, prompts: {}}\n",
+    )
+    run(project, "rename", "memory", "recall_all")
+    text = (project.root / "specs/toy/note.yaml").read_text()
+    assert "Long-term memory; call recall_all, or `recall_all`." in text
+    assert "in memory." in (project.root / "specs/toy/recall_all.yaml").read_text()
+    run(project, "generate")
+
+
+def test_paths_and_expressions_are_left(notes: Project) -> None:
+    notes.edit("specs/toy/find_note.yaml", "Finds notes.", "Finds docs/find_note.md.")
+    said = run(notes, "rename", "find_note", "search")
+    assert "specs/toy/search.yaml:4:21: summary: Finds docs/find_note.md." in said
+
+
+def test_the_administrators_file_is_renamed_in_as_well(notes: Project) -> None:
+    with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
+        stream.write("clients_override: conf/clients.json\n")
+    notes.write("conf/clients.json", '{"desk": {"allow": ["find_note"]}}\n')
+    run(notes, "rename", "find_note", "search")
+    override = (notes.root / "conf/clients.json").read_text()
+    assert override == '{"desk": {"allow": ["search"]}}\n'
+
+
+def test_acceptances_of_the_tool_are_renamed(notes: Project) -> None:
+    entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
+    ours = ("tool: find_note", "tool: find_note, toolset: toy")
+    other = entry.format("tool: find_note, toolset: other")
+    text = "version: 1\naccept:\n" + "".join(map(entry.format, ours)) + other
+    file = notes.write("toolcast.accept.yaml", text)
+    run(notes, "rename", "find_note", "search")
+    renamed = text.replace("tool: find_note", "tool: search", 2)
+    assert file.read_text() == renamed
+
+
+def test_cases_follow_the_tool(notes: Project) -> None:
+    with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
+        stream.write(
+            "cases:\n"
+            "  - {message: Where did I put it?, tool: find_note, never: [store_note]}\n"
+            "  - message: Keep find_note for me.\n"
+            "    tool: store_note\n"
+            "    never: [find_note]\n"
+        )
+    with (notes.root / "specs/toy/store_note.yaml").open("a") as stream:
+        stream.write("cases: [{message: Keep this., never: [find_note]}]\n")
+    said = run(notes, "rename", "find_note", "search")
+    toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
+    assert "it?, tool: search, never: [store_note]}" in toolset
+    assert "    tool: store_note\n    never: [search]\n" in toolset
+    tool = (notes.root / "specs/toy/store_note.yaml").read_text()
+    assert "cases: [{message: Keep this., never: [search]}]" in tool
+    # What a user says is no text of ours.
+    assert "message: Keep find_note for me." in said
+    said = refused(notes, 1, "move", "store_note", "other")
+    assert (
+        "cases of the toolset mean `store_note`:\n  specs/toy/toolset.yaml:27" in said
+    )
+    run(notes, "deprecate", "store_note", "--replacement", "ping")
+    run(notes, "remove", "search", "--now", "--anyway", "--force")
+    toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
+    assert toolset.endswith("    tool: store_note\n    never: []\n")
+    assert "Where did I" not in toolset
+    tool = (notes.root / "specs/toy/store_note.yaml").read_text()
+    assert "never: []}]" in tool
+
+
+MARKED = """\
+<!-- toolcast:  parameters toy find_note-->  \r
+old\r
+<!-- /toolcast -->\r
+```
+<!-- toolcast: parameters toy find_note -->
+```
+<!-- toolcast: parameters toy store_note -->
+<!-- /toolcast -->
+<!-- toolcast: parameters toy find_note -->
+<!-- /toolcast -->"""
+
+
+def test_marks_in_documents_follow_the_tool(notes: Project) -> None:
+    with (notes.root / "toolcast.yaml").open("a") as stream:
+        stream.write("documents: [docs/tools.md]\n")
+    document = notes.root / "docs/tools.md"
+    document.parent.mkdir()
+    document.write_bytes(MARKED.encode())
+    run(notes, "rename", "find_note", "search")
+    before, after = MARKED.split("\n"), document.read_bytes().decode().split("\n")
+    changed = {i: new for i, new in enumerate(after) if new != before[i]}
+    mark = "<!-- toolcast: parameters toy search -->"
+    assert changed == {0: f"{mark}  \r", 8: mark}
+    run(notes, "move", "search", "other")
+    moved = document.read_bytes().decode().split("\n")
+    assert moved[8] == "<!-- toolcast: parameters other search -->"
+    run(notes, "deprecate", "store_note", "--replacement", "ping")
+    said = run(notes, "remove", "search", "--now", "--anyway", "--force")
+    assert "  docs/tools.md:9:1: <!-- toolcast: parameters other search -->" in said
+
+
+def test_imports_of_its_types_are_listed(notes: Project) -> None:
+    """The module that they come from has the tool's name."""
+    code = (
+        "from generated.toy.tools.find_note import FindNoteArguments\n"
+        "from generated.toy.tools import find_note, store_note\n"
+        "import generated.toy.tools.find_note_all\n"
+        "import generated.toy.tools.find_note as types\n"
+    )
+    notes.write("handlers/more/typed.py", code)
+    said = run(notes, "rename", "find_note", "search")
+    lines = [row.partition(": ")[0] for row in said.splitlines() if "typed" in row]
+    assert lines == [f"  handlers/more/typed.py:{line}:1" for line in (1, 2, 4)]
+
+
+def test_specs_with_errors_are_not_edited(notes: Project) -> None:
+    notes.edit("specs/other/ping.yaml", "summary:", "sumary:")
+    assert "did you mean `summary`" in refused(
+        notes, 1, "rename", "find_note", "search"
+    )
+
+
+def test_an_edit_that_brings_an_error_is_refused(notes: Project) -> None:
+    """A rule finds it in the specs as they would be."""
+    said = refused(notes, 1, "rename", "find_note", "store__note")
+    assert "error: name/collision: `store_note` and `store__note`" in said
+    assert "error: with this change the specs would have what is found above\n" in said
+
+
+def test_an_error_that_was_there_does_not_stand_in_the_way(notes: Project) -> None:
+    notes.edit("specs/toy/find_note.yaml", "toy:find_note", "toy:find_note_gone")
+    run(notes, "rename", "find_note", "search")
+
+
+@pytest.mark.parametrize("kind", ["link", "folder of links", "in the way"])
+def test_a_path_that_is_no_plain_file_is_refused(
+    notes: Project, outside: os.PathLike[str], kind: str
+) -> None:
+    spec = notes.root / "specs/toy/find_note.yaml"
+    if kind == "link":
+        spec.rename(notes.root / "real.yaml")
+        spec.symlink_to(notes.root / "real.yaml")
+        says = "specs/toy/find_note.yaml is a symbolic link"
+    elif kind == "folder of links":
+        (notes.root / "specs").rename(notes.root / "real")
+        (notes.root / "specs").symlink_to(notes.root / "real")
+        says = "a symbolic link leads to specs/"
+    else:
+        os.mkfifo(notes.root / "specs/toy/search.yml")
+        (notes.root / "specs/toy/search.yml").rename(notes.root / "specs/toy/search")
+        os.mkfifo(notes.root / "specs/toy/search.yaml")
+        says = "search.yaml"
+    assert says in refused(notes, 1, "rename", "find_note", "search")
+
+
+def test_a_write_that_fails_changes_nothing(
+    notes: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from toolcast_runtime.files.folder import Folder
+
+    real, count = Folder.write, []
+
+    def fails(self: Folder, name: str, data: bytes, **options: bool) -> None:
+        count.append(name)
+        if len(count) == 3:
+            raise OSError(28, "No space left on device", name)
+        real(self, name, data, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Folder, "write", fails)
+    said = refused(notes, 1, "rename", "find_note", "search")
+    assert "No space left on device; nothing was written" in said
+
+
+def test_only_letter_case_changes(notes: Project) -> None:
+    run(notes, "rename", "find_note", "Find_Note")
+    assert (notes.root / "specs/toy/Find_Note.yaml").exists()
+    assert not (notes.root / "specs/toy/find_note.yaml").exists()

@@ -1,0 +1,97 @@
+"""Who gets a tool and where, and why not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from toolcast.model.loading import load_workspace
+from toolcast.model.model import Workspace
+from toolcast.targets.exposure import Exposure, exposures
+
+PING = "summary: Answer.\nparameters: {type: object}\n"
+TOOLSET = """\
+permissions: {write: Change things.}
+clients:
+  internal: {allow: "*", permissions: [write]}
+  copilot: {allow: [ping, hidden], restrict: [hidden]}
+  external: {allow: "*"}
+targets: {cli: {}, mcp: {}}
+exclusions: [{tool: hidden, target: mcp, reason: Never over MCP.}]
+"""
+TOOLS = {
+    "ping": f"{PING}clients: [internal, copilot]\ncli: {{keyword: ping}}\n",
+    "hidden": f"{PING}cli: {{keyword: null, reason: A secret.}}\n",
+    "store": f"{PING}permission: write\ncli: {{keyword: store}}\n",
+    "unsaid": f"{PING}clients: []\ncli: {{keyword: unsaid}}\n",
+}
+EXPECTED = {
+    "ping": Exposure(
+        {
+            "internal": "",
+            "copilot": "",
+            "external": "it is for internal and copilot only",
+        },
+        {"registry": "", "mcp": "", "cli": ""},
+    ),
+    "hidden": Exposure(
+        {"internal": "", "copilot": "`restrict` of copilot names it", "external": ""},
+        {"registry": "", "mcp": "Never over MCP.", "cli": "A secret."},
+    ),
+    "store": Exposure(
+        {
+            "internal": "",
+            "copilot": "copilot has not the permission write",
+            "external": "external has not the permission write",
+        },
+        {"registry": "", "mcp": "", "cli": ""},
+    ),
+    "unsaid": Exposure(
+        dict.fromkeys(("internal", "copilot", "external"), "it is for no client"),
+        {"registry": "", "mcp": "", "cli": ""},
+    ),
+}
+
+
+@pytest.fixture
+def workspace(make_project: Callable[..., Any]) -> Workspace:
+    project = make_project(TOOLS, toolset=TOOLSET)
+    return loaded(os.fspath(project.root))
+
+
+def loaded(root: str) -> Workspace:
+    workspace, findings = load_workspace(root)
+    assert not findings, findings
+    assert workspace is not None, findings
+    return workspace
+
+
+@pytest.mark.parametrize("tool", EXPECTED)
+def test_each_reason(workspace: Workspace, tool: str) -> None:
+    assert exposures(workspace, workspace.toolsets[0])[tool] == EXPECTED[tool]
+
+
+def test_a_tool_out_of_a_target_is_out_of_those_that_need_it(
+    make_project: Callable[..., Any],
+) -> None:
+    exclude = "exclusions: [{tool: ping, target: registry, reason: Not yet.}]\n"
+    tools = {"ping": f"{PING}cli: {{keyword: ping}}\n"}
+    project = make_project(tools, toolset=f"targets: {{mcp: {{}}}}\n{exclude}")
+    workspace = loaded(os.fspath(project.root))
+    assert exposures(workspace, workspace.toolsets[0])["ping"].targets == {
+        "registry": "Not yet.",
+        "mcp": "not in registry, which mcp needs: Not yet.",
+    }
+
+
+def test_an_extension_tells_its_own_reason() -> None:
+    workspace = loaded(os.fspath(ROOT))
+    ren = next(one for one in workspace.toolsets if one.name == "ren")
+    found = exposures(workspace, ren)
+    reason = "Portraits are told to Ren by way of her core memory."
+    assert found["read_all_portraits"].targets["letta"] == reason
+    assert found["read_pending_thoughts"].targets["letta"].startswith("Whoever begins")

@@ -1,0 +1,162 @@
+"""`scan`: files of the project that say names which no tool has any more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+from toolcast.facts.names.scanned_files import code_free, scanned
+from toolcast.model.loading import load_workspace
+from toolcast.pipeline import generate
+
+SPEC = "summary: Finds.\nparameters: {type: object}\nrenamed_from: [search_memory, memory]\n"
+TOOLSET = (
+    "targets: {mcp: {}, registry: {}, prompts: {}}\n"
+    "reserved_names: [{name: drop_all, reason: It was unsafe.}]\n"
+)
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Project]) -> Project:
+    return make_project(
+        {"recall": SPEC},
+        toolset=TOOLSET,
+        workspace="scan: [docs, src, AGENTS.md]\nnot_scanned: [docs/history.md]\n",
+    )
+
+
+def said(project: Project) -> list[str]:
+    """Each finding of the rule: place and message."""
+    return [
+        f"{f.place.file}:{f.place.line}:{f.place.column} {f.message}; {f.help}"
+        for f in generate(str(project.root)).findings
+        if f.rule == "name/former-in-files"
+    ]
+
+
+def test_texts_literals_and_comments_are_searched(project: Project) -> None:
+    project.write(
+        "AGENTS.md", "# Tools\n\nCall `memory`, never drop_all. Good memory.\n"
+    )
+    project.write("docs/deep/er.md", "Use search_memory.\n")
+    project.write("docs/history.md", "search_memory was renamed.\n")
+    project.write("docs/.hidden/a.md", "search_memory\n")
+    project.write("docs/node_modules/a.md", "search_memory\n")
+    project.write(
+        "src/a.py",
+        '''\
+        def search_memory(memory):  # search_memory
+            """Runs
+            search_memory."""
+            return search_memory, f"{search_memory} search_memory", call("memory")
+        ''',
+    )
+    project.write("src/a.ts", "call('memory'); call(memory); search_memory()\n")
+    now = "the file still says `{}`; write `recall`, its name now"
+    reserved = (
+        "the file still says `drop_all`; remove it; it is reserved: It was unsafe."
+    )
+    assert said(project) == [
+        f"AGENTS.md:3:7 {now.format('memory')}",
+        f"AGENTS.md:3:22 {reserved}",
+        f"docs/deep/er.md:1:5 {now.format('search_memory')}",
+        f"src/a.py:1:31 {now.format('search_memory')}",
+        f"src/a.py:3:5 {now.format('search_memory')}",
+        f"src/a.py:4:30 {now.format('search_memory')}",
+        f"src/a.py:4:45 {now.format('search_memory')}",
+        f"src/a.py:4:67 {now.format('memory')}",
+        f"src/a.ts:1:7 {now.format('memory')}",
+        f"src/a.ts:1:31 {now.format('search_memory')}",
+    ]
+
+
+def test_a_name_that_a_tool_has_may_be_said(project: Project) -> None:
+    project.write("AGENTS.md", "Call search_memory.\n")
+    project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
+    project.write(
+        "specs/other/toolset.yaml", "name: other\ntitle: Other\ntargets: {mcp: {}}\n"
+    )
+    spec = "name: search_memory\nsummary: Finds.\nparameters: {type: object}\n"
+    project.write("specs/other/search_memory.yaml", spec)
+    assert not [row for row in said(project) if "AGENTS.md" in row]
+
+
+def test_what_is_no_file_is_named_and_not_waited_for(
+    project: Project, outside: Path, in_time: None
+) -> None:
+    (outside / "a.md").write_text("search_memory\n")
+    (project.root / "docs").symlink_to(outside)
+    folder = project.root / "src"
+    folder.mkdir()
+    (folder / "link.md").symlink_to(outside / "a.md")
+    (folder / "links").symlink_to(outside)
+    os.mkfifo(folder / "pipe.md")
+    (folder / "binary.md").write_bytes(b"search_memory\0")
+    (folder / "latin.md").write_bytes(b"\xe9 search_memory\n")
+    os.mkfifo(project.root / "AGENTS.md")
+    found = generate(str(project.root)).findings
+    told = [
+        f"{f.place.file}:{f.place.line} {f.message}"
+        for f in found
+        if "outside" in f.message or "former-in" in f.rule
+    ]
+    # A link out of the project is refused before anything is read.
+    assert told == ["toolcast.yaml:3 `docs` is outside of the project"]
+    (project.root / "docs").unlink()
+    (project.root / "docs").symlink_to(folder)
+    assert said(project) == [
+        "src/latin.md:1:3 the file still says `search_memory`; write `recall`, its name now",
+        "toolcast.yaml:3:8 `docs` is a link, and links are not followed; ",
+        "toolcast.yaml:3:19 `AGENTS.md` is no file and no folder; ",
+    ]
+
+
+@pytest.mark.parametrize("path", [".", "..", "../x", "/etc", "a//b", "~"])
+def test_a_path_that_is_none_of_the_project(project: Project, path: str) -> None:
+    project.edit("toolcast.yaml", "scan: [docs", f"scan: ['{path}'")
+    loaded = load_workspace(str(project.root))
+    assert loaded.workspace is None
+    assert loaded.findings[0].rule == "spec/invalid-value"
+
+
+def test_more_files_than_are_searched_are_told_of(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcast.facts.names.scanned_files._MOST_FILES", 3)
+    for number in range(4):
+        project.write(f"docs/{number}.md", "search_memory\n")
+    loaded = load_workspace(str(project.root))
+    assert loaded.workspace is not None
+    found = scanned(loaded.workspace)
+    assert len(found.said) == 3
+    assert any("more than 3 files" in problem for _, problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["def (\n'x'", "'''x", "x = '\\\n", "\tx\n  y\n", "a\x0cb # c\n", "é = 'é' # é"],
+)
+def test_code_that_is_none_stays_as_long_as_it_is(text: str) -> None:
+    rows = code_free(text).split("\n")
+    assert [len(row) for row in rows] == [len(row) for row in text.split("\n")]
+
+
+def test_outputs_say_none_either(project: Project) -> None:
+    """What does is a template of the project, or a target of somebody else."""
+    assert not [f for f in generate(str(project.root)).findings if "output" in f.rule]
+    with (project.root / "toolcast.yaml").open("a") as stream:
+        stream.write("templates: templates\n")
+    own = Path(__file__).parents[2] / "templates/prompts/preamble.md.jinja"
+    text = own.read_text("utf-8").replace(
+        "{{ view.heading }}", "{{ view.heading }}\n\nNever call drop_all.", 1
+    )
+    assert "drop_all" in text
+    project.write("templates/prompts/preamble.md.jinja", text)
+    found = [f for f in generate(str(project.root)).findings if "output" in f.rule]
+    assert [(f.place.file, f.message) for f in found] == [
+        ("generated/toy/prompts/preamble.md", "the output still says `drop_all`")
+    ]

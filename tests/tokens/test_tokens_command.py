@@ -1,0 +1,176 @@
+"""`toolcast tokens` as a person reads it, in 80 columns and without colour."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.program import toolcast
+
+MakeProject = Callable[..., Any]
+TOOLS = {
+    "ping": "summary: Answer.\nparameters: {type: object}\nsection: talk\n",
+    "note": (
+        "summary: Store a note.\nparameters: {type: object}\nwhen_to_use: Always.\n"
+        "cli: {keyword: note}\n"
+    ),
+}
+TOOLSET = """\
+instructions: Be brief.
+sections: {talk: {heading: Talking}}
+targets: {mcp: {client: agent}, registry: {}, prompts: {}, cli: {client: agent}}
+clients:
+  agent: {allow: "*", kind: claude-code}
+  other: {allow: [ping]}
+"""
+LEGEND = """
+upfront: definitions and instructions in each request. names: what is in each
+request of tools that are loaded on demand. prompt: the prompt docs.
+Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "table"),
+    [
+        (
+            "",
+            """\
+toy                                     upfront      names  on demand     prompt
+  agent (claude-code)                         3         10         34         46
+  other                                      19          0          0         21
+""" + LEGEND,
+        ),
+        (
+            "--by tool --client agent",
+            """\
+toy, agent (claude-code)                upfront      names  on demand     prompt
+  note                                        0          5         18         10
+  ping                                        0          5         16          6
+  (the server's instructions)                 3          0          0          0
+  (headings and the preamble)                 0          0          0         30
+  all                                         3         10         34         46
+""" + LEGEND,
+        ),
+        (
+            "--by section --kind openai-tool-search",
+            """\
+toy, every tool (openai-tool-search)
+                                        upfront      names  on demand     prompt
+  talk                                        0          0         16          6
+  tools                                       0          0         18         10
+  (the namespaces)                            0          6          0          0
+  (headings and the preamble)                 0          0          0         30
+  all                                         0          6         34         46
+""" + LEGEND,
+        ),
+        (
+            "--by block --toolset toy",
+            """\
+toy, every tool                          tokens     budget
+  preamble                                   24          -
+  section_talk                                8          -
+  section_tools                              14          -
+  cli                                        14          -
+
+Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
+""",
+        ),
+    ],
+)
+def test_tables(words: str, table: str, make_project: MakeProject) -> None:
+    project = make_project(TOOLS, toolset=TOOLSET)
+    done = toolcast(project.root, "tokens", *words.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == table
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_budgets_stand_beside_what_is_spent(make_project: MakeProject) -> None:
+    budget = "token_budget: {upfront: {agent: 1500}, blocks: {preamble: 99}}\n"
+    project = make_project(TOOLS, toolset=TOOLSET + budget)
+    by_client = toolcast(project.root, "tokens").stdout.splitlines()
+    assert by_client[:3] == [
+        "toy                                     upfront      names  on demand     budget",
+        "  agent (claude-code)                         3         10         34      1,500",
+        "  other                                      19          0          0          -",
+    ]
+    by_block = toolcast(project.root, "tokens", "--by", "block").stdout.splitlines()
+    assert by_block[1] == "  preamble                                   24         99"
+
+
+def test_for_programs(make_project: MakeProject) -> None:
+    server = "mcp_servers: {far: {command: far}}\n"
+    project = make_project(TOOLS, toolset=TOOLSET + server)
+    done = toolcast(
+        project.root, "tokens", "--client", "other", "--by", "tool", "--format", "json"
+    )
+    assert json.loads(done.stdout) == {
+        "counted_by": "estimate",
+        "by": "tool",
+        "tables": [
+            {
+                "toolset": "toy",
+                "of": "other",
+                "rows": [
+                    {
+                        "name": name,
+                        "upfront": upfront,
+                        "names": 0,
+                        "on_demand": 0,
+                        "prompt": prompt,
+                    }
+                    for name, upfront, prompt in (
+                        ("ping", 16, 6),
+                        ("(the server's instructions)", 3, 0),
+                        ("(headings and the preamble)", 0, 15),
+                    )
+                ],
+                "total": {"upfront": 19, "names": 0, "on_demand": 0, "prompt": 21},
+            }
+        ],
+        "servers_not_asked": ["far"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("--kind vscod", "there is no kind `vscod`\n  help: did you mean `vscode`?\n"),
+        ("--client agnt", "there is no client `agnt`\n  help: did you mean `agent`?\n"),
+        ("--toolset x", "there is no toolset `x`\n  help: there are `toy`\n"),
+        (
+            "--encoding p50k_base",
+            "the encoding `p50k_base` is not known\n"
+            "  help: there are o200k_base and cl100k_base\n",
+        ),
+    ],
+)
+def test_errors_help(words: str, error: str, make_project: MakeProject) -> None:
+    project = make_project(TOOLS, toolset=TOOLSET)
+    done = toolcast(project.root, "tokens", *words.split())
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {error}")
+
+
+def test_without_a_vocabulary_it_says_what_to_do(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tiktoken")
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+    project = make_project(TOOLS, toolset=TOOLSET)
+    done = toolcast(project.root, "tokens", "--encoding", "o200k_base")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "error: o200k_base cannot be counted: TIKTOKEN_CACHE_DIR names no folder"
+    )
+
+
+def test_nothing_to_count_is_said(make_project: MakeProject) -> None:
+    project = make_project({}, toolset="targets: {mcp: {}}\n")
+    done = toolcast(project.root, "tokens", "--by", "tool")
+    assert done.stdout.startswith("toy, every tool ")
+    assert "  no tools\n" in done.stdout
+    assert "nothing to count" in done.stdout
