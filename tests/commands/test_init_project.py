@@ -71,6 +71,7 @@ def test_check_has_nothing_to_say(project: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_its_tests_are_green(project: Path) -> None:
     done = run(project, "pytest", "-q", "-p", "no:cacheprovider")

@@ -77,6 +77,7 @@ def test_a_running_call_is_finished(
     assert "Traceback" not in running.log
 
 
+@pytest.mark.slow
 @WORKERS
 @pytest.mark.parametrize(
     "tool",
@@ -104,6 +105,7 @@ def test_one_that_takes_longer_is_cancelled(
     assert slow.outcomes == {tool: "cancelled"}
 
 
+@pytest.mark.slow
 @WORKERS
 def test_a_second_signal_ends_at_once(slow: Slow, workers: int) -> None:
     with server(slow, 60, workers) as running:

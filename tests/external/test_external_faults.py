@@ -123,6 +123,7 @@ async def test_an_answer_without_end_costs_the_connection_only(opened: Open) -> 
     assert (await call(tools, "well_echo", text="x")).result == "x"
 
 
+@pytest.mark.slow
 async def test_no_process_is_left_behind(opened: Open, tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     tools = opened(

@@ -162,6 +162,7 @@ def test_what_has_no_answer_gets_none(
     assert [answer["id"] for answer in both_answers(server, b"{")] == [None, 99]
 
 
+@pytest.mark.slow
 def test_the_bytes_are_those_of_the_sdk_s_own_transport(
     unkind: Path,
 ) -> None:
