@@ -34,6 +34,8 @@ _MOST_NAMES = 100_000
 _MOST_CHARACTERS = 300_000
 """Of the longer texts of one value; reading them keeps an event loop for some 50 ms."""
 _LONGEST_NAME = 64
+_LONGEST_LAST_WORD = 16
+"""No word of the two tables below is as long, so that more of a name tells nothing."""
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}")
 _NAMING = frozenset(
     "name key field column header param parameter property attribute variable var option"
@@ -174,7 +176,7 @@ def _is_word(value: Any) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _last_word(name: str) -> str:
     """`value` for `values` and `newValue`."""
-    words = name_in_words(name[-_LONGEST_NAME:]).split() or [""]
+    words = name_in_words(name[-_LONGEST_LAST_WORD:]).split() or [""]
     return words[-1].removesuffix("s")
 
 

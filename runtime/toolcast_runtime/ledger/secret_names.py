@@ -60,8 +60,7 @@ _SIGNS = re.compile(
             {word.partition("-")[0] for word in chain(*_TABLES, *_TEXT_TABLES)}
             | {"key"}
         )
-    ),
-    re.IGNORECASE,
+    )
 )
 _LONGEST = 256
 _EACH = 10
@@ -104,7 +103,7 @@ class SecretNames:
 
 def may_be_secret(name: str) -> bool:
     """Whether a name has a part of a secret's: what most words do not, quickly."""
-    return not name.isascii() or _SIGNS.search(name) is not None
+    return not name.isascii() or _SIGNS.search(name.lower()) is not None
 
 
 def secrecy(name: str) -> Secrecy:

@@ -10,6 +10,8 @@ __all__ = ["REDACTED", "without_secrets"]
 
 REDACTED = "[redacted]"
 
+# Each of the forms below has one of these signs.
+_SIGN = re.compile(r"[\s:=<]")
 # What stands before a secret is the first group of each.
 _FORMS = tuple(
     re.compile(form, re.DOTALL | flags)
@@ -53,6 +55,8 @@ def without_secrets(text: str, is_secret: Callable[[str, Any], bool | None]) -> 
         is_secret: whether a value is secret by the name that it has; None when there were
             too many to ask for: then the rest of the text is hidden.
     """
+    if not _SIGN.search(text):
+        return text
     for form in _FORMS:
         text = form.sub(rf"\1{REDACTED}", text)
     kept: list[str] = []
