@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ...wording import did_you_mean, quoted_list
 from ..change import AUDIENCES, Grade, Grades
@@ -48,8 +48,8 @@ def limits(words: str) -> Limits:
     return found
 
 
-def _bad(word: str, known: object, noun: str) -> BadLimit:
-    names = list(known)  # type: ignore[call-overload]
+def _bad(word: str, known: Iterable[str], noun: str) -> BadLimit:
+    names = list(known)
     near = did_you_mean(word, names)
     example = "`--fail-on call=breaking,prompt=risky`"
     help_ = f"{near} It takes" if near else "it takes"
