@@ -25,6 +25,7 @@ __all__ = [
     "Case",
     "CliDecision",
     "Client",
+    "Confirm",
     "Example",
     "Exclusion",
     "HandlerReference",
@@ -70,6 +71,19 @@ class CliDecision(NamedTuple):
     usage: str | None = None
     comment: str | None = None
     reason: str | None = None
+
+
+class Confirm(NamedTuple):
+    """What a person is asked before a call, and about which arguments; None is any."""
+
+    message: str
+    when: JsonObject | None = None
+
+    @property
+    def as_json(self) -> JsonObject:
+        """What a definition says of it."""
+        shown: dict[str, Any] = {"message": self.message}
+        return shown if self.when is None else {**shown, "when": self.when}
 
 
 class Example(NamedTuple):
@@ -185,6 +199,7 @@ class ToolSpec:
     service: str | None = None
     permission: str | None = None
     timeout: float | None = None
+    confirm: Confirm | None = None
     cli: CliDecision | None = None
     data: JsonObject | None = None
     skill: JsonObject | None = None

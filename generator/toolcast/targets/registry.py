@@ -123,7 +123,7 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
     sections = tuple(section.name for section in toolset.sections)
     has_ledger = (
         bool(toolset.ledger)
-        or any(tool.persistent for tool in toolset.tools)
+        or any(tool.persistent or tool.confirm for tool in toolset.tools)
         or any(server.persistent for server in toolset.mcp_servers)
     )
     shown = "        "
@@ -187,7 +187,7 @@ TARGET = Target(
     reads=frozenset("""
         name title summary description parameters returns when_to_use annotations icons
         meta execution mcp handler clients always persistent service permission timeout
-        actions renamed_from deprecated examples order
+        confirm actions renamed_from deprecated examples order
         """.split()),
 )
 
@@ -226,6 +226,7 @@ def _definition(
         "cli": _cli(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
         "timeout": int(timeout) if float(timeout).is_integer() else timeout,
+        "confirm": tool.confirm.as_json if tool.confirm else None,
         "clients": None if tool.clients is None else list(tool.clients),
         "exclusions": dict(excluded) or None,
         "renamed_from": list(tool.renamed_from) or None,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from ..consent.questions import Questions
 
 __all__ = [
     "CALL_GUARD",
@@ -15,10 +18,17 @@ __all__ = [
     "CallOutcome",
     "ReportProgress",
     "current_call",
+    "nobody_to_ask",
 ]
 
-CallOutcome = Literal["ok", "error", "invalid", "timeout", "cancelled"]
-"""What came of a call; `invalid`: its arguments were refused."""
+CallOutcome = Literal[
+    "ok", "error", "invalid", "timeout", "cancelled", "asked", "declined"
+]
+"""What came of a call.
+
+`invalid`: its arguments were refused. `asked`: it is made again with a person's answer.
+`declined`: it needed a person's yes, and there was none.
+"""
 
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 """`(progress, total, message)`, sent to the caller if it asked for progress."""
@@ -39,11 +49,37 @@ class CallContext:
         tool: the tool's name.
         client: who calls; None in a toolset without clients.
         report_progress: tells the caller how far the call is; None when it did not ask.
+        questions: puts questions to a person; None where nobody can be asked.
     """
 
     tool: str
     client: str | None = None
     report_progress: ReportProgress | None = None
+    questions: Questions | None = None
+
+    async def ask(
+        self, schema: Mapping[str, Any], message: str, *, name: str | None = None
+    ) -> Mapping[str, Any]:
+        """What a person filled in; returns only with an answer that the schema allows.
+
+        On some surfaces the call ends here, and the handler is run again from its start
+        when the answer is there; questions that were answered are not put again. So it
+        does nothing that lasts before its last question, and asks the same each time.
+
+        Args:
+            schema: a form of plain fields, as MCP's elicitation has them.
+            message: what the person reads.
+            name: tells the question from others of the call; by default its number.
+
+        Raises:
+            Declined: the person said no, or nobody can be asked. The caller is told.
+            ValueError: no client can show such a form.
+        """
+        from ..consent.question import Declined
+
+        if self.questions is None:
+            raise Declined(nobody_to_ask(self.tool))
+        return await self.questions.ask_form(schema, message, name)
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
@@ -51,6 +87,14 @@ class CallContext:
         """Reports progress; does nothing when the caller did not ask for it."""
         if self.report_progress is not None:
             await self.report_progress(progress, total, message)
+
+
+def nobody_to_ask(tool: str) -> str:
+    """Why a call that needs a person does not happen where there is none."""
+    return (
+        f"`{tool}` has to ask a person first, and nobody can be asked here; nothing was"
+        " done"
+    )
 
 
 CURRENT_CALL: ContextVar[CallContext] = ContextVar("current_tool_call")

@@ -7,8 +7,9 @@ import inspect
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..consent.question import Declined
 from ..tools.tool import Tool
 from ..validation.protocol import problems_with_content
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
@@ -17,6 +18,9 @@ from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
 from .tool_response import ToolError, ToolResponse
 from .turns import turn
+
+if TYPE_CHECKING:
+    from ..consent.questions import Questions
 
 __all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
 
@@ -41,6 +45,8 @@ async def run_call(
     task = asyncio.create_task(_in_context(invoke, arguments, context))
     try:
         done, _ = await asyncio.wait({task}, timeout=tool.timeout)
+        if not done and context.questions is not None:
+            done = await _answered(task, tool.timeout, context.questions)
     except asyncio.CancelledError:
         task.cancel()
         raise
@@ -52,10 +58,15 @@ async def run_call(
     if task.cancelled():
         return ToolResponse(error="the call was cancelled"), "cancelled"
     result, error = task.result()
+    if context.questions is not None and context.questions.is_pending:
+        # Whatever a handler made of it: its work is done when it is run again.
+        return ToolResponse(error="a person has to answer first"), "asked"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(error, ToolError):
         response = ToolResponse(error=str(error) or "the tool failed")
+        if isinstance(error, Declined):
+            return response, "declined"
     elif error is not None:
         response = _internal(tool, "failed", error)
     else:
@@ -64,6 +75,20 @@ async def run_call(
         await turn(result.result, result.content)
         response = _checked(tool, result, problems_with_result)
     return response, "ok" if response.success else "error"
+
+
+async def _answered(
+    task: asyncio.Task[Outcome], timeout: float, questions: Questions
+) -> set[asyncio.Task[Outcome]]:
+    """The task, if it ends in the time that it has left while no person is waited for."""
+    started = asyncio.get_running_loop().time() - timeout
+    done: set[asyncio.Task[Outcome]] = set()
+    while not done:
+        used = asyncio.get_running_loop().time() - started - questions.waited
+        if used >= timeout and not questions.is_waiting:
+            break
+        done, _ = await asyncio.wait({task}, timeout=max(timeout - used, 0.05))
+    return done
 
 
 async def _in_context(

@@ -65,6 +65,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     Raises:
         SystemExit: the server cannot be started; uvicorn has said why.
         SettingsError: the server cannot be started as it is set up.
+        SealingError: so it is where a tool has to ask a person.
         LookupError: the toolset has no client of a name.
         AccessError: who may have which tool cannot be found out.
     """
@@ -123,7 +124,7 @@ def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> R
 
     if options.local_tools:
         server = replace(server, external=False)
-    return http_app(server, listening)
+    return http_app(server, listening, is_one_of_several=options.workers > 1)
 
 
 def _listening(server: ToolsetServer, options: HttpOptions) -> Listening:

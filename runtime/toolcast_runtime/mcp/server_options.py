@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..access.clients import AccessError, UnknownClientError
 from .ending import GRACE_SECONDS
+from .sealing import SealingError
 
 if TYPE_CHECKING:
     from .toolset_server import ToolsetServer
@@ -38,7 +39,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
             serve_over_stdio(server, client, options.grace)
-    except (UnknownClientError, AccessError) as error:
+    except (UnknownClientError, AccessError, SealingError) as error:
         parser.error(str(error))
 
 
