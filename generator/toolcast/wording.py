@@ -73,6 +73,8 @@ def constraint(keyword: str, expected: Any) -> str:
         return f"must be greater than {expected}"
     if keyword == "enum":
         return f"must be one of {quoted_list(expected)}"
+    if keyword == "uniqueItems":
+        return "names the same twice"
     if keyword == "const":
         return f"must be {expected}"
     return f"is not valid: {keyword} {expected}"
