@@ -22,11 +22,11 @@ __all__ = [
 # A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
 # references to issues, addresses, emphasis and HTML have other characters.
 _WORD = re.compile(r"[A-Za-z0-9,;.()'\"?!%=+-]+")
-_BY_ITSELF = re.compile(r"[-+]|\d+[.)]|=+|-+")
+_BY_ITSELF = re.compile(r"[-+=].*|\d+[.)]")
 _LOG_COMMAND = re.compile(r"##(?=\w*\[)")
 _LOG_LINE = re.compile(r"^(\s*)::")
-# GitHub makes references of these.
-_REFERENCE = re.compile(r"www\.|.*\bGH-\d", re.IGNORECASE)
+# An address also behind a bracket or a comma, and the other way to write `#12`.
+_LINKED = re.compile(r"www\.|\bGH-\d", re.IGNORECASE)
 _PARTS = re.compile(r"`([^`]+)`|([^\s`]+)|(\s+)|`")
 
 
@@ -100,7 +100,7 @@ def markdown_text(message: str) -> str:
 def _word(word: str, *, is_first: bool) -> str:
     # What follows a name is often a comma or a colon.
     core = word.rstrip(":")
-    is_word = _WORD.fullmatch(core) and not _REFERENCE.match(core)
+    is_word = _WORD.fullmatch(core) and not _LINKED.search(core)
     if not core or (is_word and not (is_first and _BY_ITSELF.fullmatch(core))):
         return word
     return code_span(core) + word[len(core) :]
