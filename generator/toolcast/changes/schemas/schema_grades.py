@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..change import ABSENT, Grade
-from .field_rules import RULES, Field, hazard, row_named
 from .proof.effort import Effort
 from .proof.inclusion import Inclusion
+from .schema_rules import EFFECTS, RULES, Field, is_hazard
 from .schema_side import SchemaSide
 from .search.witness_search import Search, Taker, Witness
 from .walk.paired_nodes import Difference
@@ -108,11 +108,10 @@ class CallGrades:
 
     def _is_suspect(self, index: int) -> bool:
         change = self._changes[index]
-        row = row_named(change.row)
-        if hazard(self._field, row) or not self._are_names_kept:
+        if is_hazard(self._field, change.row) or not self._are_names_kept:
             return True
         is_other = change.pair.direction != 1 or change.row == "property-added"
-        return is_other and row.effect != "none"
+        return is_other and EFFECTS[change.row] != "none"
 
     @cached_property
     def _are_names_kept(self) -> bool:
@@ -178,7 +177,7 @@ class CallGrades:
             return Verdict(Grade.RISKY, _UNTOLD, witness.value)
         if index not in self._suspects or index in self._kept:
             return self._harmless(change)
-        if row_named(change.row).effect == "none":
+        if EFFECTS[change.row] == "none":
             return Verdict(usual)
         return Verdict(Grade.RISKY, why or _NOT_FOUND[self._field])
 
