@@ -33,11 +33,11 @@ KEYWORDS = {name: row["keywords"].split(";") for name, row in _ROWS.items()}
 
 def _rule(field: Field, name: str) -> ChangeRule:
     row, family = _ROWS[name], _FAMILIES[field]
-    grades = (Grade[word.upper()] for word in row[field].split())
+    call, prompt, code = (Grade[word.upper()] for word in row[field].split())
     return ChangeRule(
         f"{family}/{name}",
         f"Of {_WORDS[field]}: {row['means']}",
-        Grades(*grades, attachment=Grade.SAFE),
+        Grades(call, prompt, code, Grade.SAFE),
         f"{family}/{row['opposite']}",
     )
 
