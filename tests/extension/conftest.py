@@ -160,7 +160,11 @@ class Beside(Project):
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    loaded = ("toolcast.commands.main", "toolcast.commands.generate", "black")
+    loaded = (
+        "toolcast.commands.main",
+        "toolcast.commands.generating.generate",
+        "black",
+    )
     with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 

@@ -21,7 +21,9 @@ __all__ = [
 # A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
 # references to issues, addresses, emphasis and HTML have other characters.
 _WORD = re.compile(r"[A-Za-z0-9,;.()'\"?!%=+-]+")
-_BY_ITSELF = re.compile(r"[-+]|\d+[.)]|=+|-+|www\.", re.IGNORECASE)
+_BY_ITSELF = re.compile(r"[-+=]|\d+[.)]")
+# An address also behind a bracket or a comma, and the other way to write `#12`.
+_LINKED = re.compile(r"www\.|\bGH-\d", re.IGNORECASE)
 _PARTS = re.compile(r"`([^`]+)`|([^\s`]+)|(\s+)|`")
 
 
@@ -84,7 +86,7 @@ def markdown_text(message: str) -> str:
 def _word(word: str, *, is_first: bool) -> str:
     # What follows a name is often a comma or a colon.
     core = word.rstrip(":")
-    is_word = _WORD.fullmatch(core) and not core.lower().startswith("www.")
+    is_word = _WORD.fullmatch(core) and not _LINKED.search(core)
     if not core or (is_word and not (is_first and _BY_ITSELF.match(core))):
         return word
     return code_span(core) + word[len(core) :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...facts.client_limits import Limited
+from ...facts.costs.client_kinds import Limited
 from ...model.model import ToolSpec
 from ...wording import dotted
 from ..change import Both, Change, Family, raw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited
+from ...facts.costs.client_kinds import Limited
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..change import (

@@ -70,9 +70,12 @@ def object_candidates(
             own = [part[word] for part in sent if word in part]
         other = [schema for part in hints for schema in _under(part, name)]
         mine, theirs = maker.merged(own), maker.merged(other, any_of=True)
-        values[name] = maker.values(mine, theirs, depth + 1) or ["a"]
         if not is_tied and own and maker.are_same(mine, theirs):
             dull.add(name)
+            if name not in limits.required:
+                continue  # What both say the same of shows nothing.
+        values[name] = maker.values(mine, theirs, depth + 1) or ["a"]
+    known = [name for name in known if name in values]
     declared = {name for part in sent for name in part.get("properties", {})}
     needed = [name for name in known if name in limits.required]
     for name in sorted(limits.required):

@@ -10,19 +10,19 @@ import click
 
 from toolcast_runtime.files.folder import Folder
 
-from ..changes.change import Change
-from ..changes.review.acceptances import (
+from ...changes.change import Change
+from ...changes.review.acceptances import (
     ACCEPT_FILE,
     UnreadableAcceptances,
     accepted_in,
 )
-from ..encoders.json_text import compact
-from ..encoders.yaml_text import scalar
-from ..reading.project_files import DiskFiles
-from ..reading.tree import NOWHERE
-from ..reading.yaml_reader import MAX_BYTES
-from ..wording import did_you_mean
-from .exit_codes import counted, fail, print_findings
+from ...encoders.json_text import compact
+from ...encoders.yaml_text import scalar
+from ...reading.project_files import DiskFiles
+from ...reading.tree import NOWHERE
+from ...reading.yaml_reader import MAX_BYTES
+from ...wording import did_you_mean
+from ..exit_codes import counted, fail, print_findings
 
 __all__ = ["accept"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .exit_codes import CLEAN, FINDINGS, fail, print_findings, project_root
-from .options import project_option
+from ..exit_codes import CLEAN, FINDINGS, fail, print_findings, project_root
+from ..options import project_option
 
 if TYPE_CHECKING:
-    from ..changes.review.acceptances import Acceptance
-    from ..changes.review.limits import Limits
+    from ...changes.review.acceptances import Acceptance
+    from ...changes.review.limits import Limits
 
 __all__ = ["command"]
 
@@ -75,12 +75,12 @@ def command(
     import datetime
     from dataclasses import replace
 
-    from ..changes.comparison import Comparison, compare
-    from ..changes.review.limits import BadLimit, limits
-    from ..changes.review.verdict import judge
-    from ..changes.table import rules
-    from ..reports.changes.formats import DiffAbout, report_changes
-    from .diff_sides import sides_or_end
+    from ...changes.comparison import Comparison, compare
+    from ...changes.review.limits import BadLimit, limits
+    from ...changes.review.verdict import judge
+    from ...changes.table import rules
+    from ...reports.changes.formats import DiffAbout, report_changes
+    from ..diff_sides import sides_or_end
 
     if bump and format_ != "text":
         fail("--bump prints Markdown\n  help: `--format json` has the versions, too")
@@ -115,7 +115,7 @@ def command(
     )
     verdict = replace(verdict, is_first=before is None)
     if bump:
-        from ..reports.changes.changelog import write
+        from ...reports.changes.changelog import write
 
         click.echo(write(verdict), nl=False)
         return
@@ -129,8 +129,8 @@ def command(
 
 def _acceptances(root: str) -> list[Acceptance]:
     """The accepted changes; ends the program with exit code 2 where they have errors."""
-    from ..changes.review.acceptances import UnreadableAcceptances, read_acceptances
-    from ..reading.project_files import DiskFiles
+    from ...changes.review.acceptances import UnreadableAcceptances, read_acceptances
+    from ...reading.project_files import DiskFiles
 
     try:
         return read_acceptances(DiskFiles(root))
