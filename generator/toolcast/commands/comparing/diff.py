@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -55,7 +56,12 @@ __all__ = ["command"]
     help="Write that the change with this fingerprint is accepted; may be repeated.",
 )
 @click.option("--reason", metavar="TEXT", help="Why it is, which --accept needs.")
-@click.option("--until", metavar="DATE", help="The day on which --accept ends.")
+@click.option(
+    "--until",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day on which --accept ends, as 2030-12-31.",
+)
 def command(
     project: str | None,
     against: str | None,
@@ -64,7 +70,7 @@ def command(
     bump: bool,
     accepted: tuple[str, ...],
     reason: str | None,
-    until: str | None,
+    until: datetime.datetime | None,
 ) -> None:
     """Tell what a change of the specs means, for callers, prompts, code and attachments.
 
@@ -72,7 +78,6 @@ def command(
     calls the tool, for what models read, for Python code that uses it, and for who has it.
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
-    import datetime
     from dataclasses import replace
 
     from ...changes.comparison import Comparison, compare
@@ -102,7 +107,8 @@ def command(
     if accepted:
         from .accepting import accept
 
-        accept(root, accepted, reason or "", until, comparison.changes)
+        day = None if until is None else until.date()
+        accept(root, accepted, reason or "", day, comparison.changes)
     acceptances = _acceptances(root)
     verdict = judge(
         comparison,
