@@ -103,7 +103,7 @@ class Project:
 
     def generate(self) -> None:
         """Generates in this process, which is quicker, over whatever is there."""
-        from toolcast.commands.generate import run
+        from toolcast.commands.generating.generate import run
 
         ended = run(str(self.root), force=True)
         assert ended.code == 0, ended.err

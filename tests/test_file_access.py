@@ -21,7 +21,7 @@ READER = "toolcast_runtime/files/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {
     "toolcast_runtime/tools/definitions.py",
-    "toolcast/commands/init.py",
+    "toolcast/commands/starting/init.py",
 }
 ELSEWHERE = {
     # SQLite opens its file itself, which the runtime's writer has made.

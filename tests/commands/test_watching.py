@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from toolcast.commands.watching import watched
+from toolcast.commands.generating.watching import watched
 
 LETTA = "letta/toolcast_letta"
 

@@ -30,6 +30,22 @@ def with_new(data: bytes) -> bytes:
         # An example of a mark, and words about one.
         (b"```\nOPEN\n```\n", b"```\nOPEN\n```\n"),
         (b"~~~~ md\nOPEN\n~~~\nCLOSE\n~~~~\n", b"~~~~ md\nOPEN\n~~~\nCLOSE\n~~~~\n"),
+        (
+            b"10. a\n\n    ```\n    OPEN\n    ```\n",
+            b"10. a\n\n    ```\n    OPEN\n    ```\n",
+        ),
+        (b"> ```\n> OPEN\n> ```\n", b"> ```\n> OPEN\n> ```\n"),
+        # A fence in a list or a quotation ends with it, if not before.
+        (
+            b"- ```sh\n  a\n  ```\n\nOPEN\nCLOSE\n",
+            b"- ```sh\n  a\n  ```\n\nOPEN\n\nnew\n\nCLOSE\n",
+        ),
+        (
+            b"- a\n  ```\n  b\n\nOPEN\nCLOSE\n",
+            b"- a\n  ```\n  b\n\nOPEN\n\nnew\n\nCLOSE\n",
+        ),
+        (b"> ```\nOPEN\nCLOSE\n", b"> ```\nOPEN\n\nnew\n\nCLOSE\n"),
+        (b"```\n    ```\nOPEN\n````\n", b"```\n    ```\nOPEN\n````\n"),
         (b"write `OPEN` there\n", b"write `OPEN` there\n"),
         # What looks like a fence within a region goes with it.
         (b"OPEN\n```\nCLOSE\nb\n", b"OPEN\n\nnew\n\nCLOSE\nb\n"),

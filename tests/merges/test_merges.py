@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.commands.generate import run as generate
+from toolcast.commands.generating.generate import run as generate
 from toolcast.output.comparison import look
 from toolcast.pipeline import generate as outputs_of
 

@@ -17,7 +17,7 @@ import pytest
 
 import toolcast
 from toolcast import stamp
-from toolcast.commands.generate import run as generate
+from toolcast.commands.generating.generate import run as generate
 from toolcast.commands.main import same_command
 from toolcast.stamp import Ended
 
@@ -303,7 +303,7 @@ opened = []
 def hook(event, arguments):
     if event == "open" and isinstance(arguments[0], str) and os.path.isabs(arguments[0]):
         opened.append(arguments[0])
-from toolcast.commands.generate import run
+from toolcast.commands.generating.generate import run
 sys.addaudithook(hook)
 assert run(sys.argv[1]).code == 0
 print(json.dumps(opened))

@@ -13,7 +13,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from toolcast.commands.generate import command
+from toolcast.commands.generating.generate import command
 
 CORPUS = Path(__file__).parents[1] / "hostile"
 

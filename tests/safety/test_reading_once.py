@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from toolcast.commands.check import command as check
-from toolcast.commands.generate import command
+from toolcast.commands.generating.generate import command
 from toolcast.pipeline import generate
 from toolcast.rules.running import check_workspace
 

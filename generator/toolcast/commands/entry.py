@@ -41,6 +41,13 @@ _GROUPS = {
     },
 }
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
+# The commands that stand in a room of their own kind.
+_ROOMS = {
+    "starting": {"init", "new"},
+    "generating": {"generate"},
+    "comparing": {"diff", "git-diff-driver"},
+    "editing": {"rename", "move", "deprecate", "remove"},
+}
 
 
 class _Lazy(click.Group):
@@ -62,7 +69,9 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return _of_extension(cmd_name, ctx.meta.get(__name__, []))
-        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
+        rooms = [f"{room}." for room, names in _ROOMS.items() if cmd_name in names]
+        path = "".join([*rooms, cmd_name.replace("-", "_")])
+        module = importlib.import_module(f".{path}", __package__)
         command: click.Command = module.command
         return command
 

@@ -93,8 +93,8 @@ def _read(workspace: Workspace, path: str) -> bytes:
     owned = f"{workspace.output}/".casefold()
     if f"{path}/".casefold().startswith(owned):
         raise _Unusable("is in the output folder", "name a file of your own")
-    if ".." in path.split("/"):
-        raise _Unusable("is outside of the project", "name a file below toolcast.yaml")
+    if not {".", ".."}.isdisjoint(path.split("/")):
+        raise _Unusable("has `.` or `..` in it", "name a file below toolcast.yaml")
     below, _, name = path.rpartition("/")
     try:
         with contextlib.ExitStack() as held:

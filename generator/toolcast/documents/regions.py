@@ -20,8 +20,10 @@ _BOM = b"\xef\xbb\xbf"
 _OPENS = re.compile(rb"<!--[ \t]*toolcast:([^<>\r\n]*?)-->")
 _CLOSES = re.compile(rb"<!--[ \t]*/[ \t]*toolcast[ \t]*-->")
 _RESEMBLES = re.compile(rb"[ \t>]*<!--[ \t]*/?[ \t]*toolcast\b", re.IGNORECASE)
-# Source: CommonMark 0.31.2, section 4.5.
-_FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+# Behind the marks of list items and quotations, too. Source: CommonMark 0.31.2, section 4.5.
+_FENCE = re.compile(
+    rb"((?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])*)(`{3,}(?=[^`]*$)|~{3,})"
+)
 
 
 class Region(NamedTuple):
@@ -60,29 +62,24 @@ class Fault(NamedTuple):
     help: str
 
 
-class _Opened(NamedTuple):
-    words: tuple[str, ...]
-    line: int
-    text: str
-    start: int
-    newline: bytes
-
-
 def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
     """The regions of a file, in their order, and what is wrong with its marks."""
     regions: list[Region] = []
     faults: list[Fault] = []
-    opened: _Opened | None = None
-    fence = b""
+    opened: Region | None = None
+    before = fence = b""
     for number, start, line, newline in _lines(data):
         if opened is None:
-            found = _FENCE.match(line)
+            # With the list item or quotation that it stands in, a fence ends.
+            if before and line[:1].strip(b" \t>"):
+                before = fence = b""
             if fence:
-                if found and found[1].startswith(fence) and not _after(line, fence):
-                    fence = b""
+                end = rb"%s%s+[ \t]*" % (rb"[ \t>]*" if before else b" {0,3}", fence)
+                if re.fullmatch(end, line):
+                    before = fence = b""
                 continue
-            if found:
-                fence = found[1]
+            if found := _FENCE.match(line):
+                before, fence = found.groups()
                 continue
         text = line.rstrip(b" \t")
         shown = text.decode("utf-8", "replace")
@@ -91,15 +88,14 @@ def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
                 faults.append(_unclosed(opened))
             words = tuple(opens[1].decode("utf-8", "replace").split())
             after = start + len(line) + len(newline)
-            opened = _Opened(words, number, shown, after, newline or b"\n")
+            opened = Region(words, number, shown, after, after, newline or b"\n")
         elif _CLOSES.fullmatch(text):
             if opened is None:
                 message = "the mark closes a region that no mark opens"
                 help_ = "remove it, or write `<!-- toolcast: tools TOOLSET -->` before"
                 faults.append(Fault(number, shown, message, help_))
             else:
-                at = (opened.words, opened.line, opened.text, opened.start)
-                regions.append(Region(*at, start, opened.newline))
+                regions.append(opened._replace(end=start))
                 opened = None
         elif _RESEMBLES.match(text):
             faults.append(
@@ -146,12 +142,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
         number += 1
 
 
-def _after(line: bytes, fence: bytes) -> bytes:
-    """What stands on a line beside the characters of a fence."""
-    return line.strip().strip(fence[:1])
-
-
-def _unclosed(opened: _Opened) -> Fault:
+def _unclosed(opened: Region) -> Fault:
     return Fault(
         opened.line,
         opened.text,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 from ..validation.applicators import in_place, inner_schemas
 from ..validation.json_bounds import MOST_LEVELS, measure
 from ..validation.references import REFERENCES, References
-from .secret_names import SecretNames, may_be_secret, name_in_words
+from .secret_names import SecretNames, may_be_secret
 from .secret_texts import REDACTED, without_secrets
 
 __all__ = ["REDACTED", "Redaction"]
@@ -36,6 +35,7 @@ _MOST_CHARACTERS = 300_000
 _LONGEST_NAME = 64
 _LONGEST_LAST_WORD = 16
 """No word of the two tables below is as long, so that more of a name tells nothing."""
+_LAST_WORD = re.compile(r"([A-Z]?[a-z0-9]+|[A-Z]+[0-9]*)[^A-Za-z0-9]*\Z")
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}")
 _NAMING = frozenset(
     "name key field column header param parameter property attribute variable var option"
@@ -173,11 +173,10 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and bool(_WORD.fullmatch(value))
 
 
-@functools.lru_cache(maxsize=4096)
 def _last_word(name: str) -> str:
     """`value` for `values` and `newValue`."""
-    words = name_in_words(name[-_LONGEST_LAST_WORD:]).split() or [""]
-    return words[-1].removesuffix("s")
+    found = _LAST_WORD.search(name[-_LONGEST_LAST_WORD:])
+    return found[1].lower().removesuffix("s") if found else ""
 
 
 class _Marks:

@@ -7,7 +7,7 @@ import re
 import tempfile
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -35,7 +35,7 @@ TEXTS = st.one_of(
                 "@all", "#12", "https://evil.example", "www.evil.example", "![x](y)",
                 "[x](y)", "|", "`", "``", "```", "~~~", "\n", "\r", "\n\n", "# x", "- x",
                 "::error::", "%0A", "%", "\x1b[31m", "\x00", "\u202e", "\u200b", "\ud800",
-                "\ufffe", "*x*", "_x_", "\\", "a", " ", "1.", "+", "=", "---", "GH-1",
+                "\ufffe", "*x*", "_x_", "\\", "a", " ", "1.", "+", "=", "---", "GH-1", "##[add-mask]", "##vso[x]", "word " * 9,
             ]
         )
     ).map("".join),
@@ -59,11 +59,25 @@ def verdict_of(text: str, value: str) -> Verdict:
     )
 
 
+def holds_no_command(log: str) -> None:
+    """Nothing that the runners of GitHub and Azure Pipelines take for a command."""
+    assert not re.search(r"##(vso)?\[", log)
+    assert not [line for line in log.split("\n") if line.lstrip().startswith("::")]
+
+
 @given(TEXTS, TEXTS)
 def test_what_a_terminal_gets_can_be_printed(text: str, value: str) -> None:
     said = report_changes(verdict_of(text, value), "text", ABOUT)
     assert said.replace("\n", "").isprintable()
     assert "\u202e" not in said and "\u200b" not in said
+    holds_no_command(said)
+
+
+def test_a_wrapped_text_begins_no_line_with_a_command() -> None:
+    text = "word " * 14 + "::stop-commands::x ##[add-mask]word ::error::x"
+    said = report_changes(verdict_of(text, text), "text", ABOUT)
+    assert "\n      \\x3a:stop-commands::x #\\x23[add-mask]word" in said
+    holds_no_command(said)
 
 
 def test_colours_are_around_grades_alone() -> None:
@@ -105,6 +119,8 @@ def rendered(text: str) -> str:
 
 
 @given(TEXTS, TEXTS)
+@example("see (www.evil.example)", ",www.evil.example")
+@example("0www.", "a GH-1")
 def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
     said = report_changes(verdict_of(text, value), "markdown", ABOUT)
     html = rendered(said)
@@ -117,7 +133,7 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
     # What GitHub would make a mention, a reference or a link stands in code alone.
     plain = re.sub(r"<code.*?</code>", "", html, flags=re.DOTALL)
     plain = re.sub(r"<[^>]*>", "", plain)
-    assert not re.search(r"@|#|://|(?<!\w)www\.", plain)
+    assert not re.search(r"@|#|://|www\.|\bGH-\d", plain)
 
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
@@ -125,6 +141,7 @@ def test_findings_stay_what_they_are(text: str, help_: str, severity: Severity) 
     place = Place("specs/toy/act.yaml", 3, 1, 4)
     finding = Finding("prompt/title-repeats", severity, place, text, help_)
     about = About()
+    holds_no_command(report_findings([finding], "text", about))
     hold_sarif(report_findings([finding], "sarif", about))
     hold_json(report_findings([finding], "json", about), "findings")
     html = rendered(report_findings([finding], "markdown", about))

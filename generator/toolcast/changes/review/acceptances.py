@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...findings import Finding, Place, Severity, has_errors
@@ -66,7 +66,7 @@ class Acceptance:
     toolset: str = ""
     until: datetime.date | None = None
     path: Path = ()
-    source: Source = NOWHERE
+    source: Source = field(default=NOWHERE, compare=False)
 
     def is_over(self, today: datetime.date) -> bool:
         """Whether its day has come."""

@@ -10,12 +10,19 @@ from typing import Any, NamedTuple, TypeGuard
 from ..json_equality import key_of
 from .schema_side import Conjunction
 
-__all__ = ["ALL_TYPES", "Bound", "ValueLimits", "type_of", "types_of"]
+__all__ = ["ALL_TYPES", "EXACT", "Bound", "ValueLimits", "type_of", "types_of"]
 
 ALL_TYPES = frozenset(
     ("null", "boolean", "integer", "fraction", "string", "array", "object")
 )
 """JSON Schema's types, numbers as whole ones and fractions, so that none holds another."""
+
+EXACT = 2**53 - 1
+"""The largest whole number that all programs read alike (RFC 8259, section 6).
+
+Where a schema names no limit, nobody is taken to send larger ones: newer versions of the
+libraries that make schemas write this limit down for each whole number.
+"""
 
 _NUMBERS = frozenset(("integer", "fraction"))
 _TYPES = {name: frozenset((name,)) for name in ALL_TYPES} | {"number": _NUMBERS}
@@ -170,6 +177,17 @@ class ValueLimits:
             return bound
         value = math.floor(bound.value)
         return Bound(value - (bound.is_open and value == bound.value))
+
+    @property
+    def sent(self) -> tuple[Bound, Bound]:
+        """The limits that whoever sends a number keeps to."""
+        whole = self.is_whole
+        low, high = self.low(whole=whole), self.high(whole=whole)
+        if whole and low.value == -math.inf:
+            low = Bound(-EXACT)
+        if whole and high.value == math.inf:
+            high = Bound(EXACT)
+        return low, high
 
     @property
     def is_whole(self) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...facts.client_limits import Limited, crossed
-from ...facts.costs.tool_limits import limits_here
+from ...facts.costs.client_kinds import Limited, crossed, limits_here
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ..change import ABSENT, Change, ChangeRule, SpecFiles

@@ -10,7 +10,7 @@ from ...changes.change import ABSENT, AUDIENCES, Grade
 from ...changes.effects.effect import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
-from ..escaping import printable
+from ..escaping import log_line, printable
 from ..findings.formats import report_findings
 from ..json_values import differing, one_line
 from .formats import DiffAbout, by_owner, counts, says_values
@@ -41,7 +41,7 @@ def paragraphs(changes: Sequence[Judged], colour: bool) -> list[str]:
 
 
 def _owner(owner: str, changes: Sequence[Judged], colour: bool) -> Iterator[str]:
-    yield f"{printable(owner)}\n{_HEAD}\n"
+    yield f"{log_line(printable(owner))}\n{_HEAD}\n"
     for one in changes:
         yield from _change(one, colour)
 
@@ -60,7 +60,8 @@ def _change(one: Judged, colour: bool) -> Iterator[str]:
     place = change.place
     at = f":{place.line}:{place.column}" if place.line else ""
     was = "was at " if change.is_gone else ""
-    yield f"{_INDENT}{was}{printable(place.file)}{at}  {change.fingerprint}\n"
+    where = f"{_INDENT}{was}{printable(place.file)}{at}"
+    yield f"{log_line(where)}  {change.fingerprint}\n"
 
 
 def _cell(grade: Grade, colour: bool) -> str:
@@ -80,7 +81,7 @@ def _values(before: object, after: object) -> Iterator[str]:
     old, new = differing(before, after, _VALUE)
     short = f"{old} -> {new}"
     if len(_INDENT) + len(short) <= _WIDTH:
-        yield f"{_INDENT}{printable(short)}\n"
+        yield log_line(f"{_INDENT}{printable(short)}\n")
     else:
         yield from _wrapped(f"was {old}", _INDENT, 4)
         yield from _wrapped(f"now {new}", _INDENT, 4)
@@ -104,7 +105,7 @@ def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ):
-        yield f"{line}\n"
+        yield f"{log_line(line)}\n"
 
 
 def _closing(verdict: Verdict) -> Iterator[str]:

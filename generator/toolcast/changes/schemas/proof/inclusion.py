@@ -62,7 +62,7 @@ class Inclusion:
 
     def is_proved(self, sent: Conjunction, taken: Conjunction) -> bool:
         """Whether each value of all the sender's schemas is one of all the receiver's."""
-        if self.sender.draft != self.receiver.draft:
+        if not self.sender.is_read_like(self.receiver):
             return False
         self._floor = max(0, self._effort.left - _MOST_STEPS)
         try:
@@ -290,7 +290,7 @@ def _takes_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     own = ValueLimits((part,))
     whole = limits.is_whole
     low, high = own.low(whole=whole), own.high(whole=whole)
-    sent_low, sent_high = limits.low(whole=whole), limits.high(whole=whole)
+    sent_low, sent_high = limits.sent
     if (sent_low.value, sent_low.is_open) < (low.value, low.is_open):
         return False
     if (sent_high.value, not sent_high.is_open) > (high.value, not high.is_open):

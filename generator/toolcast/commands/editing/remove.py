@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completion import complete_tools
-from .options import project_option
+from ..completion import complete_tools
+from ..options import project_option
 from .spec_edits import dry_run_option, run_edit, toolset_option
 
 if TYPE_CHECKING:
-    from ..edits.project_edit import Owned, ProjectEdit
-    from ..model.model import Workspace
+    from ...edits.project_edit import Owned, ProjectEdit
+    from ...model.model import Workspace
 
 __all__ = ["command"]
 
@@ -46,7 +46,7 @@ def command(
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
-        from ..edits.remove import remove
+        from ...edits.remove import remove
 
         return remove(workspace, owned, now=now, anyway=anyway, reason=reason)
 

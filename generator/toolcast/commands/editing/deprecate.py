@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completion import complete_tools
-from .options import project_option
+from ..completion import complete_tools
+from ..options import project_option
 from .spec_edits import dry_run_option, run_edit, toolset_option
 
 if TYPE_CHECKING:
-    from ..edits.project_edit import Owned, ProjectEdit
-    from ..model.model import Workspace
+    from ...edits.project_edit import Owned, ProjectEdit
+    from ...model.model import Workspace
 
 __all__ = ["command"]
 
@@ -55,7 +55,7 @@ def command(
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
-        from ..edits.deprecate import Announcement, deprecate
+        from ...edits.deprecate import Announcement, deprecate
 
         told = Announcement(since, removal, replacement, reason, show)
         return deprecate(workspace, owned, told)

@@ -16,13 +16,13 @@ import click
 
 from toolcast_runtime.files.regular_file import read_regular
 
-from ..extensions import ExtensionFailure
-from ..model.folders import TOOLSET_FILE
-from ..model.loading import load_workspace
-from ..output.comparison import LEFT_BY_TOOLS, LEFTOVER
-from ..project import WORKSPACE_FILE
-from ..reports.escaping import printable
-from .exit_codes import fail
+from ...extensions import ExtensionFailure
+from ...model.folders import TOOLSET_FILE
+from ...model.loading import load_workspace
+from ...output.comparison import LEFT_BY_TOOLS, LEFTOVER
+from ...project import WORKSPACE_FILE
+from ...reports.escaping import printable
+from ..exit_codes import fail
 from .run_inputs import program_files, project_files
 
 __all__ = ["Watched", "watch_and_generate", "watched"]

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import toolcast_runtime
 
-from ..extensions import loaded_from
-from ..model.console_commands import PYPROJECT
-from ..model.model import Workspace
-from ..model.schema_files import named_schema
-from ..project import WORKSPACE_FILE
-from ..reading.tree import Source
-from ..shipped import package_folders
+from ...extensions import loaded_from
+from ...model.console_commands import PYPROJECT
+from ...model.model import Workspace
+from ...model.schema_files import named_schema
+from ...project import WORKSPACE_FILE
+from ...reading.tree import Source
+from ...shipped import package_folders
 
 __all__ = ["program_files", "project_files", "run_inputs"]
 

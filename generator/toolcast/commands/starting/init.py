@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import click
 
-from .. import __version__
-from ..encoders.code import Code
-from ..encoders.shell import word
-from ..git.repository import repository_of
-from ..reports.escaping import printable
-from .exit_codes import fail
+from ... import __version__
+from ...encoders.code import Code
+from ...encoders.shell import word
+from ...git.repository import repository_of
+from ...reports.escaping import printable
+from ..exit_codes import fail
 
 __all__ = ["command", "installed_from"]
 
@@ -84,8 +84,8 @@ def command(folder: str, name: str | None) -> None:
     repository the workflow goes to the repository's own .github/workflows, where GitHub
     looks for it.
     """
-    from ..model.language import KINDS, schema_text
-    from ..rendering.renderer import render
+    from ...model.language import KINDS, schema_text
+    from ...rendering.renderer import render
     from .scaffold import in_the_way, refuse, write_new
 
     root = os.path.abspath(folder)
@@ -201,9 +201,9 @@ def _toolset_name(root: str, given: str | None) -> str:
 
 
 def _view(toolset: str, below: str) -> ProjectView:
-    from ..encoders.plain_text import line
-    from ..encoders.python import identifier
-    from ..encoders.yaml_text import scalar
+    from ...encoders.plain_text import line
+    from ...encoders.python import identifier
+    from ...encoders.yaml_text import scalar
 
     # The name has been checked: lower-case letters, digits and underscores.
     title = toolset.replace("_", " ").strip().capitalize()
@@ -224,7 +224,7 @@ def _view(toolset: str, below: str) -> ProjectView:
 
 def _compatible_versions() -> Code:
     """Those of this minor version, from this one on."""
-    from ..encoders.plain_text import line
+    from ...encoders.plain_text import line
 
     major, minor = __version__.split(".")[:2]
     return line(f">={major}.{minor},<{major}.{int(minor) + 1}")

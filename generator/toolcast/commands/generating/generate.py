@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .exit_codes import (
+from ..exit_codes import (
     CLEAN,
     FINDINGS,
     USAGE,
@@ -23,16 +23,16 @@ from .exit_codes import (
     report,
     wants_colour,
 )
-from .main import same_command
-from .options import all_option, format_option, project_option
+from ..main import same_command
+from ..options import all_option, format_option, project_option
 
 if TYPE_CHECKING:
-    from ..findings import Finding
-    from ..model.model import Workspace
-    from ..output.writer import Written
-    from ..pipeline import Generated
-    from ..reports.findings.formats import About
-    from ..stamp import Ended
+    from ...findings import Finding
+    from ...model.model import Workspace
+    from ...output.writer import Written
+    from ...pipeline import Generated
+    from ...reports.findings.formats import About
+    from ...stamp import Ended
 
 __all__ = ["command", "run"]
 
@@ -84,13 +84,13 @@ def run(
     """
     from toolcast_runtime.files.folder_lock import AnotherRun
 
-    from ..findings import in_order
-    from ..output.decision import Recoverable
-    from ..output.replacements import Replacement
-    from ..output.writer import write
-    from ..pipeline import generate
-    from ..stamp import known_digests, note_digests, remember
-    from .progress import progress
+    from ...findings import in_order
+    from ...output.decision import Recoverable
+    from ...output.replacements import Replacement
+    from ...output.writer import write
+    from ...pipeline import generate
+    from ...stamp import known_digests, note_digests, remember
+    from ..progress import progress
     from .run_inputs import run_inputs
 
     began = time.time_ns()
@@ -158,7 +158,7 @@ def _ended(
     out: str = "",
     err: str = "",
 ) -> Ended:
-    from ..stamp import Ended
+    from ...stamp import Ended
 
     colour = wants_colour(format_)
     text = report(findings, format_, about, with_notes=False, colour=colour)
@@ -190,6 +190,6 @@ def _of_documents(generated: Generated, written: Written) -> str:
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    from ..output.decision import digest
+    from ...output.decision import digest
 
     return {path: digest(data) for path, data in files.items()}

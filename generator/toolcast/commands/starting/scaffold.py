@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from toolcast_runtime.files.folder import Folder
 
-from .exit_codes import fail
+from ..exit_codes import fail
 
 __all__ = ["in_the_way", "refuse", "write_new"]
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from .exit_codes import CLEAN, FINDINGS, fail, print_findings, project_root
-from .options import project_option
+from ..exit_codes import CLEAN, FINDINGS, fail, print_findings, project_root
+from ..options import project_option
 
 if TYPE_CHECKING:
-    from ..changes.review.acceptances import Acceptance
-    from ..changes.review.limits import Limits
+    from ...changes.review.acceptances import Acceptance
+    from ...changes.review.limits import Limits
 
 __all__ = ["command"]
 
@@ -55,7 +56,12 @@ __all__ = ["command"]
     help="Write that the change with this fingerprint is accepted; may be repeated.",
 )
 @click.option("--reason", metavar="TEXT", help="Why it is, which --accept needs.")
-@click.option("--until", metavar="DATE", help="The day on which --accept ends.")
+@click.option(
+    "--until",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day on which --accept ends, as 2030-12-31.",
+)
 def command(
     project: str | None,
     against: str | None,
@@ -64,7 +70,7 @@ def command(
     bump: bool,
     accepted: tuple[str, ...],
     reason: str | None,
-    until: str | None,
+    until: datetime.datetime | None,
 ) -> None:
     """Tell what a change of the specs means, for callers, prompts, code and attachments.
 
@@ -72,15 +78,14 @@ def command(
     calls the tool, for what models read, for Python code that uses it, and for who has it.
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
-    import datetime
     from dataclasses import replace
 
-    from ..changes.comparison import Comparison, compare
-    from ..changes.review.limits import BadLimit, limits
-    from ..changes.review.verdict import judge
-    from ..changes.table import rules
-    from ..reports.changes.formats import DiffAbout, report_changes
-    from .diff_sides import sides_or_end
+    from ...changes.comparison import Comparison, compare
+    from ...changes.review.limits import BadLimit, limits
+    from ...changes.review.verdict import judge
+    from ...changes.table import rules
+    from ...reports.changes.formats import DiffAbout, report_changes
+    from ..diff_sides import sides_or_end
 
     if bump and format_ != "text":
         fail("--bump prints Markdown\n  help: `--format json` has the versions, too")
@@ -102,7 +107,8 @@ def command(
     if accepted:
         from .accepting import accept
 
-        accept(root, accepted, reason or "", until, comparison.changes)
+        day = None if until is None else until.date()
+        accept(root, accepted, reason or "", day, comparison.changes)
     acceptances = _acceptances(root)
     verdict = judge(
         comparison,
@@ -115,7 +121,7 @@ def command(
     )
     verdict = replace(verdict, is_first=before is None)
     if bump:
-        from ..reports.changes.changelog import write
+        from ...reports.changes.changelog import write
 
         click.echo(write(verdict), nl=False)
         return
@@ -129,8 +135,8 @@ def command(
 
 def _acceptances(root: str) -> list[Acceptance]:
     """The accepted changes; ends the program with exit code 2 where they have errors."""
-    from ..changes.review.acceptances import UnreadableAcceptances, read_acceptances
-    from ..reading.project_files import DiskFiles
+    from ...changes.review.acceptances import UnreadableAcceptances, read_acceptances
+    from ...reading.project_files import DiskFiles
 
     try:
         return read_acceptances(DiskFiles(root))

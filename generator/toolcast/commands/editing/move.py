@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completion import complete_tools, complete_toolsets
-from .options import project_option
+from ..completion import complete_tools, complete_toolsets
+from ..options import project_option
 from .spec_edits import dry_run_option, run_edit
 
 if TYPE_CHECKING:
-    from ..edits.project_edit import Owned, ProjectEdit
-    from ..model.model import Workspace
+    from ...edits.project_edit import Owned, ProjectEdit
+    from ...model.model import Workspace
 
 __all__ = ["command"]
 
@@ -47,7 +47,7 @@ def command(
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
-        from ..edits.move import move
+        from ...edits.move import move
 
         return move(workspace, owned, toolset, section=section, handler=handler)
 

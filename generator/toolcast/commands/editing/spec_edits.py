@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ..reports.escaping import printable
-from .completion import complete_toolsets
-from .exit_codes import FINDINGS, USAGE, counted, fail, print_findings, project_root
+from ...reports.escaping import printable
+from ..completion import complete_toolsets
+from ..exit_codes import FINDINGS, USAGE, counted, fail, print_findings, project_root
 
 if TYPE_CHECKING:
-    from ..edits.project_edit import Left, Owned, ProjectEdit, Refusal
-    from ..model.model import Workspace
+    from ...edits.project_edit import Left, Owned, ProjectEdit, Refusal
+    from ...model.model import Workspace
 
 __all__ = ["dry_run_option", "run_edit", "toolset_option"]
 
@@ -50,12 +50,12 @@ def run_edit(
         may_lose: files may be removed that git could not give back.
         option: the command's option that names the tool's toolset.
     """
-    from ..edits.differences import unified_diff
-    from ..edits.project_edit import Refusal, tool_of
-    from ..edits.spec_text import CannotEdit
-    from ..edits.writing import refuse_loss, write
-    from ..findings import has_errors, in_order
-    from ..model.loading import load_workspace
+    from ...edits.differences import unified_diff
+    from ...edits.project_edit import Refusal, tool_of
+    from ...edits.spec_text import CannotEdit
+    from ...edits.writing import refuse_loss, write
+    from ...findings import has_errors, in_order
+    from ...model.loading import load_workspace
 
     root = project_root(project)
     loaded = load_workspace(root)

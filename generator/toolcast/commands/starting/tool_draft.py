@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 from toolcast_runtime.tools.module_names import module_name
 
-from ..edits.free_names import refuse_taken_name
-from ..edits.project_edit import Refusal
-from ..encoders.code import Code
-from ..encoders.plain_text import line
-from ..encoders.python import identifier
-from ..encoders.yaml_text import scalar
-from ..model.model import Toolset, Workspace
-from ..rendering.renderer import formatted, render
-from ..targets.table import enabled
-from ..wording import did_you_mean, quoted_list
+from ...edits.free_names import refuse_taken_name
+from ...edits.project_edit import Refusal
+from ...encoders.code import Code
+from ...encoders.plain_text import line
+from ...encoders.python import identifier
+from ...encoders.yaml_text import scalar
+from ...model.model import Toolset, Workspace
+from ...rendering.renderer import formatted, render
+from ...targets.table import enabled
+from ...wording import did_you_mean, quoted_list
 
 __all__ = ["Draft", "draft_tool"]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import click
 
-from ..findings import Severity
-from ..reports.escaping import printable
-from .completion import complete_toolsets
-from .exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
-from .options import project_option
+from ...findings import Severity
+from ...reports.escaping import printable
+from ..completion import complete_toolsets
+from ..exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
+from ..options import project_option
 
 __all__ = ["command"]
 
@@ -36,9 +36,9 @@ def command(
     What the project asks of every tool and only its author can decide is told as a step.
     A file that is in the way is named, and then nothing is written.
     """
-    from ..edits.project_edit import Refusal
-    from ..findings import has_errors, in_order
-    from ..model.loading import load_workspace
+    from ...edits.project_edit import Refusal
+    from ...findings import has_errors, in_order
+    from ...model.loading import load_workspace
     from .scaffold import write_new
     from .tool_draft import draft_tool
 
@@ -63,8 +63,8 @@ def command(
 
 def _decisions(root: str, spec: str) -> Iterator[str]:
     """What `check` finds wrong in a new spec, rules of extensions included."""
-    from ..model.loading import load_workspace
-    from ..rules.running import check_workspace
+    from ...model.loading import load_workspace
+    from ...rules.running import check_workspace
 
     workspace, findings = load_workspace(root)
     if workspace is not None:

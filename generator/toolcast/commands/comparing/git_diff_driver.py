@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import click
 
-from ..project import find_root
-from ..reports.escaping import printable
+from ...project import find_root
+from ...reports.escaping import printable
 
 __all__ = ["command"]
 
@@ -86,10 +86,10 @@ def _read(path: str) -> bytes | None:
 
 def _meaning(path: str, new_path: str, old: bytes | None, new: bytes | None) -> str:
     """The changes as `toolcast diff` shows them; empty where there are none."""
-    from ..changes.review.limits import DEFAULT
-    from ..changes.review.one_file import Unreadable, changes_of_file
-    from ..changes.review.verdict import judge
-    from ..reports.changes.text import paragraphs
+    from ...changes.review.limits import DEFAULT
+    from ...changes.review.one_file import Unreadable, changes_of_file
+    from ...changes.review.verdict import judge
+    from ...reports.changes.text import paragraphs
 
     root = find_root(os.path.dirname(os.path.abspath(new_path)))
     if root is None:
@@ -115,7 +115,7 @@ def _meaning(path: str, new_path: str, old: bytes | None, new: bytes | None) -> 
 def _lines(
     path: str, new_path: str, old: bytes | None, new: bytes | None
 ) -> Iterator[str]:
-    from ..reading.characters import decoded
+    from ...reading.characters import decoded
 
     if old == new:
         return

@@ -1,0 +1,1 @@
+"""The commands that compare two states of the specs."""

@@ -1,0 +1,1 @@
+"""The commands that change specs in place."""

@@ -1,0 +1,1 @@
+"""The command that generates, once or at each change."""
