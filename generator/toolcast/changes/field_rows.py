@@ -19,7 +19,6 @@ __all__ = [
     "fields_of_rows",
     "flag",
     "items",
-    "rules_of_rows",
     "value",
 ]
 
@@ -52,13 +51,11 @@ class FieldRow(NamedTuple):
     Attributes:
         field: its way from the root, `ledger.path`; `*` is any key of a mapping. Entries
             that only one side has are not looked into.
-        rules: each kind of change that it may have.
         subject: what messages call it, with `{}` for each key that a `*` stands for.
         differences: finds its changes, given the subject and both values.
     """
 
     field: str
-    rules: tuple[ChangeRule, ...]
     subject: str
     differences: Callable[[str, Any, Any], Iterator[Difference]]
 
@@ -84,11 +81,6 @@ def changes_of(rows: Iterable[FieldRow], files: SpecFiles) -> Iterator[Change]:
 def fields_of_rows(rows: Iterable[FieldRow]) -> frozenset[str]:
     """The fields that rows compare."""
     return frozenset(row.field for row in rows)
-
-
-def rules_of_rows(rows: Iterable[FieldRow]) -> tuple[ChangeRule, ...]:
-    """The rules of rows, each once."""
-    return tuple(dict.fromkeys(rule for row in rows for rule in row.rules))
 
 
 def value(
@@ -129,8 +121,7 @@ def value(
             message = f"{subject} is {said(new)} instead of {said(old)}"
             yield Difference(other, message, before, after)
 
-    rules = tuple(dict.fromkeys(rule for rule in (other, came, gone) if rule))
-    return FieldRow(field, rules, subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def flag(
@@ -150,7 +141,7 @@ def flag(
             message = f"{subject} {words[0] if new else words[1]}"
             yield Difference(on if new else off, message, before, after)
 
-    return FieldRow(field, (on, off), subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def amount(
@@ -168,7 +159,7 @@ def amount(
             message = f"{subject} is {said(new)} instead of {said(old)}"
             yield Difference(less if new < old else more, message, before, after)
 
-    return FieldRow(field, (less, more), subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def items(field: str, subject: str, came: ChangeRule, gone: ChangeRule) -> FieldRow:
@@ -183,7 +174,7 @@ def items(field: str, subject: str, came: ChangeRule, gone: ChangeRule) -> Field
             message = f"{said(item)} is no longer among {subject}"
             yield Difference(gone, message, item, ABSENT)
 
-    return FieldRow(field, (came, gone), subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def entries(
@@ -215,8 +206,7 @@ def entries(
                 message = f"{said(key)} is no longer among {subject}"
                 yield Difference(gone, message, old[key], ABSENT, (key,))
 
-    rules = (came, gone) if other is None else (came, gone, other)
-    return FieldRow(field, rules, subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def _unlike(values: Iterable[Any], others: Iterable[Any]) -> Iterator[Any]:

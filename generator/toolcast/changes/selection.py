@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..selection.cases import DeclaredCase, cases_of, same_words
-from .change import ABSENT, Change, ChangeRule, Family, Grade, Grades, place_of, raw
+from .change import ABSENT, Change, ChangeRule, Grade, Grades, place_of, raw
+from .family import Family, Rules
 
 __all__ = ["FAMILY", "selection_changes"]
 
@@ -25,54 +26,41 @@ _MOST_QUOTED = 3
 _LONGEST_QUOTE = 60
 _OF_CASES = ("cases", *(f"cases.*.{f}" for f in ("message", "never", "near", "top")))
 
-LOST = ChangeRule(
+RULES = Rules()
+LOST, WON = RULES.pair(
     "selection/case-lost",
     "Messages that led to a tool lead to another one, or to none: breaking from half of the"
     " tool's cases on.",
     _RISKY,
-    opposite="selection/case-won",
-)
-WON = ChangeRule(
     "selection/case-won",
     "Messages that led elsewhere lead to the tool that is meant.",
     Grades(),
-    opposite="selection/case-lost",
 )
-LOWER = ChangeRule(
+LOWER, HIGHER = RULES.pair(
     "selection/rank-lower",
     "A tool stands further behind for messages that mean it, and passes as before.",
     _RISKY,
-    opposite="selection/rank-higher",
-)
-HIGHER = ChangeRule(
     "selection/rank-higher",
     "A tool stands further in front for messages that mean it, and passes as before.",
     Grades(),
-    opposite="selection/rank-lower",
 )
-CASE_ADDED = ChangeRule(
+CASE_ADDED, CASE_REMOVED = RULES.pair(
     "selection/case-added",
     "A message is new among the cases.",
     Grades(),
-    opposite="selection/case-removed",
-)
-CASE_REMOVED = ChangeRule(
     "selection/case-removed",
     "A message is no case any more: whether it leads to its tool is not tried.",
     Grades(),
-    opposite="selection/case-added",
 )
-CASE_CHANGED = ChangeRule(
+CASE_CHANGED = RULES.alone(
     "selection/case-changed",
     "A message is held to something else: another tool, near misses, other limits.",
     Grades(),
-    opposite="selection/case-changed",
 )
-GATES_CHANGED = ChangeRule(
+GATES_CHANGED = RULES.alone(
     "selection/gates-changed",
     "The cases of a toolset are held to something else.",
     Grades(),
-    opposite="selection/gates-changed",
 )
 
 
@@ -126,16 +114,7 @@ def selection_changes(
 
 
 FAMILY = Family(
-    rules=(
-        LOST,
-        WON,
-        LOWER,
-        HIGHER,
-        CASE_ADDED,
-        CASE_REMOVED,
-        CASE_CHANGED,
-        GATES_CHANGED,
-    ),
+    rules=RULES,
     tool_fields=frozenset(_OF_CASES),
     toolset_fields=frozenset(
         [

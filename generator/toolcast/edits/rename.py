@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from ..git.index import read_index
 from ..model.model import Workspace
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
@@ -36,9 +37,14 @@ def rename(
     toolset, tool = owned
     if new == tool.name:
         raise Refusal(f"the tool is called `{new}` already", is_usage=True)
-    refuse_taken_name(toolset, new, tool)
+    begun = next(
+        (t for t in toolset.tools if t.name == new and tool.name in t.renamed_from),
+        None,
+    )
+    refuse_taken_name(toolset, new, tool, begun)
     editing = Editing()
-    _rename_spec(editing, owned, new)
+    _rename_spec(editing, workspace, owned, new)
+    editing.move(tool.source.file, f"{toolset.folder}/{new}.yaml", begun)
     rename_references(editing, workspace, owned, new)
     rename_mentions(editing, workspace, owned, new)
     rename_in_other_files(editing, workspace, owned, new)
@@ -62,25 +68,50 @@ def rename(
     return ProjectEdit(done, before, after, tuple(left), tuple(steps))
 
 
-def _rename_spec(editing: Editing, owned: Owned, new: str) -> None:
-    toolset, tool = owned
+def _rename_spec(
+    editing: Editing, workspace: Workspace, owned: Owned, new: str
+) -> None:
+    tool = owned.tool
     text = editing.text(tool.source)
     text.set_name(("name",), new)
+    is_kept = not _is_unrecorded(workspace, owned)
     if new in tool.renamed_from:
-        text.set_name(("renamed_from", tool.renamed_from.index(new)), tool.name)
+        path = ("renamed_from", tool.renamed_from.index(new))
+        if is_kept:
+            text.set_name(path, tool.name)
+        elif len(tool.renamed_from) > 1 or text.is_flow:
+            text.remove_item(path[:1], path[1])
+        else:
+            text.remove_key(path[:1])
+    elif not is_kept:
+        return
     elif "renamed_from" in tool.fields:
         text.append(("renamed_from",), tool.name)
     else:
         before = next(key for key in _MAY_FOLLOW if key in tool.fields)
         text.insert_key((before,), "renamed_from", [tool.name])
-    editing.move(tool.source.file, f"{toolset.folder}/{new}.yaml")
+
+
+def _is_unrecorded(workspace: Workspace, owned: Owned) -> bool:
+    """Whether git has the tool under a former name still: nobody else knows its present one.
+
+    So a rename that is taken back before it is added leaves nothing behind.
+    """
+    index = read_index(workspace.root, owned.toolset.folder)
+    if index is None or not owned.tool.renamed_from:
+        return False
+    known = {*index.objects, *index.unmerged}
+    formers = (f"{former}.yaml" for former in owned.tool.renamed_from)
+    return f"{owned.tool.name}.yaml" not in known and not known.isdisjoint(formers)
 
 
 def _rename_handler(
     editing: Editing, workspace: Workspace, owned: Owned, new: str
 ) -> None:
     renamed = rename_handler(workspace, owned, new)
-    editing.set_bytes(renamed.file, renamed.before, renamed.after)
+    for file, (before, after) in renamed.files.items():
+        editing.set_bytes(file, before, after)
+    editing.left += renamed.left
     old = re.compile(rf":{re.escape(renamed.old)}\b")
     for toolset in workspace.toolsets:
         for tool in toolset.tools:

@@ -65,6 +65,12 @@ class SpecText:
         """Whether there is anything to write."""
         return bool(self._edits)
 
+    @property
+    def is_flow(self) -> bool:
+        """Whether the whole of it stands in braces."""
+        start, _ = self._offsets(())
+        return self.text[start : start + 1] == "{"
+
     def cannot(self, path: Path) -> CannotEdit:
         """The error for a value that cannot be edited."""
         return CannotEdit(self.source.file, self.source.span(path).line, path)
@@ -104,12 +110,13 @@ class SpecText:
         new = change(old)
         if new == old:
             return
-        spelling = change(raw)
-        if raw[:1] == '"':
+        quote = raw[:1] if raw[:1] in ("'", '"') else ""
+        spelling = quote + change(raw[1:-1]) + quote if quote else change(raw)
+        if quote == '"':
             # A word may be spelled with an escape.
             if not _reads_as(spelling, new):
                 spelling = str(compact(new))
-        elif raw[:1] not in ("'", "|", ">") and not _is_plain(new):
+        elif not quote and raw[:1] not in ("|", ">") and not _is_plain(new):
             spelling = str(scalar(new))
         elif spelling == raw:
             raise self.cannot(path)
@@ -323,7 +330,7 @@ def _reads_as(quoted: str, value: str) -> bool:
 def _is_plain(text: str) -> bool:
     """Whether readers agree that it is text without quotes."""
     try:
-        return isinstance(resolve_plain(text), str)
+        return text[:1] != "`" and isinstance(resolve_plain(text), str)
     except AmbiguousScalar:
         return False
 

@@ -16,7 +16,7 @@ import yaml
 
 from tests.diff.schemas.comparing import compared, told
 from toolcast.changes.change import ABSENT, Grade
-from toolcast.changes.schemas.field_rules import RULES
+from toolcast.changes.schemas.schema_rules import RULES
 
 CASES = [
     pytest.param(case, id=f"{file.stem}: {case['name']}")

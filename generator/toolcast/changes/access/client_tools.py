@@ -12,76 +12,59 @@ from ..change import (
     ABSENT,
     Both,
     Change,
-    Family,
     Grade,
     Grades,
     SpecFiles,
     files_of,
-    found,
     raw,
 )
+from ..family import Family, Rules
 from ..json_values import said
-from ..rule_pairs import alone, pair
 from .name_lists import NameLists
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-GAINED, LOST = pair(
-    (
-        "access/gained",
-        "A client may see and call a tool that it could not.",
-        Grades(attachment=_R),
-    ),
-    (
-        "access/lost",
-        "A client may no longer see and call a tool: its calls are refused.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+RULES = Rules()
+GAINED, LOST = RULES.pair(
+    "access/gained",
+    "A client may see and call a tool that it could not.",
+    Grades(attachment=_R),
+    "access/lost",
+    "A client may no longer see and call a tool: its calls are refused.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-OPENED, LISTED = pair(
-    (
-        "access/opened",
-        "A client may have every tool: those of external servers, and all to come.",
-        Grades(attachment=_R),
-    ),
-    (
-        "access/listed",
-        "A client may have the named tools alone, and none that come later.",
-        Grades(attachment=_R),
-    ),
+OPENED, LISTED = RULES.pair(
+    "access/opened",
+    "A client may have every tool: those of external servers, and all to come.",
+    Grades(attachment=_R),
+    "access/listed",
+    "A client may have the named tools alone, and none that come later.",
+    Grades(attachment=_R),
 )
-SERVER_GAINED, SERVER_LOST = pair(
-    (
-        "access/server-gained",
-        "A client may have the tools of an external server.",
-        Grades(attachment=_R),
-    ),
-    (
-        "access/server-lost",
-        "A client may no longer have the tools of an external server.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+SERVER_GAINED, SERVER_LOST = RULES.pair(
+    "access/server-gained",
+    "A client may have the tools of an external server.",
+    Grades(attachment=_R),
+    "access/server-lost",
+    "A client may no longer have the tools of an external server.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-PERMITTED, UNPERMITTED = pair(
-    (
-        "access/permitted",
-        "A client has a permission more, which no tool of today needs from it.",
-        Grades(attachment=_R),
-    ),
-    (
-        "access/not-permitted",
-        "A client has a permission less, which no tool of today needs from it.",
-        Grades(),
-    ),
+PERMITTED, UNPERMITTED = RULES.pair(
+    "access/permitted",
+    "A client has a permission more, which no tool of today needs from it.",
+    Grades(attachment=_R),
+    "access/not-permitted",
+    "A client has a permission less, which no tool of today needs from it.",
+    Grades(),
 )
-PERMISSION = alone(
+PERMISSION = RULES.alone(
     "access/permission",
     "A tool needs another permission, or none; who has the tool stays the same.",
     Grades(attachment=_R),
 )
-SAME = alone(
+SAME = RULES.alone(
     "access/written-otherwise",
     "The lists are others, and every client has the tools that it had.",
     Grades(),
@@ -293,9 +276,8 @@ def compare_tools(both: Both) -> Iterator[Change]:
     before, after = raw(old, "permission"), raw(new, "permission")
     if before != after:
         needs = "no permission" if after is ABSENT else f"the permission {said(after)}"
-        yield found(
+        yield both.files.changed(
             PERMISSION,
-            both,
             ("permission",),
             f"the tool needs {needs}",
             before=before,
@@ -303,9 +285,8 @@ def compare_tools(both: Both) -> Iterator[Change]:
         )
     sides = [None if one.clients is None else sorted(one.clients) for one in (old, new)]
     if sides[0] != sides[1]:
-        yield found(
+        yield both.files.changed(
             SAME,
-            both,
             ("clients",),
             "the tool's clients are written otherwise",
             before=raw(old, "clients"),
@@ -346,18 +327,7 @@ def _allow(client: Client) -> object:
 
 
 FAMILY = Family(
-    rules=(
-        GAINED,
-        LOST,
-        OPENED,
-        LISTED,
-        SERVER_GAINED,
-        SERVER_LOST,
-        PERMITTED,
-        UNPERMITTED,
-        PERMISSION,
-        SAME,
-    ),
+    rules=RULES,
     tool_fields=frozenset(["clients", "permission"]),
     toolset_fields=frozenset(
         [

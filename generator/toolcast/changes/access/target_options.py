@@ -11,24 +11,22 @@ from ..change import (
     ABSENT,
     Change,
     ChangeRule,
-    Family,
     Grade,
     Grades,
     SpecFiles,
     files_of,
 )
+from ..family import Family, Rules
 from ..field_rows import (
     amount,
     changes_of,
     fields_of_rows,
     flag,
     items,
-    rules_of_rows,
     value,
 )
 from ..json_equality import same
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
@@ -45,92 +43,77 @@ _GRADES = {
 _OF_OTHERS = Grades(call=_R, prompt=_R, code=_R, attachment=_B)
 """The same of an extension's target: who has the tool there loses it."""
 
-TARGET_ADDED, TARGET_REMOVED = pair(
-    ("offer/target-added", "A target is generated that was not.", Grades()),
-    (
-        "offer/target-removed",
-        "A target is no longer generated: what imports, runs or reads it fails.",
-        Grades(_B, _B, _B, _B),
-    ),
+RULES = Rules()
+TARGET_ADDED, TARGET_REMOVED = RULES.pair(
+    "offer/target-added",
+    "A target is generated that was not.",
+    Grades(),
+    "offer/target-removed",
+    "A target is no longer generated: what imports, runs or reads it fails.",
+    Grades(_B, _B, _B, _B),
 )
-INCLUDED, EXCLUDED = pair(
-    (
-        "offer/tool-included",
-        "A tool is in a target that left it out.",
-        Grades(attachment=_R),
-    ),
-    (
-        "offer/tool-excluded",
-        "A tool is left out of a target.",
-        Grades(_B, _B, _B, _B),
-    ),
+INCLUDED, EXCLUDED = RULES.pair(
+    "offer/tool-included",
+    "A tool is in a target that left it out.",
+    Grades(attachment=_R),
+    "offer/tool-excluded",
+    "A tool is left out of a target.",
+    Grades(_B, _B, _B, _B),
 )
-EXCLUSION = alone(
+EXCLUSION = RULES.alone(
     "offer/exclusion-reason",
     "A tool is left out of a target for another reason.",
     Grades(),
 )
-CLIENT = alone(
+CLIENT = RULES.alone(
     "offer/default-client",
     "Who names no client is taken for another one, with other tools.",
     Grades(call=_R, prompt=_R, attachment=_B),
 )
-EXTERNAL, NO_EXTERNAL = pair(
-    (
-        "offer/external-shown",
-        "The MCP server shows and calls the tools of external servers, too.",
-        Grades(prompt=_R, attachment=_R),
-    ),
-    (
-        "offer/external-hidden",
-        "The MCP server no longer shows the tools of external servers.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+EXTERNAL, NO_EXTERNAL = RULES.pair(
+    "offer/external-shown",
+    "The MCP server shows and calls the tools of external servers, too.",
+    Grades(prompt=_R, attachment=_R),
+    "offer/external-hidden",
+    "The MCP server no longer shows the tools of external servers.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-HOST_ADDED, HOST_REMOVED = pair(
-    (
-        "offer/host-allowed",
-        "Requests may be sent to one more name of the server.",
-        Grades(attachment=_R),
-    ),
-    (
-        "offer/host-refused",
-        "Requests to a name of the server are refused.",
-        Grades(call=_B, attachment=_B),
-    ),
+HOST_ADDED, HOST_REMOVED = RULES.pair(
+    "offer/host-allowed",
+    "Requests may be sent to one more name of the server.",
+    Grades(attachment=_R),
+    "offer/host-refused",
+    "Requests to a name of the server are refused.",
+    Grades(call=_B, attachment=_B),
 )
-ORIGIN_ADDED, ORIGIN_REMOVED = pair(
-    (
-        "offer/origin-allowed",
-        "Web pages of one more origin may send requests.",
-        Grades(attachment=_R),
-    ),
-    (
-        "offer/origin-refused",
-        "Requests of web pages of an origin are refused.",
-        Grades(call=_B, attachment=_B),
-    ),
+ORIGIN_ADDED, ORIGIN_REMOVED = RULES.pair(
+    "offer/origin-allowed",
+    "Web pages of one more origin may send requests.",
+    Grades(attachment=_R),
+    "offer/origin-refused",
+    "Requests of web pages of an origin are refused.",
+    Grades(call=_B, attachment=_B),
 )
-BODY_SMALLER, BODY_LARGER = pair(
-    (
-        "offer/body-smaller",
-        "The largest request over HTTP is smaller: a call with much in it is refused.",
-        Grades(call=_R),
-    ),
-    ("offer/body-larger", "Larger requests over HTTP are taken.", Grades()),
+BODY_SMALLER, BODY_LARGER = RULES.pair(
+    "offer/body-smaller",
+    "The largest request over HTTP is smaller: a call with much in it is refused.",
+    Grades(call=_R),
+    "offer/body-larger",
+    "Larger requests over HTTP are taken.",
+    Grades(),
 )
-ADMIN = alone(
+ADMIN = RULES.alone(
     "offer/admin-token-variable",
     "The administrator's token is read from another variable: the paths for"
     " administrators are closed until that is set.",
     Grades(attachment=_R),
 )
-PROGRAM = alone(
+PROGRAM = RULES.alone(
     "offer/program",
     "Help and prompts call the program otherwise; a command of the old name may be gone.",
     Grades(prompt=_R, code=_R),
 )
-OPTION = alone(
+OPTION = RULES.alone(
     "offer/option",
     "An option of an extension's target is another one.",
     Grades(attachment=_R),
@@ -306,17 +289,7 @@ def _graded(
 
 
 FAMILY = Family(
-    rules=(
-        TARGET_ADDED,
-        TARGET_REMOVED,
-        INCLUDED,
-        EXCLUDED,
-        EXCLUSION,
-        *rules_of_rows(_ROWS),
-        ADMIN,
-        PROGRAM,
-        OPTION,
-    ),
+    rules=RULES,
     toolset_fields=fields_of_rows(_ROWS)
     | {f"targets.{name}" for name in ("registry", "langchain", "prompts", "snapshots")}
     | {"targets", "targets.mcp.http.admin_token_variable", "targets.cli.program"}

@@ -14,148 +14,119 @@ from ..change import (
     ABSENT,
     Change,
     ChangeRule,
-    Family,
     Grade,
     Grades,
     SpecFiles,
     files_of,
 )
+from ..family import Family, Rules
 from ..field_rows import (
     HIDDEN,
     amount,
     changes_of,
     fields_of_rows,
     flag,
-    rules_of_rows,
     value,
 )
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-ADDED, REMOVED = pair(
-    (
-        "server/added",
-        "The tools of an external server are offered, too.",
-        Grades(prompt=_R, attachment=_B),
-    ),
-    (
-        "server/removed",
-        "The tools of an external server are no longer offered.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+RULES = Rules()
+ADDED, REMOVED = RULES.pair(
+    "server/added",
+    "The tools of an external server are offered, too.",
+    Grades(prompt=_R, attachment=_B),
+    "server/removed",
+    "The tools of an external server are no longer offered.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-PROGRAM = alone(
+PROGRAM = RULES.alone(
     "server/program",
     "Another program, or the same with other arguments, is started for a server.",
     Grades(call=_R, attachment=_B),
 )
-TRANSPORT = alone(
+TRANSPORT = RULES.alone(
     "server/transport",
     "A server is a program instead of an address, or an address instead of a program.",
     Grades(call=_R, attachment=_B),
 )
-ADDRESS = alone(
+ADDRESS = RULES.alone(
     "server/address",
     "A server is reached at another address.",
     Grades(call=_R, attachment=_B),
 )
-FOLDER = alone(
+FOLDER = RULES.alone(
     "server/folder",
     "A server's program starts in another folder.",
     Grades(attachment=_R),
 )
-SENT_ADDED, SENT_REMOVED = pair(
-    (
-        "server/setting-added",
-        "A server is given a variable or header that it was not.",
-        Grades(attachment=_R),
-    ),
-    (
-        "server/setting-removed",
-        "A server is no longer given a variable or header; it may refuse its work.",
-        Grades(attachment=_R),
-    ),
+SENT_ADDED, SENT_REMOVED = RULES.pair(
+    "server/setting-added",
+    "A server is given a variable or header that it was not.",
+    Grades(attachment=_R),
+    "server/setting-removed",
+    "A server is no longer given a variable or header; it may refuse its work.",
+    Grades(attachment=_R),
 )
-SENT_CHANGED = alone(
+SENT_CHANGED = RULES.alone(
     "server/setting",
     "A server is given another value in a variable or header.",
     Grades(attachment=_R),
 )
-PREFIX = alone(
+PREFIX = RULES.alone(
     "server/prefix",
     "All tools of a server that are not named one by one are called otherwise.",
     Grades(call=_B, prompt=_B, attachment=_B),
 )
-TOOL_NAME = alone(
+TOOL_NAME = RULES.alone(
     "server/tool-name",
     "A tool of a server is called otherwise.",
     Grades(call=_B, prompt=_B, attachment=_B),
 )
-TAKEN, NOT_TAKEN = pair(
-    (
-        "server/tool-taken",
-        "A tool of a server is offered that was not.",
-        Grades(prompt=_R, attachment=_R),
-    ),
-    (
-        "server/tool-not-taken",
-        "A tool of a server is no longer offered.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+TAKEN, NOT_TAKEN = RULES.pair(
+    "server/tool-taken",
+    "A tool of a server is offered that was not.",
+    Grades(prompt=_R, attachment=_R),
+    "server/tool-not-taken",
+    "A tool of a server is no longer offered.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-OPENED, LISTED = pair(
-    (
-        "server/opened",
-        "All tools of a server are taken, and all that it will have.",
-        Grades(prompt=_R, attachment=_B),
-    ),
-    (
-        "server/listed",
-        "Of a server only the named tools are taken.",
-        Grades(call=_R, prompt=_R, attachment=_R),
-    ),
+OPENED, LISTED = RULES.pair(
+    "server/opened",
+    "All tools of a server are taken, and all that it will have.",
+    Grades(prompt=_R, attachment=_B),
+    "server/listed",
+    "Of a server only the named tools are taken.",
+    Grades(call=_R, prompt=_R, attachment=_R),
 )
-RECORDED, UNRECORDED = pair(
-    (
-        "server/recorded",
-        "Calls of a server's tools are written to the ledger.",
-        Grades(),
-    ),
-    (
-        "server/not-recorded",
-        "Calls of a server's tools are no longer written to the ledger.",
-        Grades(attachment=_R),
-    ),
+RECORDED, UNRECORDED = RULES.pair(
+    "server/recorded",
+    "Calls of a server's tools are written to the ledger.",
+    Grades(),
+    "server/not-recorded",
+    "Calls of a server's tools are no longer written to the ledger.",
+    Grades(attachment=_R),
 )
-SHORTER, LONGER = pair(
-    (
-        "server/timeout-shorter",
-        "A server is given up earlier: a call that was answered may fail.",
-        Grades(call=_R),
-    ),
-    (
-        "server/timeout-longer",
-        "A server is given up later: a caller may wait longer for an error.",
-        Grades(),
-    ),
+SHORTER, LONGER = RULES.pair(
+    "server/timeout-shorter",
+    "A server is given up earlier: a call that was answered may fail.",
+    Grades(call=_R),
+    "server/timeout-longer",
+    "A server is given up later: a caller may wait longer for an error.",
+    Grades(),
 )
-FEWER, MORE = pair(
-    (
-        "server/tools-fewer",
-        "Fewer tools of a server are taken: those behind the number are lost.",
-        Grades(call=_R, attachment=_R),
-    ),
-    (
-        "server/tools-more",
-        "More tools of a server may be taken.",
-        Grades(attachment=_R),
-    ),
+FEWER, MORE = RULES.pair(
+    "server/tools-fewer",
+    "Fewer tools of a server are taken: those behind the number are lost.",
+    Grades(call=_R, attachment=_R),
+    "server/tools-more",
+    "More tools of a server may be taken.",
+    Grades(attachment=_R),
 )
-ORDER = alone(
+ORDER = RULES.alone(
     "server/order",
     "Servers are declared in another order: of tools with one name another one is called.",
     Grades(call=_R),
@@ -368,24 +339,7 @@ def _taken(
 
 
 FAMILY = Family(
-    rules=(
-        ADDED,
-        REMOVED,
-        PROGRAM,
-        TRANSPORT,
-        ADDRESS,
-        SENT_ADDED,
-        SENT_REMOVED,
-        SENT_CHANGED,
-        PREFIX,
-        TOOL_NAME,
-        TAKEN,
-        NOT_TAKEN,
-        OPENED,
-        LISTED,
-        *rules_of_rows(_ROWS),
-        ORDER,
-    ),
+    rules=RULES,
     toolset_fields=fields_of_rows(_ROWS)
     | {"mcp_servers"}
     | {

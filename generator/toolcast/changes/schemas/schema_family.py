@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..change import ABSENT, Both, Change, Family, Grade, Grades, found
+from ..change import ABSENT, Both, Change, Grade, Grades
+from ..family import Family
 from ..json_equality import same
 from ..texts.text_change import TextSides, kind_of_edit
 from ..texts.text_rules import PURPOSE_LOST, RESTYLED
-from .field_rules import FIELDS, RULES, Field
 from .generated_types import TypeChanges
 from .schema_grades import CallGrades, Verdict
+from .schema_rules import FIELDS, RULES, Field
 from .schema_side import SchemaSide
 from .schema_words import shown
 from .search.witness_search import Refuses, Taker
@@ -93,9 +94,8 @@ def _graded(
     prompt, prompt_reason = _told(change, rule.grades.prompt)
     grades = grades._replace(prompt=prompt)
     reasons = ["" if is_usual else call.reason, prompt_reason, code_reason]
-    made = found(
+    made = both.files.changed(
         rule,
-        both,
         (field, *change.path),
         message,
         before=change.before,
@@ -153,8 +153,8 @@ def _not_compared(
     rule = RULES[field, "not-compared"]
     text = f"`{field}` is another schema, and is not compared: {why}"
     risky = Grades(Grade.RISKY, Grade.RISKY, Grade.RISKY, Grade.SAFE)
-    return found(
-        rule, both, (field,), text, before=before, after=after, grades=risky, reason=why
+    return both.files.changed(
+        rule, (field,), text, before=before, after=after, grades=risky, reason=why
     )
 
 

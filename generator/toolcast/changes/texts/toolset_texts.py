@@ -11,14 +11,12 @@ from ..change import (
     ABSENT,
     Both,
     Change,
-    ChangeRule,
-    Family,
     Grade,
     Grades,
     files_of,
-    found,
     raw,
 )
+from ..family import Family, Rules
 from ..json_values import said
 from .text_change import Owner, TextSides, text_changes
 
@@ -26,35 +24,29 @@ __all__ = ["FAMILY"]
 
 _RISKY = Grades(prompt=Grade.RISKY)
 
-SECTION_ADDED = ChangeRule(
+RULES = Rules()
+SECTION_ADDED, SECTION_REMOVED = RULES.pair(
     "section/added",
     "The prompt docs may have a section more, with its heading and texts.",
     _RISKY,
-    opposite="section/removed",
-)
-SECTION_REMOVED = ChangeRule(
     "section/removed",
     "A section of the prompt docs is gone, with what its texts said of all its tools.",
     Grades(prompt=Grade.BREAKING),
-    opposite="section/added",
 )
-SECTIONS_MOVED = ChangeRule(
+SECTIONS_MOVED = RULES.alone(
     "section/order",
     "The sections of the prompt docs stand in another order.",
     Grades(),
-    opposite="section/order",
 )
-TOOL_SECTION = ChangeRule(
+TOOL_SECTION = RULES.alone(
     "section/tool-moved",
     "A tool stands in another section of the prompt docs, below other texts.",
     _RISKY,
-    opposite="section/tool-moved",
 )
-TOOL_ORDER = ChangeRule(
+TOOL_ORDER = RULES.alone(
     "section/tool-order",
     "A tool has another place among the tools of its section, and in lists.",
     Grades(),
-    opposite="section/tool-order",
 )
 
 
@@ -92,9 +84,8 @@ def compare_tools(both: Both) -> Iterator[Change]:
     """The changes of a tool's place."""
     old, new = both.before.section, both.after.section
     if old != new:
-        yield found(
+        yield both.files.changed(
             TOOL_SECTION,
-            both,
             ("section",),
             f"the tool stands {_in(new)} instead of {_in(old)}",
             before=ABSENT if old is None else old,
@@ -105,7 +96,9 @@ def compare_tools(both: Both) -> Iterator[Change]:
         words = ["none" if o is ABSENT else said(o) for o in orders]
         message = f"the place among the tools is {words[1]} instead of {words[0]}"
         path = ("order",)
-        yield found(TOOL_ORDER, both, path, message, before=orders[0], after=orders[1])
+        yield both.files.changed(
+            TOOL_ORDER, path, message, before=orders[0], after=orders[1]
+        )
 
 
 def _in(section: str | None) -> str:
@@ -165,7 +158,7 @@ def _sections(before: Toolset, after: Toolset) -> Iterator[TextSides]:
 
 
 FAMILY = Family(
-    rules=(SECTION_ADDED, SECTION_REMOVED, SECTIONS_MOVED, TOOL_SECTION, TOOL_ORDER),
+    rules=RULES,
     tool_fields=frozenset(["section", "order"]),
     toolset_fields=frozenset(
         [

@@ -12,6 +12,7 @@ import click
 
 from ...project import find_root
 from ...reports.escaping import printable
+from ..exit_codes import wants_colour
 
 __all__ = ["command"]
 
@@ -108,8 +109,7 @@ def _meaning(path: str, new_path: str, old: bytes | None, new: bytes | None) -> 
         known=(),
         today=datetime.date.today(),
     )
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return "\n".join(paragraphs(verdict.changes, colour))
+    return "\n".join(paragraphs(verdict.changes, wants_colour("text", sys.stdout)))
 
 
 def _lines(
