@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .completion import complete_toolsets
-from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
+from .exit_codes import CLEAN, FINDINGS, fail, toolsets_or_end, workspace_or_end
 from .options import project_option
 
 if TYPE_CHECKING:
-    from ..model.model import SelectionGates, Toolset, Workspace
+    from ..model.model import SelectionGates, Toolset
 
 __all__ = ["command"]
 
@@ -99,10 +99,7 @@ def command(
     its tools are not among them. Only --with-model and --endpoint use the network.
     """
     _refuse_what_does_not_fit(message, with_model, endpoint, model, export, output)
-    workspace = _workspace(project)
-    chosen = _toolsets(workspace, toolset)
-    if client is not None:
-        chosen = _with_client(chosen, client)
+    chosen = toolsets_or_end(workspace_or_end(project), toolset, client)
     gates = {"top": top, "margin": margin, "coverage": coverage}
     if export is not None:
         from .select_export import write_export
@@ -169,35 +166,6 @@ def _refuse_what_does_not_fit(
         fail("--model needs --endpoint, or --export promptfoo")
     if endpoint is not None and with_model:
         fail("--with-model asks the model of `router:`; leave it or --endpoint out")
-
-
-def _workspace(project: str | None) -> Workspace:
-    from ..findings import has_errors, in_order
-    from ..model.loading import load_workspace
-
-    loaded = load_workspace(project_root(project))
-    if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(in_order(loaded.findings), "text")
-        sys.exit(USAGE)
-    return loaded.workspace
-
-
-def _toolsets(workspace: Workspace, name: str | None) -> list[Toolset]:
-    if name is None:
-        return list(workspace.toolsets)
-    found = [one for one in workspace.toolsets if one.name == name]
-    if not found:
-        names = ", ".join(one.name for one in workspace.toolsets)
-        fail(f"there is no toolset `{name}`; there are {names}")
-    return found
-
-
-def _with_client(toolsets: list[Toolset], client: str) -> list[Toolset]:
-    found = [one for one in toolsets if one.client(client) is not None]
-    if not found:
-        known = dict.fromkeys(c.name for one in toolsets for c in one.clients)
-        fail(f"there is no client `{client}`; there are {', '.join(known) or 'none'}")
-    return found
 
 
 def _only(toolsets: list[Toolset]) -> Toolset:
