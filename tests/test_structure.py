@@ -69,6 +69,7 @@ MAY_IMPORT = {
         "project",
         "reading",
         "selection",
+        "shipped",
         "targets",
         "wording",
     },

@@ -11,9 +11,9 @@ from ..family import Family
 from ..json_equality import same
 from ..texts.text_change import TextSides, kind_of_edit
 from ..texts.text_rules import PURPOSE_LOST, RESTYLED
-from .field_rules import FIELDS, RULES, Field
 from .generated_types import TypeChanges
 from .schema_grades import CallGrades, Verdict
+from .schema_rules import FIELDS, RULES, Field
 from .schema_side import SchemaSide
 from .schema_words import shown
 from .search.witness_search import Refuses, Taker

@@ -21,6 +21,7 @@ __all__ = [
     "SchemaSide",
     "has_references",
     "matches",
+    "schemas_under",
 ]
 
 ANNOTATIONS = frozenset(
@@ -219,10 +220,10 @@ class SchemaSide:
                 found.append(left)
         return found
 
-    def everything(self, schema: Any) -> list[dict[str, Any]]:
+    def everything(self, *schemas: Any) -> list[dict[str, Any]]:
         """All mappings that may have a say about the same value, whatever is chosen."""
         found: list[dict[str, Any]] = []
-        waiting, seen = [schema], set[int]()
+        waiting, seen = [*schemas], set[int]()
         while waiting and len(found) < _MOST_PARTS:
             part = waiting.pop(0)
             if not isinstance(part, dict) or id(part) in seen:
@@ -252,6 +253,20 @@ class SchemaSide:
             value = schema.get(keyword)
             if isinstance(value, dict):
                 yield from value.items()
+
+
+def schemas_under(
+    part: Mapping[str, Any], name: str, *, others: bool = True
+) -> list[Any]:
+    """The schemas that one has for what stands under a name, or under all other names."""
+    properties = part.get("properties", {})
+    found = [properties[name]] if name in properties else []
+    for pattern, schema in part.get("patternProperties", {}).items():
+        if matches(pattern, name):
+            found.append(schema)
+    if others and not found and "additionalProperties" in part:
+        found.append(part["additionalProperties"])
+    return found
 
 
 def has_references(value: Any) -> bool:

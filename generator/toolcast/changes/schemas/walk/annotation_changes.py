@@ -9,7 +9,7 @@ from toolcast_runtime.validation.references import REFERENCES
 
 from ...change import ABSENT
 from ...json_equality import same
-from ..rule_rows import ROWS
+from ..schema_rules import KEYWORDS
 from ..schema_words import name_words, shown
 from .paired_nodes import Difference, Pair
 from .plain_changes import difference
@@ -32,7 +32,9 @@ _FLAGS = {
     "readOnly": ("read-only", "is read-only"),
     "writeOnly": ("write-only", "is write-only"),
 }
-_KNOWN = frozenset(word for row in ROWS for word in row.keywords) | set(REFERENCES)
+_KNOWN = frozenset(word for words in KEYWORDS.values() for word in words) | set(
+    REFERENCES
+)
 _PLURAL = {"examples"}
 
 
