@@ -16,7 +16,6 @@ __all__ = [
     "printable",
     "workflow_message",
     "workflow_property",
-    "xml_text",
 ]
 
 # A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
@@ -63,11 +62,6 @@ def workflow_message(text: str) -> str:
 def workflow_property(text: str) -> str:
     """The value of a property of a workflow command; `escapeProperty` of actions/toolkit."""
     return workflow_message(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def xml_text(text: str) -> str:
-    """Text or an attribute of XML 1.0, which has no control characters."""
-    return html.escape(printable(text))
 
 
 def html_text(text: str) -> str:

@@ -21,6 +21,8 @@ from toolcast.findings import Finding, Place, Severity
 from toolcast.model.model import Workspace
 from toolcast.reports.changes.formats import DiffAbout, report_changes
 from toolcast.reports.findings.formats import About, report_findings
+from toolcast.reports.item import Item
+from toolcast.reports.sarif import sarif
 
 RULE = ChangeRule(
     "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
@@ -185,3 +187,20 @@ def test_every_case_is_rendered_without_html_of_specs() -> None:
     for case in CASES:
         html = rendered((case / "expected" / "comment.md").read_text("utf-8"))
         assert "<script" not in html and "<a " not in html and "<img" not in html
+
+
+def test_a_log_has_no_more_results_than_github_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("toolcast.reports.sarif._MOST_RESULTS", 3)
+    severities = [Severity.NOTE] * 4 + [Severity.ERROR]
+    place = Place("a.yaml")
+    items = [
+        Item("schema/x", one, place, "It is.", "", str(number))
+        for number, one in enumerate(severities)
+    ]
+    run = hold_sarif(sarif(items, {}, None, "check"))
+    assert len(run["results"]) == 3
+    assert run["results"][0]["level"] == "error"
+    [told] = run["invocations"][0]["toolExecutionNotifications"]
+    assert told["message"]["text"].startswith("2 more results are left out")

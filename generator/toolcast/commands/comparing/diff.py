@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from ..exit_codes import CLEAN, FINDINGS, fail, print_findings, project_root
+from ..exit_codes import (
+    CLEAN,
+    FINDINGS,
+    fail,
+    print_findings,
+    project_root,
+    wants_colour,
+)
 from ..options import project_option
 
 if TYPE_CHECKING:
@@ -78,8 +84,6 @@ def command(
     calls the tool, for what models read, for Python code that uses it, and for who has it.
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
-    from dataclasses import replace
-
     from ...changes.comparison import Comparison, compare
     from ...changes.review.limits import BadLimit, limits
     from ...changes.review.verdict import judge
@@ -118,23 +122,21 @@ def command(
         acceptances=acceptances,
         known=rules(extensions),
         today=datetime.date.today(),
+        is_first=before is None,
     )
-    verdict = replace(verdict, is_first=before is None)
     if bump:
         from ...reports.changes.changelog import write
 
         click.echo(write(verdict), nl=False)
         return
-    colour = (
-        format_ == "text" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    )
+    colour = wants_colour(format_, sys.stdout)
     about = DiffAbout(root, extensions, colour)
     click.echo(report_changes(verdict, format_, about), nl=False, color=colour)
     sys.exit(FINDINGS if verdict.failing else CLEAN)
 
 
 def _acceptances(root: str) -> list[Acceptance]:
-    """The accepted changes; ends the program with exit code 2 where they have errors."""
+    """The accepted changes; ends the program where they have errors."""
     from ...changes.review.acceptances import UnreadableAcceptances, read_acceptances
     from ...reading.project_files import DiskFiles
 
