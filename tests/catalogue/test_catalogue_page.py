@@ -184,6 +184,7 @@ def test_what_changed_since(make_project: Callable[..., Any]) -> None:
         ),
         ("specs/toy/ping.yaml", "is there and is no catalogue"),
         ("specs", "is a folder"),
+        ("", ". is a folder"),
         ("missing/page.html", "No such file or directory"),
     ],
 )

@@ -60,8 +60,10 @@ def _write(workspace: Workspace, output: str, page: bytes) -> None:
     from ..catalogue.page import MARK
 
     folder, name = os.path.split(os.path.abspath(output))
-    if not name or os.path.isdir(output):
-        fail(f"{output} is a folder\n  help: name a file, such as catalogue.html")
+    if not name or os.path.isdir(os.path.join(folder, name)):
+        fail(
+            f"{output or '.'} is a folder\n  help: name a file, such as catalogue.html"
+        )
     own = os.path.join(
         os.path.realpath(os.path.join(workspace.root, workspace.output)), ""
     )
