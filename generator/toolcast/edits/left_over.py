@@ -8,14 +8,16 @@ from collections.abc import Iterator, Mapping
 
 from toolcast_runtime.tools.module_names import module_name
 
+from ..extensions import fields_of
 from ..facts.names.name_mentions import mention_pattern
 from ..facts.names.scanned_files import scanned
 from ..handler_code.handler import defining_module
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
+from ..wording import dotted
 from .beside.handler_modules import modules_with
 from .project_edit import Left, Owned
-from .references import toolsets_to_look_through
+from .references import places_of, toolsets_to_look_through
 
 __all__ = ["left_imports", "left_in_files", "left_in_handlers", "left_in_specs"]
 
@@ -42,6 +44,12 @@ def left_in_specs(
             live = frozenset(tool.name for tool in toolset.tools)
             for source in (toolset.source, *(tool.source for tool in toolset.tools)):
                 yield from _lines(source, name, live)
+            own = toolset.folder == owned.toolset.folder and name not in live
+            for field in fields_of(workspace.extensions).tool_names if own else ():
+                for path in places_of(toolset.source.tree, field, name):
+                    span = toolset.source.span(path)
+                    text = f"`{dotted(path)}` names `{name}`"
+                    yield Left(toolset.source.file, span.line, span.column, text)
 
 
 def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
@@ -56,9 +64,8 @@ def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
     for number, line in enumerate(text.split("\n"), 1):
         for match in pattern.finditer(line):
             start = match.start(match.lastindex or 0)
-            if match[match.lastindex or 0] in live:
-                continue
-            if not any(a <= first + start < b for a, b in passed):
+            is_passed = any(a <= first + start < b for a, b in passed)
+            if not is_passed and match[match.lastindex or 0] not in live:
                 shown = _shown(line.strip())
                 yield Left(source.file, number, start + 1, shown)
                 break

@@ -162,20 +162,12 @@ def _is_prose(head: str, tail: str) -> bool:
     return is_word and head.count("`") % 2 == 0
 
 
-def mentions_of(
-    workspace: Workspace, owned: Owned, *, but_own: bool = False
-) -> Iterator[Left]:
-    """The texts of specs that say the name of a tool.
-
-    Args:
-        but_own: leaves out the tool's own spec, and the reasons of its exclusions.
-    """
+def mentions_of(workspace: Workspace, owned: Owned) -> Iterator[Left]:
+    """The texts that say a tool's name, but for its own spec and its exclusions."""
     pattern = mention_pattern([owned.tool.name])
     for toolset in referring_toolsets(workspace, owned):
         for source, path in _texts_with(toolset, pattern):
-            if but_own and (
-                source is owned.tool.source or _is_of_exclusion(source, path, owned)
-            ):
+            if source is owned.tool.source or _is_of_exclusion(source, path, owned):
                 continue
             span = source.span(path)
             text = f"a text says `{owned.tool.name}`"
