@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 
 from toolcast_runtime.tools.module_names import module_name
 
 from ..extensions import fields_of
-from ..facts.names.name_mentions import mention_pattern
+from ..facts.names.name_mentions import mention_pattern, names_in_lines
 from ..facts.names.scanned_files import scanned
 from ..handler_code.handler import defining_module
 from ..model.model import Toolset, Workspace
@@ -17,7 +18,7 @@ from ..reading.tree import Path, Source
 from ..wording import dotted
 from .beside.handler_modules import modules_with
 from .project_edit import Left, Owned
-from .references import places_of, toolsets_to_look_through
+from .references import places_of, toolsets_that_may_mean
 
 __all__ = ["left_imports", "left_in_files", "left_in_handlers", "left_in_specs"]
 
@@ -37,7 +38,7 @@ def left_in_specs(
         edited: after it.
     """
     name = owned.tool.name
-    looked_through = toolsets_to_look_through(workspace, owned)
+    looked_through = toolsets_that_may_mean(workspace, owned)
     folders = {toolset.folder for toolset in looked_through}
     for toolset in edited.toolsets:
         if toolset.folder in folders:
@@ -60,16 +61,12 @@ def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
     pattern = re.compile(pattern.pattern, re.IGNORECASE)
     text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
     passed = [source.offsets(path) for path in _declarations(source.tree, name)]
-    first = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        for match in pattern.finditer(line):
-            start = match.start(match.lastindex or 0)
-            is_passed = any(a <= first + start < b for a, b in passed)
-            if not is_passed and match[match.lastindex or 0] not in live:
-                shown = _shown(line.strip())
-                yield Left(source.file, number, start + 1, shown)
-                break
-        first += len(line) + 1
+    lines = text.split("\n")
+    begins = [0, *accumulate(len(line) + 1 for line in lines)]
+    for said, line, column in names_in_lines(lines, pattern):
+        place = begins[line - 1] + column - 1
+        if said not in live and not any(a <= place < b for a, b in passed):
+            yield Left(source.file, line, column, _shown(lines[line - 1].strip()))
 
 
 def _declarations(tree: object, name: str) -> Iterator[Path]:
