@@ -65,12 +65,6 @@ class SpecText:
         """Whether there is anything to write."""
         return bool(self._edits)
 
-    @property
-    def is_flow(self) -> bool:
-        """Whether the whole of it stands in braces."""
-        start, _ = self._offsets(())
-        return self.text[start : start + 1] == "{"
-
     def cannot(self, path: Path) -> CannotEdit:
         """The error for a value that cannot be edited."""
         return CannotEdit(self.source.file, self.source.span(path).line, path)
@@ -159,6 +153,14 @@ class SpecText:
             self._remove_lines(path, dash, self._behind((*path, index)))
         else:
             self._empty_block_list(path, len(there))
+
+    def shorten(self, path: Path, count: int) -> None:
+        """Keeps the first items of a list; without any, its key goes."""
+        if count == 0:
+            self.remove_key(path)
+        else:
+            for index in range(count, len(self._read(path))):
+                self.remove_item(path, index)
 
     def insert_key(self, after: Path, key: str, value: Any) -> None:
         """Adds a key to the mapping that has the path `after`, behind its value.

@@ -11,7 +11,7 @@ import click
 
 from ...project import find_root
 from ...reports.escaping import printable
-from ..exit_codes import wants_colour
+from ..exit_codes import fail, wants_colour
 
 __all__ = ["command"]
 
@@ -38,12 +38,15 @@ def command(words: tuple[str, ...]) -> None:
     lines. A file that cannot be compared, or whose meaning is the same, is shown by its
     lines, too.
     """
+    if not words:
+        fail("git runs this; `toolcast git-diff-driver --help` tells how")
     try:
         for line in _shown(words):
             click.echo(line)
     except BrokenPipeError:
         # Git ends the whole command when a driver fails, and a pager may be closed early.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # What is left in the buffer would fail once more when the program ends.
+        sys.stdout = sys.stderr
 
 
 def _shown(words: tuple[str, ...]) -> Iterator[str]:
@@ -52,9 +55,6 @@ def _shown(words: tuple[str, ...]) -> Iterator[str]:
     They are path, old file, old id, old mode, new file, new id, new mode, and for a renamed
     file its new path and the header of git's diff. Source: git(1), GIT_EXTERNAL_DIFF.
     """
-    if not words:
-        yield "error: git runs this; `toolcast git-diff-driver --help` tells how"
-        return
     path = words[0]
     new_path = words[7] if len(words) > 7 else path
     yield f"toolcast diff {printable(new_path)}"
