@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..selection.cases import DeclaredCase, cases_of, same_words
-from .change import ABSENT, Change, ChangeRule, Grade, Grades, place_of, raw
+from .change import (
+    ABSENT,
+    Change,
+    ChangeRule,
+    Grade,
+    Grades,
+    place_of,
+    raw,
+    tools_of_both,
+)
 from .family import Family, Rules
 
 __all__ = ["FAMILY", "selection_changes"]
@@ -142,7 +151,7 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
     old_tools, new_tools = (routed(t.tools_in("registry")) for t in (before, after))
     if old_tools == new_tools:
         return found
-    former = _former_names(before, after)
+    former = {new.name: old.name for old, new in tools_of_both(before, after)}
     old_index, new_index = ranking(old_tools), ranking(new_tools)
     for one in declared:
         if one.case.tool is not None and one.case.tool not in former:
@@ -174,18 +183,6 @@ def _rule(
     if after is None or (before is not None and after > before):
         return LOWER
     return HIGHER
-
-
-def _former_names(before: Toolset, after: Toolset) -> dict[str, str]:
-    """What the tools of the new side were called in the old one, if they were there."""
-    there = {tool.name for tool in before.tools}
-    found = {}
-    for tool in after.tools:
-        names = (name for name in (tool.name, *tool.renamed_from) if name in there)
-        name = next(names, None)
-        if name is not None:
-            found[tool.name] = name
-    return found
 
 
 def _renamed(case: Case, former: Mapping[str, str]) -> Case:
@@ -255,7 +252,7 @@ def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
 
     Those of a tool that comes or goes come or go with it.
     """
-    former = _former_names(before, after)
+    former = {new.name: old.name for old, new in tools_of_both(before, after)}
     old = {
         same_words(one.case.message): one
         for one in cases_of(before)
