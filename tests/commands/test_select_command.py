@@ -87,8 +87,11 @@ def test_a_message_for_programs(project: Any) -> None:
     ("words", "said"),
     [
         (("the lamp",), "which client? the toolset `toy` has internal, external"),
-        (("the lamp", "--client", "nobody"), "there is no client `nobody`; there are"),
-        (("--toolset", "tin"), "there is no toolset `tin`; there are toy"),
+        (
+            ("the lamp", "--client", "nobody"),
+            "there is no client `nobody`\n  help: there are",
+        ),
+        (("--toolset", "tin"), "there is no toolset `tin`\n  help: there is `toy`"),
         (("x", "--client", "internal", "--with-model"), "has no `router:` whose model"),
         (("--export", "promptfoo"), "--export needs --output"),
         (("--output", "x.json"), "--output needs --export"),
