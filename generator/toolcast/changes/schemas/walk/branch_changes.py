@@ -10,8 +10,8 @@ from ...json_equality import same
 from ..schema_side import ANNOTATIONS, SchemaSide
 from ..schema_words import name_words, type_words
 from ..value_limits import ALL_TYPES, ValueLimits
+from .keyword_changes import difference, keyword_changes
 from .paired_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
-from .plain_changes import difference
 
 __all__ = ["branch_changes", "is_alternatives"]
 
@@ -74,14 +74,7 @@ def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
         return
     name = _NAMES[keyword]
     if keyword != "allOf" and (old is ABSENT or new is ABSENT):
-        is_new = old is ABSENT
-        says = (
-            f"must match {'one' if keyword == 'oneOf' else 'any'} of some schemas now"
-            if is_new
-            else "need not match one of some schemas any more"
-        )
-        row = f"{name}-{'set' if is_new else 'removed'}"
-        yield difference(pair, row, keyword, f"{pair.subject} {says}")
+        yield from keyword_changes(pair, keyword)
         return
     olds = [] if old is ABSENT else list(old)
     news = [] if new is ABSENT else list(new)
@@ -217,12 +210,7 @@ def _not(pair: Pair) -> Iterator[Difference | Step]:
         before, after = pair.before.inner("not"), pair.after.inner("not")
         yield Step(before, after, f"{pair.place}!", -pair.direction)
         return
-    is_new = old is ABSENT
-    row = "not-set" if is_new else "not-removed"
-    says = (
-        "may not match a schema" if is_new else "may match a schema that it could not"
-    )
-    yield difference(pair, row, "not", f"{pair.subject} {says}")
+    yield from keyword_changes(pair, "not")
 
 
 def _condition(pair: Pair) -> Iterator[Difference | Step]:

@@ -9,8 +9,8 @@ from ....reading.tree import Path
 from ...change import ABSENT
 from ...json_equality import key_of, same
 from ..schema_words import name_words, shown
+from .keyword_changes import difference, plain
 from .paired_nodes import Difference, Edit, Pair, Step, edit_of
-from .plain_changes import difference
 
 __all__ = ["object_changes"]
 
@@ -184,7 +184,7 @@ def _additional(pair: Pair) -> Iterator[Difference | Step]:
             f"{pair.place}{{}}",
             pair.direction,
         )
-    elif not same(_plain(old), _plain(new)):
+    elif not same(plain(old), plain(new)):
         subject = pair.subject
         if new is False:
             row, says = "closed", "takes no other names any more"
@@ -198,14 +198,9 @@ def _additional(pair: Pair) -> Iterator[Difference | Step]:
         yield difference(pair, f"additional-properties-{row}", keyword, text)
 
 
-def _plain(schema: Any) -> Any:
-    """A schema, with one word for those that say nothing."""
-    return True if schema == {} or schema is ABSENT else schema
-
-
 def _names(pair: Pair) -> Iterator[Difference | Step]:
     keyword = "propertyNames"
-    old, new = _plain(pair.before.get(keyword)), _plain(pair.after.get(keyword))
+    old, new = plain(pair.before.get(keyword)), plain(pair.after.get(keyword))
     if same(old, new):
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -220,80 +215,47 @@ def _names(pair: Pair) -> Iterator[Difference | Step]:
 
 
 def _dependencies(pair: Pair) -> Iterator[Difference | Step]:
-    before, after = _by_name(pair.before.values), _by_name(pair.after.values)
-    for name in dict.fromkeys((*before, *after)):
-        old_word, old = before.get(name, ("", True))
-        new_word, new = after.get(name, ("", True))
-        if same(old, new) and (old_word == new_word or isinstance(old, list)):
-            continue
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield Step(
-                pair.before.inner(old_word, name),
-                pair.after.inner(new_word, name),
-                pair.place,
-                pair.direction,
-            )
-            continue
-        yield from _dependent(pair, name, old_word, new_word, old, new)
-
-
-def _by_name(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
-    found: dict[str, tuple[str, Any]] = {}
     for word in ("dependencies", "dependentSchemas", "dependentRequired"):
-        for name, value in _mapping(values.get(word)).items():
-            found[name if name not in found else f"{name} "] = (word, value)
-    return found
+        before, after = (_mapping(n.get(word)) for n in (pair.before, pair.after))
+        for name in dict.fromkeys((*before, *after)):
+            old, new = before.get(name, ABSENT), after.get(name, ABSENT)
+            if isinstance(old, Mapping) and isinstance(new, Mapping):
+                yield Step(
+                    pair.before.inner(word, name),
+                    pair.after.inner(word, name),
+                    pair.place,
+                    pair.direction,
+                )
+            elif not same(plain(old), plain(new)):
+                yield from _dependent(pair, word, name, old, new)
 
 
 def _dependent(
-    pair: Pair, name: str, old_word: str, new_word: str, old: Any, new: Any
+    pair: Pair, word: str, name: str, old: Any, new: Any
 ) -> Iterator[Difference]:
-    name = name.removesuffix(" ") if name.endswith(" ") else name
-    words = dict.fromkeys(word for word in (old_word, new_word) if word)
-    edits: tuple[Edit, ...] = ()
-    for word in words:
-        paths = [(*node.at(word), name) for node in (pair.before, pair.after)]
-        values = [
-            _mapping(node.get(word)).get(name, ABSENT)
-            for node in (pair.before, pair.after)
-        ]
-        edits += (Edit(paths[0], values[1], paths[1], values[0]),)
-    told = [_list(old), _list(new)]
-    if isinstance(old, list) or isinstance(new, list):
-        more = [one for one in told[1] if one not in told[0]]
-        less = [one for one in told[0] if one not in told[1]]
+    paths = [(*node.at(word), name) for node in (pair.before, pair.after)]
+    edits = (Edit(paths[0], new, paths[1], old),)
+    more = [one for one in _list(new) if one not in _list(old)]
+    less = [one for one in _list(old) if one not in _list(new)]
+    told = [
+        (row, f"asks for {', '.join(name_words(pair.named(n)) for n in names)} {says}")
         for row, names, says in (
             ("dependent-required-added", more, "now"),
             ("dependent-required-removed", less, "no more"),
-        ):
-            if names:
-                asked = ", ".join(f"{name_words(pair.named(one))}" for one in names)
-                text = f"{name_words(pair.named(name))} asks for {asked} {says}"
-                yield _dependence(pair, row, name, old_word, new_word, text, edits)
-    if isinstance(old, list) and isinstance(new, list):
-        return
-    for row, schema, says in (
-        ("dependent-schema-removed", old, "no more"),
-        ("dependent-schema-added", new, "now"),
-    ):
-        if not isinstance(schema, list) and _plain(schema) is not True:
-            text = f"{name_words(pair.named(name))} asks for more by a schema of its own {says}"
-            yield _dependence(pair, row, name, old_word, new_word, text, edits)
-
-
-def _dependence(
-    pair: Pair,
-    row: str,
-    name: str,
-    old_word: str,
-    new_word: str,
-    text: str,
-    edits: tuple[Edit, ...],
-) -> Difference:
-    old = _mapping(pair.before.get(old_word)).get(name, ABSENT)
-    new = _mapping(pair.after.get(new_word)).get(name, ABSENT)
-    node, word = (pair.after, new_word) if new_word else (pair.before, old_word)
-    return Difference(row, (*node.at(word), name), old, new, text, edits, pair)
+        )
+        if names
+    ]
+    told += [
+        (row, f"asks for more by a schema of its own {says}")
+        for row, schema, says in (
+            ("dependent-schema-removed", old, "no more"),
+            ("dependent-schema-added", new, "now"),
+        )
+        if not isinstance(schema, list) and plain(schema) is not True
+    ]
+    for row, says in told:
+        text = f"{name_words(pair.named(name))} {says}"
+        yield Difference(row, paths[new is not ABSENT], old, new, text, edits, pair)
 
 
 def _unevaluated(pair: Pair) -> Iterator[Difference]:
@@ -301,7 +263,7 @@ def _unevaluated(pair: Pair) -> Iterator[Difference]:
         ("unevaluatedProperties", "unevaluated-properties", "names"),
         ("unevaluatedItems", "unevaluated-items", "items"),
     ):
-        old, new = _plain(pair.before.get(keyword)), _plain(pair.after.get(keyword))
+        old, new = plain(pair.before.get(keyword)), plain(pair.after.get(keyword))
         if same(old, new):
             continue
         is_set = new is not True
