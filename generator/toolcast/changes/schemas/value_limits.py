@@ -192,11 +192,11 @@ class ValueLimits:
 
     def least(self, keyword: str) -> float:
         """The highest of `minLength` and its like; 0 without one."""
-        return max((n for n in self.all(keyword) if _is_number(n)), default=0)
+        return max(filter(_is_number, self.all(keyword)), default=0)
 
     def most(self, keyword: str) -> float:
         """The lowest of `maxLength` and its like; infinite without one."""
-        return min((n for n in self.all(keyword) if _is_number(n)), default=math.inf)
+        return min(filter(_is_number, self.all(keyword)), default=math.inf)
 
     def all(self, keyword: str) -> list[Any]:
         """What the schemas have under a keyword."""
