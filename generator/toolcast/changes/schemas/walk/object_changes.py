@@ -50,23 +50,19 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
     for old, new in _renamed(gone, come):
         yield _rename(pair, old, new)
         del gone[old], come[new]
-    needed_before = _list(pair.before.get("required"))
-    needed_after = _list(pair.after.get("required"))
-    for name, schema in gone.items():
-        is_needed = name in needed_before
-        row = "required-property-removed" if is_needed else "property-removed"
-        text = f"{name_words(pair.named(name))} is removed"
-        path = (*pair.before.at("properties"), name)
-        edits = (_edit(pair, name, ABSENT, schema), *_needed(pair, name, False))
-        yield Difference(row, path, schema, ABSENT, text, edits, pair)
-    for name, schema in come.items():
-        is_needed = name in needed_after
-        row = "required-property-added" if is_needed else "property-added"
-        says = "is new, and required" if is_needed else "is new"
-        path = (*pair.after.at("properties"), name)
-        edits = (_edit(pair, name, schema, ABSENT), *_needed(pair, name, True))
-        text = f"{name_words(pair.named(name))} {says}"
-        yield Difference(row, path, ABSENT, schema, text, edits, pair)
+    for is_new, schemas in ((False, gone), (True, come)):
+        node = pair.after if is_new else pair.before
+        needed = _list(node.get("required"))
+        for name, schema in schemas.items():
+            says = "is new" if is_new else "is removed"
+            row = f"property-{'added' if is_new else 'removed'}"
+            if name in needed:
+                row, says = f"required-{row}", says + ", and required" * is_new
+            path = (*node.at("properties"), name)
+            values = (ABSENT, schema) if is_new else (schema, ABSENT)
+            edits = (_edit(pair, name, *values[::-1]), *_needed(pair, name, is_new))
+            text = f"{name_words(pair.named(name))} {says}"
+            yield Difference(row, path, *values, text, edits, pair)
 
 
 def _edit(pair: Pair, name: str, alone: Any, undone: Any) -> Edit:
