@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...change import ABSENT
 from ...json_equality import same
 from ..schema_side import SchemaSide
-from ..schema_words import subject_words, type_words
+from ..schema_words import ITEMS, subject_words, type_words
 from ..value_limits import ValueLimits
 from .keyword_changes import keyword_changes, plain
 from .paired_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
@@ -55,7 +55,7 @@ def array_changes(pair: Pair) -> Iterator[Difference | Step]:
         yield Difference(row, path, *values, text, edits, pair)
     old, new = before.rest, after.rest
     if isinstance(old.schema, dict) and isinstance(new.schema, dict):
-        yield Step(old, new, f"{pair.place}[]", pair.direction)
+        yield Step(old, new, pair.place + ITEMS, pair.direction)
     elif not same(plain(old.schema), plain(new.schema)):
         yield _others(pair, before, after, edits)
     yield from _contains(pair)
@@ -69,7 +69,7 @@ def _others(
     is_tighter = new is False or plain(old) is True
     side, asked = (pair.after_side, new) if is_tighter else (pair.before_side, old)
     kinds = type_words(ValueLimits(side.conjunction(asked)).types)
-    item = subject_words(f"{pair.place}[]", pair.whole)
+    item = subject_words(pair.place + ITEMS, pair.whole)
     if new is False or old is False:
         text = f"{pair.subject} takes {'no ' * (new is False)}further items"
         text += ", too" if old is False else ""
@@ -108,7 +108,7 @@ def _contains(pair: Pair) -> Iterator[Difference | Step]:
         yield Step(
             pair.before.inner(keyword),
             pair.after.inner(keyword),
-            f"{pair.place}[]",
+            pair.place + ITEMS,
             0 if bounded else pair.direction,
         )
         return

@@ -8,7 +8,7 @@ from typing import Any
 from ...change import ABSENT
 from ...json_equality import same
 from ..schema_side import ANNOTATIONS, SchemaSide
-from ..schema_words import name_words, type_words
+from ..schema_words import REFUSED, name_words, type_words
 from ..value_limits import ALL_TYPES, ValueLimits
 from .keyword_changes import difference, keyword_changes
 from .paired_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
@@ -205,7 +205,7 @@ def _not(pair: Pair) -> Iterator[Difference | Step]:
         return
     if old is not ABSENT and new is not ABSENT:
         before, after = pair.before.inner("not"), pair.after.inner("not")
-        yield Step(before, after, f"{pair.place}!", -pair.direction)
+        yield Step(before, after, pair.place + REFUSED, -pair.direction)
         return
     yield from keyword_changes(pair, "not")
 

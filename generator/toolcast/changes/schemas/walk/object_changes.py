@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....reading.tree import Path
 from ...change import ABSENT
 from ...json_equality import key_of, same
-from ..schema_words import name_words, shown
+from ..schema_words import NAMES, OTHERS, name_words, shown
 from .keyword_changes import difference, plain
 from .paired_nodes import Difference, Edit, Pair, Step, edit_of
 
@@ -47,8 +48,14 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
             )
     gone = {name: before[name] for name in before if name not in after}
     come = {name: after[name] for name in after if name not in before}
-    for old, new in _renamed(gone, come):
+    for old, new in list(_renamed(gone, come)):
         yield _rename(pair, old, new)
+        yield Step(
+            pair.before.inner("properties", old),
+            pair.after.inner("properties", new),
+            pair.named(new),
+            pair.direction,
+        )
         del gone[old], come[new]
     for is_new, schemas in ((False, gone), (True, come)):
         node = pair.after if is_new else pair.before
@@ -89,18 +96,41 @@ def _needed(pair: Pair, name: str, is_new: bool) -> tuple[Edit, ...]:
 def _renamed(
     gone: Mapping[str, Any], come: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """The names of which one goes and one comes with the same schema, and no others do."""
-    if not gone or not come:
-        return
-    old: dict[Any, list[str]] = {}
-    new: dict[Any, list[str]] = {}
-    for schemas, found in ((gone, old), (come, new)):
-        for name, schema in schemas.items():
-            found.setdefault(key_of(schema), []).append(name)
-    for key, names in old.items():
-        others = new.get(key, [])
-        if len(names) == len(others) == 1:
-            yield names[0], others[0]
+    """The names of which one goes and one comes with the same schema, and no others do.
+
+    Its title may follow the name, and its description may be worded anew.
+    """
+    left = [dict(gone), dict(come)]
+    for words in ((), ("title", "description")):
+        named: list[dict[Any, list[str]]] = [{}, {}]
+        for schemas, found in zip(left, named, strict=True):
+            for name, schema in schemas.items():
+                found.setdefault(key_of(_without(schema, words)), []).append(name)
+        for key, names in named[0].items():
+            others = named[1].get(key, [])
+            if len(names) != 1 or len(others) != 1:
+                continue
+            old, new = names[0], others[0]
+            if not words or _reads_alike(old, gone[old], new, come[new]):
+                del left[0][old], left[1][new]
+                yield old, new
+
+
+def _without(schema: Any, words: tuple[str, ...]) -> Any:
+    if not isinstance(schema, Mapping):
+        return schema
+    return {word: value for word, value in schema.items() if word not in words}
+
+
+def _reads_alike(old: str, gone: Any, new: str, come: Any) -> bool:
+    """Whether descriptions have half of their words in common; without them, the names."""
+    told = [
+        set(re.findall(r"\w+", str(_mapping(schema).get("description", "")).lower()))
+        for schema in (gone, come)
+    ]
+    if not any(told):
+        return old in new or new in old
+    return 2 * len(told[0] & told[1]) >= max(map(len, told))
 
 
 def _rename(pair: Pair, old: str, new: str) -> Difference:
@@ -150,7 +180,7 @@ def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
     before = _mapping(pair.before.get(keyword))
     after = _mapping(pair.after.get(keyword))
     for pattern in dict.fromkeys((*before, *after)):
-        place = f"{pair.place}{{}}"
+        place = pair.place + OTHERS
         if pattern in before and pattern in after:
             yield Step(
                 pair.before.inner(keyword, pattern),
@@ -177,7 +207,7 @@ def _additional(pair: Pair) -> Iterator[Difference | Step]:
         yield Step(
             pair.before.inner(keyword),
             pair.after.inner(keyword),
-            f"{pair.place}{{}}",
+            pair.place + OTHERS,
             pair.direction,
         )
     elif not same(plain(old), plain(new)):
@@ -200,7 +230,7 @@ def _names(pair: Pair) -> Iterator[Difference | Step]:
     if same(old, new):
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        place = f"{pair.place}()"
+        place = pair.place + NAMES
         before, after = pair.before.inner(keyword), pair.after.inner(keyword)
         yield Step(before, after, place, pair.direction)
         return
