@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast.changes.change import (
-    ABSENT,
-    Change,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-)
+from toolcast.changes.change import ABSENT, Change, Grade, Grades, SpecFiles, files_of
 from toolcast.changes.family import Family, Rules
 from toolcast.changes.field_rows import (
     amount,
@@ -66,9 +59,7 @@ LOOP, NO_LOOP = RULES.pair(
     Grades(attachment=_R),
 )
 REASON = RULES.alone(
-    "agents/reason",
-    "There is another reason why a tool is not attached.",
-    Grades(),
+    "agents/reason", "There is another reason why a tool is not attached.", Grades()
 )
 MANAGED, UNMANAGED = RULES.pair(
     "agents/managed",
@@ -128,9 +119,7 @@ AGENT_ADDED, AGENT_REMOVED = RULES.pair(
     Grades(attachment=_B),
 )
 IDENTITY = RULES.alone(
-    "agents/identity",
-    "Another agent of Letta is meant.",
-    Grades(attachment=_B),
+    "agents/identity", "Another agent of Letta is meant.", Grades(attachment=_B)
 )
 TYPE = RULES.alone(
     "agents/type",
@@ -259,7 +248,7 @@ def compare_toolsets(
     if names[0] != names[1] and before.name == after.name:
         message = f"the entry in Letta is {said(names[1])} instead of {said(names[0])}"
         path = ("letta", "server", "name")
-        yield files.changed(ENTRY, path, message, before=names[0], after=names[1])
+        yield files.changed(ENTRY, path, message, names[0], names[1])
     for name, agent in new["agents"].items():
         if name in old["agents"]:
             yield from _agent(files, name, old["agents"][name], agent)
@@ -273,7 +262,7 @@ def _whole(files: SpecFiles, old: Any, new: Any) -> Iterator[Change]:
     )
     agents = [ABSENT if side is None else list(side["agents"]) for side in (old, new)]
     message = f"the toolset {words}"
-    yield files.changed(rule, ("letta",), message, before=agents[0], after=agents[1])
+    yield files.changed(rule, ("letta",), message, agents[0], agents[1])
 
 
 def _agent(
@@ -298,7 +287,7 @@ def _agent(
                 place = 0 if was is ABSENT else 1 if is_ is ABSENT else 2
                 rule, words = kinds[place]
                 message = words.format(agent=said(name), each=said(each))
-                yield files.changed(rule, path, message, before=was, after=is_)
+                yield files.changed(rule, path, message, was, is_)
 
 
 # What comes, what goes, and what is otherwise.

@@ -106,7 +106,6 @@ def test_a_file_that_is_no_spec_is_shown_by_its_lines(project: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "git runs this"),
         (["specs/toy/a.yaml"], "it is not merged"),
         (["a.yaml", "nowhere", "1", "1", "nowhere", "2", "2"], "it cannot be read"),
     ],
@@ -117,6 +116,12 @@ def test_whatever_git_gives_the_driver_ends_well(
     done = toolcast(project.root, "git-diff-driver", *words)
     assert done.returncode == 0
     assert message in done.stdout
+
+
+def test_a_person_who_runs_it_is_told_that_git_does(project: Any) -> None:
+    done = toolcast(project.root, "git-diff-driver")
+    assert done.returncode == 2
+    assert "git runs this" in done.stderr
 
 
 @pytest.mark.slow

@@ -188,3 +188,12 @@ def test_a_spec_that_git_could_not_give_back_stays(kept: Project) -> None:
     assert "git could not give back specs/toy/store_note.yaml" in said
     run(kept, "remove", "store_note", "--now", "--dry-run")
     run(kept, "remove", "store_note", "--now", "--force")
+
+
+def test_no_tool_of_a_server_takes_the_name_at_run_time(kept: Project) -> None:
+    with (kept.root / "specs/toy/toolset.yaml").open("a") as stream:
+        stream.write("mcp_servers: {far: {command: far, allow: [other_tool]}}\n")
+    run(kept, "remove", "store_note", "--now")
+    kept.generate()
+    registry = (kept.root / "generated/toy/registry.py").read_text()
+    assert '    reserved_names=("store_note",),\n' in registry

@@ -25,6 +25,7 @@ __all__ = [
     "files_of",
     "place_of",
     "raw",
+    "tools_of_both",
 ]
 
 AUDIENCES = ("call", "prompt", "code", "attachment")
@@ -172,9 +173,9 @@ class SpecFiles(NamedTuple):
         rule: ChangeRule,
         path: Path,
         message: str,
-        *,
         before: Any = ABSENT,
         after: Any = ABSENT,
+        *,
         grades: Grades | None = None,
         reason: str = "",
     ) -> Change:
@@ -198,6 +199,16 @@ class SpecFiles(NamedTuple):
 def files_of(before: Toolset, after: Toolset) -> SpecFiles:
     """The `toolset.yaml` of a toolset on both sides."""
     return SpecFiles(after.name, "", before.source, after.source)
+
+
+def tools_of_both(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
+    """The tools that both sides of a toolset have, by their present or a former name."""
+    old = {tool.name: tool for tool in before.tools}
+    named = (
+        (next((n for n in (new.name, *new.renamed_from) if n in old), None), new)
+        for new in after.tools
+    )
+    return [(old[name], new) for name, new in named if name is not None]
 
 
 def place_of(source: Source, path: Path) -> Place:

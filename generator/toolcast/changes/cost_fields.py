@@ -55,8 +55,5 @@ _TOOLSET = (
 )
 
 
-FAMILY = Family(
-    rules=RULES,
-    toolset_rows=_TOOLSET,
-)
+FAMILY = Family(rules=RULES, toolset_rows=_TOOLSET)
 """Kinds of clients, and budgets of tokens."""

@@ -44,13 +44,10 @@ def changes_of_extensions(
 
 
 def _changes(
-    files: SpecFiles,
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
-    known: set[str],
+    files: SpecFiles, old: Mapping[str, Any], new: Mapping[str, Any], known: set[str]
 ) -> Iterator[Change]:
     for field in dict.fromkeys((*new, *old)):
         before, after = old.get(field, ABSENT), new.get(field, ABSENT)
         if field not in known and not same(before, after):
             message = f"the extension's field {said(field)} has another value"
-            yield files.changed(FIELD, (field,), message, before=before, after=after)
+            yield files.changed(FIELD, (field,), message, before, after)

@@ -65,16 +65,14 @@ def changes_of(rows: Iterable[FieldRow], files: SpecFiles) -> Iterator[Change]:
     for row in rows:
         trees = files.before.tree, files.after.tree
         for path, keys, before, after in _both(row.field.split("."), *trees):
-            if same(before, after):
-                continue
             subject = row.subject.format(*map(said, keys))
             for found in row.differences(subject, before, after):
                 yield files.changed(
                     found.rule,
                     (*path, *found.step),
                     found.message,
-                    before=found.before,
-                    after=found.after,
+                    found.before,
+                    found.after,
                 )
 
 
@@ -145,11 +143,7 @@ def flag(
 
 
 def amount(
-    field: str,
-    subject: str,
-    less: ChangeRule,
-    more: ChangeRule,
-    default: float,
+    field: str, subject: str, less: ChangeRule, more: ChangeRule, default: float
 ) -> FieldRow:
     """A field that is a number."""
 
@@ -183,11 +177,15 @@ def entries(
     came: ChangeRule,
     gone: ChangeRule,
     other: ChangeRule | None = None,
+    *,
+    moved: ChangeRule | None = None,
 ) -> FieldRow:
     """A field that is a mapping: each key that comes or goes is a change.
 
     Args:
-        other: a key leads to another value; default: rows of their own look into entries.
+        other: a key leads to another value; default: rows of their own look into entries,
+            and the name stands for the entry.
+        moved: the keys stand in another order; default: their order says nothing.
     """
 
     def differences(subject: str, before: Any, after: Any) -> Iterator[Difference]:
@@ -197,14 +195,23 @@ def entries(
         for key in new:
             if key not in old:
                 message = f"{said(key)} is new among {subject}"
-                yield Difference(came, message, ABSENT, new[key], (key,))
+                value = new[key] if other is not None else key
+                yield Difference(came, message, ABSENT, value, (key,))
             elif other is not None and not same(old[key], new[key]):
-                message = f"{said(key)} of {subject} is {said(new[key])} instead of {said(old[key])}"
+                values = f"{said(new[key])} instead of {said(old[key])}"
+                message = f"among {subject}, {said(key)} is {values}"
                 yield Difference(other, message, old[key], new[key], (key,))
         for key in old:
             if key not in new:
                 message = f"{said(key)} is no longer among {subject}"
-                yield Difference(gone, message, old[key], ABSENT, (key,))
+                value = old[key] if other is not None else key
+                yield Difference(gone, message, value, ABSENT, (key,))
+        orders = [
+            [k for k in one if k in other] for one, other in ((old, new), (new, old))
+        ]
+        if moved is not None and orders[0] != orders[1]:
+            message = f"{subject} stand in another order"
+            yield Difference(moved, message, orders[0], orders[1])
 
     return FieldRow(field, subject, differences)
 

@@ -8,16 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..model.model import Example, Suppression, Toolset, Workspace
-from .change import (
-    ABSENT,
-    Both,
-    Change,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-    place_of,
-)
+from .change import ABSENT, Both, Change, Grade, Grades, SpecFiles, files_of, place_of
 from .family import Family, Rules
 from .json_equality import key_of, same
 from .json_values import said
@@ -44,9 +35,7 @@ DEPRECATED, KEPT = RULES.pair(
     Grades(),
 )
 SINCE = RULES.alone(
-    "life/deprecated-since",
-    "A deprecation has another date or version.",
-    Grades(),
+    "life/deprecated-since", "A deprecation has another date or version.", Grades()
 )
 EARLIER, LATER = RULES.pair(
     "life/removal-earlier",
@@ -86,9 +75,7 @@ RETIRED, REUSED = RULES.pair(
     Grades(call=_B, prompt=_B, attachment=_B),
 )
 RESERVED_REASON = RULES.alone(
-    "life/reserved-reason",
-    "A name is reserved for another reason.",
-    Grades(),
+    "life/reserved-reason", "A name is reserved for another reason.", Grades()
 )
 SUPPRESSED, UNSUPPRESSED = RULES.pair(
     "life/finding-accepted",
@@ -117,9 +104,7 @@ EXAMPLE_RESULT = RULES.alone(
     Grades(call=_R, prompt=_R),
 )
 EXAMPLE_TITLE = RULES.alone(
-    "example/title",
-    "An example is called otherwise.",
-    Grades(prompt=_R),
+    "example/title", "An example is called otherwise.", Grades(prompt=_R)
 )
 
 
@@ -189,7 +174,7 @@ def _deprecated_otherwise(
             rule = EARLIER if is_earlier else LATER
         path = ("deprecated", key)
         message = f"the `{key}` of the deprecation is {words}"
-        yield both.files.changed(rule, path, message, before=before, after=after)
+        yield both.files.changed(rule, path, message, before, after)
     if bool(old.get("show")) != bool(new.get("show")):
         rule = SHOWN if new.get("show") else HIDDEN
         words = "says" if new.get("show") else "does not say"
@@ -197,8 +182,8 @@ def _deprecated_otherwise(
             rule,
             ("deprecated", "show"),
             f"the description {words} that the tool is deprecated",
-            before=old.get("show", ABSENT),
-            after=new.get("show", ABSENT),
+            old.get("show", ABSENT),
+            new.get("show", ABSENT),
         )
 
 
@@ -220,9 +205,7 @@ def _suppressions(
         elif is_ is None:
             kind, words = UNSUPPRESSED, "counts again"
         message = f"the finding {said(rule)} {words}"
-        yield files.changed(
-            kind, ("suppress",), message, before=values[0], after=values[1]
-        )
+        yield files.changed(kind, ("suppress",), message, values[0], values[1])
 
 
 def _examples(both: Both) -> Iterator[Change]:
@@ -261,16 +244,16 @@ def _example(both: Both, old: Example, new: Example) -> Iterator[Change]:
             EXAMPLE_RESULT,
             ("examples",),
             f"the example {said(new.title or new.arguments)} ends otherwise",
-            before=given | outcomes[0],
-            after=given | outcomes[1],
+            given | outcomes[0],
+            given | outcomes[1],
         )
     if old.title != new.title:
         yield both.files.changed(
             EXAMPLE_TITLE,
             ("examples",),
             f"the example {said(old.title)} is called {said(new.title)}",
-            before=given | {"title": old.title},
-            after=given | {"title": new.title},
+            given | {"title": old.title},
+            given | {"title": new.title},
         )
 
 
@@ -304,11 +287,7 @@ def compare_toolsets(
         elif old[name] != reason:
             message = f"the name {said(name)} is reserved for another reason"
             yield files.changed(
-                RESERVED_REASON,
-                path,
-                message,
-                before={name: old[name]},
-                after={name: reason},
+                RESERVED_REASON, path, message, {name: old[name]}, {name: reason}
             )
     for name in old:
         if name not in new:

@@ -58,11 +58,7 @@ FOLDER = RULES.alone(
     "A toolset's specs are in another folder; what is generated is the same.",
     Grades(),
 )
-ORDER = RULES.alone(
-    "project/order",
-    "Toolsets are listed in another order.",
-    Grades(),
-)
+ORDER = RULES.alone("project/order", "Toolsets are listed in another order.", Grades())
 DOCUMENT_ADDED, DOCUMENT_REMOVED = RULES.pair(
     "project/document-added",
     "Regions of another Markdown file are written by the generator.",
@@ -93,15 +89,13 @@ def compare(before: Workspace, after: Workspace) -> Iterator[Change]:
                 FOLDER,
                 ("toolsets",),
                 f"the toolset is in {said(folders[1])} instead of {said(folders[0])}",
-                before=folders[0],
-                after=folders[1],
+                folders[0],
+                folders[1],
             )
     orders = [n for n in old if n in new], [n for n in new if n in old]
     if orders[0] != orders[1]:
         message = "the toolsets are listed in another order"
-        yield files.changed(
-            ORDER, ("toolsets",), message, before=orders[0], after=orders[1]
-        )
+        yield files.changed(ORDER, ("toolsets",), message, orders[0], orders[1])
     if sorted(before.targets) != sorted(after.targets):
         written = "targets" in (before.source.tree or {}), "targets" in (
             after.source.tree or {}
@@ -111,8 +105,8 @@ def compare(before: Workspace, after: Workspace) -> Iterator[Change]:
             TARGETS,
             ("targets",),
             message,
-            before=list(before.targets) if written[0] else ABSENT,
-            after=list(after.targets) if written[1] else ABSENT,
+            list(before.targets) if written[0] else ABSENT,
+            list(after.targets) if written[1] else ABSENT,
         )
 
 

@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..selection.cases import DeclaredCase, cases_of, same_words
-from .change import ABSENT, Change, ChangeRule, Grade, Grades, place_of, raw
+from .change import (
+    ABSENT,
+    Change,
+    ChangeRule,
+    Grade,
+    Grades,
+    place_of,
+    raw,
+    tools_of_both,
+)
 from .family import Family, Rules
 
 __all__ = ["FAMILY", "selection_changes"]
@@ -142,7 +151,7 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
     old_tools, new_tools = (routed(t.tools_in("registry")) for t in (before, after))
     if old_tools == new_tools:
         return found
-    former = _former_names(before, after)
+    former = {new.name: old.name for old, new in tools_of_both(before, after)}
     old_index, new_index = ranking(old_tools), ranking(new_tools)
     for one in declared:
         if one.case.tool is not None and one.case.tool not in former:
@@ -180,18 +189,6 @@ def _rule(
     if after is None or (before is not None and after > before):
         return LOWER
     return HIGHER
-
-
-def _former_names(before: Toolset, after: Toolset) -> dict[str, str]:
-    """What the tools of the new side were called in the old one, if they were there."""
-    there = {tool.name for tool in before.tools}
-    found = {}
-    for tool in after.tools:
-        names = (name for name in (tool.name, *tool.renamed_from) if name in there)
-        name = next(names, None)
-        if name is not None:
-            found[tool.name] = name
-    return found
 
 
 def _renamed(case: Case, former: Mapping[str, str]) -> Case:
@@ -257,24 +254,33 @@ def _quote(one: _Moved) -> str:
 
 
 def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """Cases that are new, gone, or say something else."""
-    old, new = ({_key(one): one for one in cases_of(t)} for t in (before, after))
-    for key, one in new.items():
-        if key not in old:
+    """Cases that are new, gone, or say something else.
+
+    Those of a tool that comes or goes come or go with it.
+    """
+    former = _former_names(before, after)
+    old = {
+        same_words(one.case.message): one
+        for one in cases_of(before)
+        if isinstance(one.owner, Toolset) or one.owner.name in former.values()
+    }
+    new = {
+        same_words(one.case.message): one
+        for one in cases_of(after)
+        if isinstance(one.owner, Toolset) or one.owner.name in former
+    }
+    for message, one in new.items():
+        if message not in old:
             yield _of_case(CASE_ADDED, after, one, ABSENT, _value(one.case), "is new")
-        elif _said(old[key]) != _said(one):
-            values = _value(old[key].case), _value(one.case)
+        elif _said(old[message]) != _said(one):
+            values = _value(old[message].case), _value(one.case)
             yield _of_case(
                 CASE_CHANGED, after, one, *values, "is held to something else"
             )
-    for key, one in old.items():
-        if key not in new:
+    for message, one in old.items():
+        if message not in new:
             values = _value(one.case), ABSENT
             yield _of_case(CASE_REMOVED, after, one, *values, "is no case any more")
-
-
-def _key(one: DeclaredCase) -> str:
-    return same_words(one.case.message)
 
 
 def _said(one: DeclaredCase) -> dict[str, Any]:
@@ -284,13 +290,7 @@ def _said(one: DeclaredCase) -> dict[str, Any]:
 
 
 def _value(case: Case) -> dict[str, Any]:
-    return {
-        "message": case.message,
-        "tool": case.tool,
-        "never": list(case.never),
-        "near": list(case.near),
-        "top": case.top,
-    }
+    return case._asdict() | {"never": list(case.never), "near": list(case.near)}
 
 
 def _of_case(
@@ -320,21 +320,19 @@ def _gates(before: Toolset, after: Toolset) -> Iterator[Change]:
     if before.selection == after.selection:
         return
     path: Path = ("selection",)
+    was, is_ = raw(before, "selection"), raw(after, "selection")
+    is_gone = is_ is ABSENT
     yield Change(
         GATES_CHANGED,
         after.name,
         "",
         path,
-        raw(before, "selection"),
-        raw(after, "selection"),
+        was,
+        is_,
         f"cases are held to {_told(after.selection)}, not to {_told(before.selection)}",
         GATES_CHANGED.grades,
-        (
-            place_of(after.source, path)
-            if raw(after, "selection") is not ABSENT
-            else place_of(before.source, path)
-        ),
-        is_gone=raw(after, "selection") is ABSENT,
+        place_of((before if is_gone else after).source, path),
+        is_gone=is_gone,
     )
 
 

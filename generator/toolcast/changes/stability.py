@@ -10,15 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..model.model import Toolset, Workspace
-from .change import (
-    Both,
-    Change,
-    ChangeRule,
-    Grade,
-    Grades,
-    files_of,
-    raw,
-)
+from .change import Both, Change, ChangeRule, Grade, Grades, files_of, raw
 from .family import Family, Rules
 from .tool_life import Matched
 
@@ -99,7 +91,7 @@ def compare_tools(both: Both) -> Iterator[Change]:
         if rule is not None:
             message = f"the tool is {levels[1]}, and was {levels[0]}"
             yield both.files.changed(
-                rule, ("stability",), message, before=values[0], after=values[1]
+                rule, ("stability",), message, values[0], values[1]
             )
 
 
@@ -113,8 +105,8 @@ def compare_toolsets(
             rule,
             ("stability",),
             f"the toolset is {after.stability}, and was {before.stability}",
-            before=raw(before, "stability"),
-            after=raw(after, "stability"),
+            raw(before, "stability"),
+            raw(after, "stability"),
         )
 
 

@@ -67,11 +67,7 @@ TOOLSET_RENAMED = RULES.alone(
     "A toolset has another name: its package, its server and its variables, too.",
     Grades(Grade.SAFE, Grade.SAFE, Grade.BREAKING, Grade.BREAKING),
 )
-FAMILY = Family(
-    rules=RULES,
-    tool_fields=["name"],
-    toolset_fields=["name"],
-)
+FAMILY = Family(rules=RULES, tool_fields=["name"], toolset_fields=["name"])
 """What the two sides do not have in common: `match` finds it."""
 
 
@@ -182,7 +178,7 @@ def _of_toolset(
     names = [ABSENT if side is None else side.name for side in (old, new)]
     sources = [NOWHERE if side is None else side.source for side in (old, new)]
     files = SpecFiles(names[0] if new is None else names[1], "", *sources)
-    return files.changed(rule, ("name",), text, before=names[0], after=names[1])
+    return files.changed(rule, ("name",), text, names[0], names[1])
 
 
 _Keys = Callable[[_Owned], Iterable[Hashable]]
@@ -237,7 +233,7 @@ def _other_name(rule: ChangeRule, old: _Owned, new: _Owned) -> Change:
         text = f"`{old.tool.name}` is called `{new.tool.name}`"
         values = old.tool.name, new.tool.name
     files = SpecFiles(new.toolset.name, new.tool.name, old.tool.source, new.tool.source)
-    return files.changed(rule, ("name",), text, before=values[0], after=values[1])
+    return files.changed(rule, ("name",), text, values[0], values[1])
 
 
 def _gone(one: _Owned, here: Toolset, day: datetime.date) -> Change:

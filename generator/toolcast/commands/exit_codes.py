@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
@@ -104,9 +104,13 @@ def about_run(root: str, generated: Generated, *, every: bool = False) -> About:
     return About(root, tools, len(generated.files), every, workspace.extensions)
 
 
-def wants_colour(format_: str) -> bool:
-    """Whether findings are printed in colours: as text, and to a person who wants them."""
-    return format_ == "text" and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+def wants_colour(format_: str, stream: TextIO | None = None) -> bool:
+    """Whether to print in colours: as text, and to a person who wants them.
+
+    Findings go to standard error, which is the default.
+    """
+    is_terminal = (stream or sys.stderr).isatty()
+    return format_ == "text" and is_terminal and not os.environ.get("NO_COLOR")
 
 
 def code_of(findings: Sequence[Finding], fail_on: Severity = Severity.ERROR) -> int:

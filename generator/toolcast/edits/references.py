@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..extensions import fields_of
-from ..facts.names.name_mentions import mention_pattern, mentions_in
+from ..facts.names.name_mentions import is_plain_word, mention_pattern, mentions_in
 from ..facts.names.tool_names import other_meanings
 from ..facts.spec_texts import prose_of
 from ..model.model import Toolset, Workspace
@@ -26,6 +26,10 @@ __all__ = [
 ]
 
 Pattern = tuple[str, ...]
+
+_BEFORE_WORD = ("", " ", "\n", "*", "(")
+_BEHIND_WORD = ("", *" \n.,;:!?*)'’")
+_NEAR = 20
 
 TOOLSET_LISTS: tuple[Pattern, ...] = (
     ("clients", "*", "allow", "*"),
@@ -137,11 +141,25 @@ def rename_mentions(
 
 
 def _renamed(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
+    as_new = mention_pattern([new])
     for mention in reversed(list(mentions_in(text, pattern))):
-        if not mention.is_code:
-            end = mention.start + len(mention.name)
-            text = text[: mention.start] + new + text[end:]
+        if mention.is_code:
+            continue
+        head, tail = text[: mention.start], text[mention.start + len(mention.name) :]
+        text = head + new + tail
+        # Without a mark, nobody would take a word of the language for a name.
+        if is_plain_word(new) and _is_prose(head, tail):
+            near = head[-_NEAR:] + new + tail[:1]
+            starts = [m.start for m in mentions_in(near, as_new)]
+            if len(head[-_NEAR:]) not in starts:
+                text = f"{head}`{new}`{tail}"
     return text
+
+
+def _is_prose(head: str, tail: str) -> bool:
+    """Whether a name between the two stands as a word, outside of what is marked as code."""
+    is_word = head[-1:] in _BEFORE_WORD and tail[:1] in _BEHIND_WORD
+    return is_word and head.count("`") % 2 == 0
 
 
 def mentions_of(

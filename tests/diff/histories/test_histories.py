@@ -44,8 +44,8 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return of
 
 
-def test_there_are_seven() -> None:
-    assert len(HISTORIES) == 7
+def test_there_are_nine() -> None:
+    assert len(HISTORIES) == 9
 
 
 @pytest.mark.parametrize("server", HISTORIES)

@@ -8,11 +8,7 @@ from ...model.endpoints import endpoints
 from ...model.model import Toolset, Workspace
 from ..change import ABSENT, Change, Grade, Grades, SpecFiles, files_of
 from ..family import Family, Rules
-from ..field_rows import (
-    entries,
-    flag,
-    value,
-)
+from ..field_rows import entries, flag, value
 from ..json_values import said
 
 __all__ = ["FAMILY"]
@@ -109,8 +105,8 @@ def compare_toolsets(
             ASKED if asks else UNASKED,
             ("clients",),
             f"the toolset asks {words}",
-            before=counts[0] or ABSENT,
-            after=counts[1] or ABSENT,
+            counts[0] or ABSENT,
+            counts[1] or ABSENT,
         )
     for rule, one, other in ((ADDED, after, before), (REMOVED, before, after)):
         for client in one.clients:
@@ -134,8 +130,8 @@ def _whole(files: SpecFiles, toolset: Toolset, name: str, *, is_added: bool) -> 
         ADDED if is_added else REMOVED,
         ("clients", name),
         message,
-        before=ABSENT if is_added else name,
-        after=name if is_added else ABSENT,
+        ABSENT if is_added else name,
+        name if is_added else ABSENT,
     )
 
 
@@ -154,8 +150,8 @@ def _endpoints(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Ch
                 ENDPOINT,
                 ("clients", name, "path"),
                 f"{said(name)} is served at {said(plan.path)} instead of {said(old.path)}",
-                before=old.path,
-                after=plan.path,
+                old.path,
+                plan.path,
             )
         if old.token_variable != plan.token_variable:
             variables = said(plan.token_variable), said(old.token_variable)
@@ -164,8 +160,8 @@ def _endpoints(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Ch
                 ("clients", name, "token_variable"),
                 f"the token of {said(name)} is read from {variables[0]} instead of"
                 f" {variables[1]}",
-                before=old.token_variable,
-                after=plan.token_variable,
+                old.token_variable,
+                plan.token_variable,
             )
 
 

@@ -17,6 +17,7 @@ from ..change import (
     SpecFiles,
     files_of,
     raw,
+    tools_of_both,
 )
 from ..family import Family, Rules
 from ..json_values import said
@@ -85,25 +86,13 @@ def compare_toolsets(
 ) -> Iterator[Change]:
     """Who gains and who loses which tool, one change for a client and tool."""
     files = files_of(before, after)
-    tools = _matched(before, after)
+    tools = tools_of_both(before, after)
     for client in after.clients:
         old = before.client(client.name)
         if old is not None:
             cases = [_Case(one, other, old, client) for one, other in tools]
             yield from _client(before, after, files, cases, old, client)
     yield from _servers(before, after, files)
-
-
-def _matched(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
-    """The tools that both sides have, whatever they are called."""
-    old = {tool.name: tool for tool in before.tools}
-    pairs = []
-    for tool in after.tools:
-        names = (tool.name, *tool.renamed_from)
-        known = next((old[name] for name in names if name in old), None)
-        if known is not None:
-            pairs.append((known, tool))
-    return pairs
 
 
 def _client(
@@ -134,8 +123,8 @@ def _client(
                 OPENED if is_open else LISTED,
                 (*path, "allow"),
                 f"{said(name)} may have {words}",
-                before=_allow(old),
-                after=_allow(new),
+                _allow(old),
+                _allow(new),
             )
         )
     permissions |= {*old.permissions} & {*new.permissions}
@@ -156,9 +145,7 @@ def _client(
         called = {case.old.name: case.new.name for case in cases}
         lists = [list(_sorted(one, called)) for one in (old, new)]
         if lists[0] != lists[1]:
-            changes.append(
-                files.changed(SAME, path, message, before=lists[0], after=lists[1])
-            )
+            changes.append(files.changed(SAME, path, message, lists[0], lists[1]))
     yield from changes
 
 
@@ -176,8 +163,8 @@ def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
         GAINED if has else LOST,
         path,
         f"{said(name)} {verb} {said(tool.name)}: {cause}",
-        before=ABSENT if has else name,
-        after=name if has else ABSENT,
+        ABSENT if has else name,
+        name if has else ABSENT,
     )
 
 
@@ -256,8 +243,8 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                     SERVER_GAINED if has else SERVER_LOST,
                     path,
                     f"{said(client.name)} {verb} the tools of {said(server.name)}",
-                    before=ABSENT if has else client.name,
-                    after=client.name if has else ABSENT,
+                    ABSENT if has else client.name,
+                    client.name if has else ABSENT,
                 )
         if not is_found:
             message = f"the clients of {said(server.name)} are written otherwise"
@@ -265,7 +252,7 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                 ABSENT if one.clients is None else list(one.clients)
                 for one in (old, server)
             ]
-            yield files.changed(SAME, path, message, before=values[0], after=values[1])
+            yield files.changed(SAME, path, message, values[0], values[1])
 
 
 def compare_tools(both: Both) -> Iterator[Change]:
@@ -277,11 +264,7 @@ def compare_tools(both: Both) -> Iterator[Change]:
     if before != after:
         needs = "no permission" if after is ABSENT else f"the permission {said(after)}"
         yield both.files.changed(
-            PERMISSION,
-            ("permission",),
-            f"the tool needs {needs}",
-            before=before,
-            after=after,
+            PERMISSION, ("permission",), f"the tool needs {needs}", before, after
         )
     sides = [None if one.clients is None else sorted(one.clients) for one in (old, new)]
     if sides[0] != sides[1]:
@@ -289,8 +272,8 @@ def compare_tools(both: Both) -> Iterator[Change]:
             SAME,
             ("clients",),
             "the tool's clients are written otherwise",
-            before=raw(old, "clients"),
-            after=raw(new, "clients"),
+            raw(old, "clients"),
+            raw(new, "clients"),
         )
 
 

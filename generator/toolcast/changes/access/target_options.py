@@ -7,24 +7,9 @@ from typing import Any
 
 from ...model.endpoints import variable
 from ...model.model import Toolset, Workspace
-from ..change import (
-    ABSENT,
-    Change,
-    ChangeRule,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-)
+from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles, files_of
 from ..family import Family, Rules
-from ..field_rows import (
-    amount,
-    changes_of,
-    fields_of_rows,
-    flag,
-    items,
-    value,
-)
+from ..field_rows import amount, changes_of, fields_of_rows, flag, items, value
 from ..json_equality import same
 from ..json_values import said
 
@@ -129,10 +114,7 @@ _ROWS = (
         ("are shown", "are not shown any more"),
     ),
     items(
-        "targets.mcp.http.allowed_hosts",
-        "the allowed hosts",
-        HOST_ADDED,
-        HOST_REMOVED,
+        "targets.mcp.http.allowed_hosts", "the allowed hosts", HOST_ADDED, HOST_REMOVED
     ),
     items(
         "targets.mcp.http.allowed_origins",
@@ -192,7 +174,7 @@ def _admin_token(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[
     if names[0] != names[1] and raws != [ABSENT, ABSENT]:
         words = f"{said(names[1])} instead of {said(names[0])}"
         message = f"the administrator's token is read from {words}"
-        yield files.changed(ADMIN, path, message, before=raws[0], after=raws[1])
+        yield files.changed(ADMIN, path, message, raws[0], raws[1])
 
 
 def _program(
@@ -211,7 +193,7 @@ def _program(
     if names[0] != names[1] and raws != [ABSENT, ABSENT]:
         words = f"{said(names[1])} instead of {said(names[0])}"
         message = f"the program is called {words}"
-        yield files.changed(PROGRAM, path, message, before=raws[0], after=raws[1])
+        yield files.changed(PROGRAM, path, message, raws[0], raws[1])
 
 
 def _at(value: Any, *keys: str) -> Any:
@@ -228,7 +210,7 @@ def _options(
         if not same(before, after):
             message = f"the option {said(key)} of the target {said(target)} differs"
             path = ("targets", target, key)
-            yield files.changed(OPTION, path, message, before=before, after=after)
+            yield files.changed(OPTION, path, message, before, after)
 
 
 def _exclusions(
@@ -249,7 +231,7 @@ def _exclusions(
         is_effective = tool in there and tool in had and target in targets
         if was is not None and is_ is not None:
             message = f"{said(tool)} is left out of {said(target)} for another reason"
-            yield where.changed(EXCLUSION, path, message, before=was, after=is_)
+            yield where.changed(EXCLUSION, path, message, was, is_)
         elif is_ is not None:
             message = f"{said(tool)} is left out of {said(target)}: {said(is_)}"
             yield _graded(
@@ -284,7 +266,7 @@ def _graded(
     if not counts:
         grades, reason = Grades(), _NO_EFFECT
     return files.changed(
-        rule, path, message, before=before, after=after, grades=grades, reason=reason
+        rule, path, message, before, after, grades=grades, reason=reason
     )
 
 

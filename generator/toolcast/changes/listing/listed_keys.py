@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..change import (
-    ABSENT,
-    Both,
-    Change,
-    Grade,
-    Grades,
-    raw,
-)
+from ..change import ABSENT, Both, Change, Grade, Grades, raw
 from ..family import Family, Rules
 from ..field_rows import entries
 from ..json_equality import same
@@ -24,9 +17,7 @@ _R, _B = Grade.RISKY, Grade.BREAKING
 
 RULES = Rules()
 ICONS = RULES.alone(
-    "listed/icons",
-    "A tool has other icons, which people see.",
-    Grades(),
+    "listed/icons", "A tool has other icons, which people see.", Grades()
 )
 META_ADDED, META_REMOVED = RULES.pair(
     "listed/meta-added",
@@ -124,7 +115,7 @@ def _icons(both: Both) -> Iterator[Change]:
     shown = [value if isinstance(value, list) else [] for value in (before, after)]
     if not same(*shown):
         message = "the tool has other icons"
-        yield both.files.changed(ICONS, ("icons",), message, before=before, after=after)
+        yield both.files.changed(ICONS, ("icons",), message, before, after)
 
 
 def _omitted(both: Both) -> Iterator[Change]:
@@ -138,8 +129,8 @@ def _omitted(both: Both) -> Iterator[Change]:
         rule,
         ("mcp", "omit"),
         message,
-        before=value if old else ABSENT,
-        after=value if new else ABSENT,
+        value if old else ABSENT,
+        value if new else ABSENT,
     )
 
 
@@ -170,8 +161,8 @@ def _tasks(both: Both) -> Iterator[Change]:
                 EXECUTION,
                 ("execution", key),
                 f"{said(key)} of `execution` differs",
-                before=before,
-                after=after,
+                before,
+                after,
             )
 
 
@@ -184,7 +175,7 @@ def _nulls(both: Both) -> Iterator[Change]:
             (NULL, "is null") if after is None else (NULL_NO_MORE, "is not null")
         )
         message = f"`{field}` {words} in MCP's list"
-        yield both.files.changed(rule, (field,), message, before=before, after=after)
+        yield both.files.changed(rule, (field,), message, before, after)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -113,8 +113,8 @@ def compare(both: Both) -> Iterator[Change]:
             ("annotations", key),
             f"the tool {'promises' if after else 'no longer promises'} that"
             f" {promise.words}",
-            before=old.get(key, ABSENT),
-            after=new.get(key, ABSENT),
+            old.get(key, ABSENT),
+            new.get(key, ABSENT),
             grades=Grades() if says_nothing else None,
             reason=(
                 "the tool is read-only before and after, so that it says nothing"
@@ -129,7 +129,7 @@ def compare(both: Both) -> Iterator[Change]:
         if not same(before, after):
             path = ("annotations", key)
             message = f"the annotation {said(key)} {_went(before, after)}"
-            yield both.files.changed(OTHER, path, message, before=before, after=after)
+            yield both.files.changed(OTHER, path, message, before, after)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -152,9 +152,5 @@ def _went(before: Any, after: Any) -> str:
     return "is gone" if after is ABSENT else f"is {said(after)}"
 
 
-FAMILY = Family(
-    rules=RULES,
-    tool_fields=["annotations"],
-    compare_tools=compare,
-)
+FAMILY = Family(rules=RULES, tool_fields=["annotations"], compare_tools=compare)
 """What a tool promises of its effects."""

@@ -67,9 +67,7 @@ ROUTER_HOST = RULES.alone(
     Grades(prompt=_R, attachment=_R),
 )
 ROUTER_MODEL = RULES.alone(
-    "router/model",
-    "Another model chooses the tools for a message.",
-    Grades(prompt=_R),
+    "router/model", "Another model chooses the tools for a message.", Grades(prompt=_R)
 )
 ROUTER_KEY = RULES.alone(
     "router/key",
@@ -218,8 +216,6 @@ def _router(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chang
 
 
 FAMILY = Family(
-    rules=RULES,
-    toolset_fields=fields_of_rows(_ROWS),
-    compare_toolsets=compare_toolsets,
+    rules=RULES, toolset_fields=fields_of_rows(_ROWS), compare_toolsets=compare_toolsets
 )
 """Programs, hosts, variables, and the model that chooses tools."""

@@ -10,24 +10,9 @@ from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..access.name_lists import NameLists
-from ..change import (
-    ABSENT,
-    Change,
-    ChangeRule,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-)
+from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles, files_of
 from ..family import Family, Rules
-from ..field_rows import (
-    HIDDEN,
-    amount,
-    changes_of,
-    fields_of_rows,
-    flag,
-    value,
-)
+from ..field_rows import HIDDEN, amount, entries, flag, value
 from ..json_values import said
 
 __all__ = ["FAMILY"]
@@ -134,6 +119,7 @@ ORDER = RULES.alone(
 
 _OF = "the server {}"
 _ROWS = (
+    entries("mcp_servers", "the external servers", ADDED, REMOVED, moved=ORDER),
     value("mcp_servers.*.cwd", f"the folder of {_OF}", FOLDER),
     flag(
         "mcp_servers.*.persistent",
@@ -173,25 +159,8 @@ def compare_toolsets(
     files = files_of(before, after)
     old, new = ({s.name: s for s in side.mcp_servers} for side in (before, after))
     for name in new:
-        if name not in old:
-            message = f"the external server {said(name)} is new"
-            path = ("mcp_servers", name)
-            yield files.changed(ADDED, path, message, after=name)
-    for name in old:
-        if name not in new:
-            message = f"the external server {said(name)} is gone"
-            path = ("mcp_servers", name)
-            yield files.changed(REMOVED, path, message, before=name)
-    yield from changes_of(_ROWS, files)
-    for name in new:
         if name in old:
             yield from _server(files, old[name], new[name])
-    orders = [n for n in old if n in new], [n for n in new if n in old]
-    if orders[0] != orders[1]:
-        message = "the external servers are declared in another order"
-        yield files.changed(
-            ORDER, ("mcp_servers",), message, before=orders[0], after=orders[1]
-        )
 
 
 def _server(files: SpecFiles, old: McpServer, new: McpServer) -> Iterator[Change]:
@@ -210,7 +179,7 @@ def _server(files: SpecFiles, old: McpServer, new: McpServer) -> Iterator[Change
             )
             rule = SHORTER if after < before else LONGER
             where = (*path, "call_timeout")
-            yield files.changed(rule, where, message, before=before, after=after)
+            yield files.changed(rule, where, message, before, after)
 
 
 def _reached_by(
@@ -227,7 +196,9 @@ def _reached_by(
     elif old.url is not None and new.url is not None:
         rule = ADDRESS
     message = f"the server {said(new.name)} is {said(after)} instead of {said(before)}"
-    yield files.changed(rule, (*path, field), message, before=before, after=after)
+    if before == after:
+        message = f"the server {said(new.name)} is another one, which may hold a secret"
+    yield files.changed(rule, (*path, field), message, before, after)
 
 
 def _line(server: McpServer) -> str:
@@ -282,8 +253,8 @@ def _names(
             PREFIX,
             (*path, "prefix"),
             message,
-            before=old.prefix or ABSENT,
-            after=new.prefix or ABSENT,
+            old.prefix or ABSENT,
+            new.prefix or ABSENT,
         )
     for own in dict.fromkeys((*new.tools, *old.tools)):
         before, after = old.tools.get(own), new.tools.get(own)
@@ -300,8 +271,8 @@ def _names(
             TOOL_NAME,
             (*path, "tools", own),
             message,
-            before=ABSENT if before is None else before,
-            after=ABSENT if after is None else after,
+            ABSENT if before is None else before,
+            ABSENT if after is None else after,
         )
 
 
@@ -317,8 +288,8 @@ def _taken(
             OPENED if is_open else LISTED,
             (*path, "allow"),
             f"{words} {of} {'is' if is_open else 'are'} taken",
-            before=lists[0],
-            after=lists[1],
+            lists[0],
+            lists[1],
         )
     names = (*(new.allow or ()), *(old.allow or ()), *new.restrict, *old.restrict)
     before, after = (NameLists(one.allow, one.restrict) for one in (old, new))
@@ -333,16 +304,15 @@ def _taken(
             rule,
             (*path, field),
             f"the tool {said(own)} {of} is {verb}",
-            before=ABSENT if is_ else own,
-            after=own if is_ else ABSENT,
+            ABSENT if is_ else own,
+            own if is_ else ABSENT,
         )
 
 
 FAMILY = Family(
     rules=RULES,
-    toolset_fields=fields_of_rows(_ROWS)
-    | {"mcp_servers"}
-    | {
+    toolset_rows=_ROWS,
+    toolset_fields={
         f"mcp_servers.*.{field}"
         for field in (
             "command args env url headers prefix tools allow restrict call_timeout"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...findings import Finding, Place, Severity, has_errors
@@ -66,7 +66,7 @@ class Acceptance:
     toolset: str = ""
     until: datetime.date | None = None
     path: Path = ()
-    source: Source = NOWHERE
+    source: Source = field(default=NOWHERE, compare=False)
 
     def is_over(self, today: datetime.date) -> bool:
         """Whether its day has come."""
@@ -164,26 +164,16 @@ def _problem(entry: dict[str, Any]) -> tuple[str, str, str] | None:
 
 def _bound(entry: dict[str, Any], path: Path, source: Source) -> Acceptance:
     until = entry.get("until")
-    return Acceptance(
-        entry["reason"],
-        entry.get("fingerprint", ""),
-        entry.get("rule", ""),
-        entry.get("tool", ""),
-        entry.get("toolset", ""),
-        None if until is None else datetime.date.fromisoformat(until),
-        path,
-        source,
-    )
+    day = until and datetime.date.fromisoformat(until)
+    return Acceptance(**{**entry, "until": day}, path=path, source=source)
 
 
 def acceptance_of(
     change: Change, acceptances: Sequence[Acceptance], today: datetime.date
 ) -> Acceptance | None:
     """The first one that accepts a change today."""
-    return next(
-        (one for one in acceptances if one.takes(change) and not one.is_over(today)),
-        None,
-    )
+    in_force = (one for one in acceptances if not one.is_over(today))
+    return next((one for one in in_force if one.takes(change)), None)
 
 
 def stale(
@@ -192,14 +182,7 @@ def stale(
     known: Collection[str],
     today: datetime.date,
 ) -> Iterator[Finding]:
-    """The findings of entries that accept nothing.
-
-    Args:
-        acceptances: the entries.
-        changes: all changes of the comparison.
-        known: the ids of all rules of changes.
-        today: the day of the comparison.
-    """
+    """The findings of entries that accept none of a comparison's changes; see `judge`."""
     for one in acceptances:
         if one.is_over(today):
             message = f"this acceptance ended on {one.until}"

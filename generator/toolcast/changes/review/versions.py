@@ -14,8 +14,9 @@ from ..change import Change, Grade, raw
 
 __all__ = ["Proposal", "proposals"]
 
+_NUMBER = r"(0|[1-9][0-9]{0,17})"
 _VERSION = re.compile(
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+.*)?"
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
 )
 _STEPS = ("major", "minor", "patch")
 _Numbers = tuple[int, int, int]

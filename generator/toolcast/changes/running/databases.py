@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from ..change import Grade, Grades
 from ..family import Family, Rules
-from ..field_rows import (
-    entries,
-    flag,
-    items,
-    value,
-)
+from ..field_rows import entries, flag, items, value
 
 __all__ = ["FAMILY"]
 
@@ -17,9 +12,7 @@ _R, _B = Grade.RISKY, Grade.BREAKING
 
 RULES = Rules()
 POOL = RULES.alone(
-    "database/pool",
-    "A tool works on another database.",
-    Grades(call=_R, attachment=_R),
+    "database/pool", "A tool works on another database.", Grades(call=_R, attachment=_R)
 )
 READS, READS_NOT = RULES.pair(
     "database/reads",
@@ -109,9 +102,5 @@ _TOOLSET = (
 )
 
 
-FAMILY = Family(
-    rules=RULES,
-    tool_rows=_TOOL,
-    toolset_rows=_TOOLSET,
-)
+FAMILY = Family(rules=RULES, tool_rows=_TOOL, toolset_rows=_TOOLSET)
 """What tools do to databases."""

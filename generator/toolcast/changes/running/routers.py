@@ -77,8 +77,8 @@ def compare(both: Both) -> Iterator[Change]:
             rule,
             ("actions",),
             "calls are checked by action" if new else "calls are not checked by action",
-            before=ABSENT if old is None else names,
-            after=ABSENT if new is None else names,
+            ABSENT if old is None else names,
+            ABSENT if new is None else names,
         )
         return
     if old.parameter != new.parameter:
@@ -86,8 +86,8 @@ def compare(both: Both) -> Iterator[Change]:
             PARAMETER,
             ("actions", "parameter"),
             f"{said(new.parameter)} selects the action instead of {said(old.parameter)}",
-            before=old.parameter,
-            after=new.parameter,
+            old.parameter,
+            new.parameter,
         )
     before, after = ({a.name: a for a in side.values} for side in (old, new))
     for name in [*after, *(name for name in before if name not in after)]:

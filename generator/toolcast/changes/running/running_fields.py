@@ -23,9 +23,7 @@ HANDLED, UNHANDLED = RULES.pair(
     Grades(call=_B, code=_R),
 )
 HANDLER = RULES.alone(
-    "run/handler",
-    "Another function does a tool's work.",
-    Grades(call=_R, code=_R),
+    "run/handler", "Another function does a tool's work.", Grades(call=_R, code=_R)
 )
 PACKAGE = RULES.alone(
     "run/handlers-package",
@@ -90,8 +88,8 @@ def compare_tools(both: Both) -> Iterator[Change]:
             SHORTER if new < old else LONGER,
             ("timeout",),
             f"calls are given up after {new:g} seconds instead of {old:g}",
-            before=before,
-            after=after,
+            before,
+            after,
         )
 
 
@@ -102,14 +100,17 @@ def compare_toolsets(
     files = files_of(before, after)
     old, new = before.timeout, after.timeout
     if old != new:
-        own = sum(tool.timeout is None for tool in after.tools)
-        whose = f"of tools without a time-out of their own, which are {own},"
+        concerned = sum(tool.timeout is None for tool in after.tools)
+        concerned += sum("call_timeout" not in s.fields for s in after.mcp_servers)
+        whose = f"of the {concerned} tools and servers without a time-out of their own"
         yield files.changed(
             SHORTER if new < old else LONGER,
             ("timeout",),
             f"calls {whose} are given up after {new:g} seconds instead of {old:g}",
-            before=raw(before, "timeout"),
-            after=raw(after, "timeout"),
+            raw(before, "timeout"),
+            raw(after, "timeout"),
+            grades=None if concerned else Grades(),
+            reason="" if concerned else "all have a time-out of their own",
         )
 
 

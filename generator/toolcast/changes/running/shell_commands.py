@@ -63,8 +63,8 @@ def compare(both: Both) -> Iterator[Change]:
             rule,
             ("cli", "keyword"),
             message,
-            before=ABSENT if old is None else old,
-            after=ABSENT if new is None else new,
+            ABSENT if old is None else old,
+            ABSENT if new is None else new,
         )
     if old is None or new is None:
         return
@@ -82,8 +82,8 @@ def compare(both: Both) -> Iterator[Change]:
             rule,
             ("cli", "usage"),
             f"the command {word}: {said(usages[1])} instead of {said(usages[0])}",
-            before=usages[0] or ABSENT,
-            after=usages[1] or ABSENT,
+            usages[0] or ABSENT,
+            usages[1] or ABSENT,
         )
 
 

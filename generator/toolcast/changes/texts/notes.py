@@ -30,9 +30,5 @@ _TOOLSET = (
 )
 
 
-FAMILY = Family(
-    rules=RULES,
-    tool_rows=_TOOL,
-    toolset_rows=_TOOLSET,
-)
+FAMILY = Family(rules=RULES, tool_rows=_TOOL, toolset_rows=_TOOLSET)
 """Texts that no model and no program reads."""

@@ -49,9 +49,7 @@ REWORDED = RULES.alone(
     _RISKY,
 )
 RESTYLED = RULES.alone(
-    "text/restyled",
-    "Only white space, case or punctuation of a text differ.",
-    Grades(),
+    "text/restyled", "Only white space, case or punctuation of a text differ.", Grades()
 )
 NAMES_TOOL, NAMES_TOOL_NO_MORE = RULES.pair(
     "text/names-tool",

@@ -12,6 +12,7 @@ import click
 
 from ...project import find_root
 from ...reports.escaping import printable
+from ..exit_codes import fail, wants_colour
 
 __all__ = ["command"]
 
@@ -38,6 +39,8 @@ def command(words: tuple[str, ...]) -> None:
     lines. A file that cannot be compared, or whose meaning is the same, is shown by its
     lines, too.
     """
+    if not words:
+        fail("git runs this; `toolcast git-diff-driver --help` tells how")
     # Git ends the whole command when a driver fails.
     for line in _shown(words):
         click.echo(line)
@@ -49,9 +52,6 @@ def _shown(words: tuple[str, ...]) -> Iterator[str]:
     They are path, old file, old id, old mode, new file, new id, new mode, and for a renamed
     file its new path and the header of git's diff. Source: git(1), GIT_EXTERNAL_DIFF.
     """
-    if not words:
-        yield "error: git runs this; `toolcast git-diff-driver --help` tells how"
-        return
     path = words[0]
     new_path = words[7] if len(words) > 7 else path
     yield f"toolcast diff {printable(new_path)}"
@@ -108,8 +108,7 @@ def _meaning(path: str, new_path: str, old: bytes | None, new: bytes | None) -> 
         known=(),
         today=datetime.date.today(),
     )
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return "\n".join(paragraphs(verdict.changes, colour))
+    return "\n".join(paragraphs(verdict.changes, wants_colour("text", sys.stdout)))
 
 
 def _lines(

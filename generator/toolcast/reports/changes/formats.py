@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from ...changes.change import ABSENT, AUDIENCES, Change, Grade
 from ...changes.effects.effect import Effect
 from ...changes.review.verdict import Judged, Verdict
-from ..item import Item
+from ...findings import Severity
+from ..item import Item, ItemRule
 
 __all__ = [
     "FORMATS",
@@ -23,14 +24,19 @@ __all__ = [
     "items",
     "report_changes",
     "says_values",
+    "told_counts",
     "values_of",
 ]
 
 FORMATS = ("text", "json", "markdown", "github", "sarif", "junit")
-"""The words of `--format`; a module of this room writes each."""
-
+"""The words of `--format`."""
 
 _WORDS = re.compile(r"[^\s`]+")
+_SEVERITIES = {
+    Grade.SAFE: Severity.NOTE,
+    Grade.RISKY: Severity.WARNING,
+    Grade.BREAKING: Severity.ERROR,
+}
 
 
 class DiffAbout(NamedTuple):
@@ -49,9 +55,29 @@ class DiffAbout(NamedTuple):
 
 def report_changes(verdict: Verdict, format_: str, about: DiffAbout) -> str:
     """A diff in one of `FORMATS`; untrusted text is escaped for it."""
+    if format_ == "github":
+        from ..github import workflow_commands
+
+        return workflow_commands(items(verdict), about.root)
+    if format_ == "sarif":
+        from ..sarif import sarif
+
+        return sarif(items(verdict), _told_rules(about.extensions), about.root, "diff")
     module = import_module(f".{format_}", __package__)
     text: str = module.write(verdict, about)
     return text
+
+
+def _told_rules(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
+    """Those of changes, and of the findings of acceptances."""
+    from ...changes.table import rules
+    from ..findings.formats import told_rules
+
+    of_changes = {
+        id_: ItemRule(id_, _SEVERITIES[rule.grades.worst], rule.means, rule.means)
+        for id_, rule in rules(extensions).items()
+    }
+    return told_rules(extensions) | of_changes
 
 
 def by_owner(changes: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
@@ -76,6 +102,16 @@ def counts(verdict: Verdict) -> dict[str, dict[str, int]]:
             for grade in sorted(Grade, reverse=True)
         }
         for index, audience in enumerate(AUDIENCES)
+    }
+
+
+def told_counts(verdict: Verdict) -> dict[str, str]:
+    """`2 breaking, 1 risky` by audience; empty where all is safe."""
+    return {
+        audience: ", ".join(
+            f"{n:,} {word}" for word, n in grades.items() if n and word != "safe"
+        )
+        for audience, grades in counts(verdict).items()
     }
 
 

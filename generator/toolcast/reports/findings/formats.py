@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from ...findings import Finding, Severity, to_show
-from ..item import Item
+from ..item import Item, ItemRule
 
 __all__ = [
     "FORMATS",
@@ -19,10 +19,11 @@ __all__ = [
     "items",
     "report_findings",
     "summary",
+    "told_rules",
 ]
 
 FORMATS = ("text", "json", "github", "sarif", "markdown")
-"""The words of `--format`; a module of this room writes each."""
+"""The words of `--format`."""
 
 
 class About(NamedTuple):
@@ -55,9 +56,27 @@ def report_findings(
     colour: bool = False,
 ) -> str:
     """Findings in one of `FORMATS`; untrusted text is escaped for it."""
+    if format_ == "github":
+        from ..github import workflow_commands
+
+        return workflow_commands(items(findings), about.root)
+    if format_ == "sarif":
+        from ..sarif import sarif
+
+        return sarif(items(findings), told_rules(about.extensions), about.root, "check")
     module = import_module(f".{format_}", __package__)
     text: str = module.write(findings, about, colour=colour)
     return text
+
+
+def told_rules(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
+    """What is told of each rule of findings, by its id."""
+    from ...rules.table import rules
+
+    return {
+        rule.id: ItemRule(rule.id, rule.severity, rule.purpose, rule.why)
+        for rule in rules(extensions).values()
+    }
 
 
 def summary(findings: Sequence[Finding]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...encoders.layout import text_width
 from ...findings import Finding, Place, Severity, grouped, to_show
-from ..escaping import printable
+from ..escaping import log_line, printable
 from .formats import About
 
 __all__ = ["write"]
@@ -38,7 +38,7 @@ def _one(finding: Finding, colour: bool) -> str:
 
 def _where(place: Place) -> str:
     line = f":{place.line}:{place.column}" if place.line else ""
-    return f"{printable(place.file)}{line}"
+    return log_line(f"{printable(place.file)}{line}")
 
 
 def _alike(places: Sequence[Place]) -> str:
