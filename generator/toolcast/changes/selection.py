@@ -258,7 +258,7 @@ def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
 
     Those of a tool that comes or goes come or go with it.
     """
-    former = _former_names(before, after)
+    former = {new.name: old.name for old, new in tools_of_both(before, after)}
     old = {
         same_words(one.case.message): one
         for one in cases_of(before)
