@@ -118,6 +118,21 @@ def test_whatever_git_gives_the_driver_ends_well(
     assert message in done.stdout
 
 
+def test_a_pager_that_is_closed_is_no_failure(project: Any) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    old = project.root / "old"
+    old.write_text(TOOL)
+    words = ["specs/toy/a.yaml", str(old), "1", "100644", "/dev/null", "2", "."]
+    code = "from toolcast.commands.entry import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "git-diff-driver", *words],
+        cwd=project.root, stdout=theirs, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_person_who_runs_it_is_told_that_git_does(project: Any) -> None:
     done = toolcast(project.root, "git-diff-driver")
     assert done.returncode == 2

@@ -87,8 +87,11 @@ def test_a_message_for_programs(project: Any) -> None:
     ("words", "said"),
     [
         (("the lamp",), "which client? the toolset `toy` has internal, external"),
-        (("the lamp", "--client", "nobody"), "there is no client `nobody`; there are"),
-        (("--toolset", "tin"), "there is no toolset `tin`; there are toy"),
+        (
+            ("the lamp", "--client", "nobody"),
+            "there is no client `nobody`\n  help: there are",
+        ),
+        (("--toolset", "tin"), "there is no toolset `tin`\n  help: there is `toy`"),
         (("x", "--client", "internal", "--with-model"), "has no `router:` whose model"),
         (("--export", "promptfoo"), "--export needs --output"),
         (("--output", "x.json"), "--output needs --export"),
@@ -261,6 +264,16 @@ def test_each_client_is_tried_with_what_it_is_offered(
     assert project.toolcast("select", "--client", "guest").returncode == 0
 
 
+def test_a_tie_is_no_choice(make_project: Callable[..., Any]) -> None:
+    bell = TOOL.format("Rings a bell.")
+    tools = {"ring_a": bell + "cases: [{message: the bell}]\n", "ring_b": bell}
+    project = make_project(tools, toolset="targets: {registry: {}}\n")
+    done = project.toolcast("select")
+    assert done.returncode == 1
+    assert "    `ring_a` and `ring_b` score the same\n" in done.stdout
+    assert project.toolcast("select", "--top", "2").returncode == 0
+
+
 def test_a_case_that_is_not_tried_says_why_and_one_of_no_tool_fails(
     pages: Callable[..., Any],
 ) -> None:
@@ -281,13 +294,15 @@ def test_many_tools_and_long_names_fit_a_terminal(
 ) -> None:
     names = [f"open_{'a' * 90}{number}" for number in range(60)]
     tools = {name: TOOL.format("Opens a door.") for name in names}
-    done = make_project(tools, toolset="targets: {registry: {}}\n").toolcast(
-        "select", "open the door"
-    )
+    project = make_project(tools, toolset="targets: {registry: {}}\n")
+    done = project.toolcast("select", "open the door")
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80 and len(lines) < 50
     assert "open_aaa" in lines[1]
     assert any("20 more tools" in line for line in lines)
+    done = project.toolcast("select", "--coverage", "1")
+    assert done.returncode == 1
+    assert " and 30 more\n" in done.stdout
 
 
 def test_what_a_message_says_cannot_steer_the_terminal(

@@ -166,16 +166,10 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
                 ranks = old.standing.rank, new.standing.rank
             rule = _rule(not old.problems, not new.problems, *ranks)
             if rule is not None:
-                side = new if rule is LOST else old
-                winner = side.first
-                if side.standing and side.first == side.tool:
-                    winner = side.standing.rival
-                about = _About(
-                    rule,
-                    one.case.tool,
-                    winner if rule in (LOST, WON) and not new.is_near else "",
-                    new.is_near,
-                )
+                other = ""
+                if rule in (LOST, WON) and not new.is_near:
+                    other = (new if rule is LOST else old).rival
+                about = _About(rule, one.case.tool, other, new.is_near)
                 found[about].append(_Moved(one, new.message, *ranks))
     return found
 

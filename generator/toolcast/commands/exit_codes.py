@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
@@ -15,6 +15,7 @@ from ..reports.escaping import printable
 from ..reports.findings.formats import UNTOLD, About, report_findings, summary
 
 if TYPE_CHECKING:
+    from ..model.model import Toolset, Workspace
     from ..pipeline import Generated
 
 __all__ = [
@@ -25,10 +26,13 @@ __all__ = [
     "code_of",
     "counted",
     "fail",
+    "known_or_end",
     "print_findings",
     "project_root",
     "report",
+    "toolsets_or_end",
     "wants_colour",
+    "workspace_or_end",
 ]
 
 CLEAN = 0
@@ -61,6 +65,45 @@ def project_root(given: str | None) -> str:
 def _renaming(folder: str, otherwise: str) -> str:
     name = find_misnamed(folder)
     return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else otherwise
+
+
+def workspace_or_end(project: str | None) -> Workspace:
+    """The project's specs, of which no rule was asked.
+
+    Ends the program with exit code 2, and the findings, when they cannot be read.
+    """
+    from ..findings import has_errors, in_order
+    from ..model.loading import load_workspace
+
+    loaded = load_workspace(project_root(project))
+    if loaded.workspace is None or has_errors(loaded.findings):
+        print_findings(in_order(loaded.findings), "text")
+        sys.exit(USAGE)
+    return loaded.workspace
+
+
+def toolsets_or_end(
+    workspace: Workspace, name: str | None, client: str | None
+) -> list[Toolset]:
+    """The named toolset, or all of them; with a client, those that have it.
+
+    Ends the program with exit code 2 when there is none.
+    """
+    if name is not None:
+        known_or_end("toolset", name, [one.name for one in workspace.toolsets])
+    chosen = [one for one in workspace.toolsets if name in (None, one.name)]
+    if client is None:
+        return chosen
+    known_or_end("client", client, {c.name: c for one in chosen for c in one.clients})
+    return [one for one in chosen if one.client(client) is not None]
+
+
+def known_or_end(what: str, name: str, known: Collection[str]) -> None:
+    """Ends the program with exit code 2 when nothing is called so."""
+    from ..wording import known_instead
+
+    if name not in known:
+        fail(f"there is no {what} `{name}`\n  help: {known_instead(name, known)}")
 
 
 def counted(number: int, noun: str) -> str:

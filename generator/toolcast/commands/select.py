@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -15,18 +15,17 @@ from .completion import complete_clients, complete_toolsets
 from .exit_codes import (
     CLEAN,
     FINDINGS,
-    USAGE,
     counted,
     fail,
-    print_findings,
-    project_root,
+    toolsets_or_end,
+    workspace_or_end,
 )
 from .options import project_option
 
 if TYPE_CHECKING:
     from toolcast_runtime.router import ChatModel
 
-    from ..model.model import Toolset, Workspace
+    from ..model.model import Toolset
 
 __all__ = ["command"]
 
@@ -143,7 +142,7 @@ def command(
     its tools are not among them. Only --with-model and --endpoint use the network.
     """
     _refuse_what_does_not_fit(click.get_current_context(), given)
-    toolsets = _toolsets(_workspace(project), toolset, client)
+    toolsets = toolsets_or_end(workspace_or_end(project), toolset, client)
     if given["export"]:
         _export(toolsets, client, given)
     elif message is not None:
@@ -266,34 +265,6 @@ def _export(toolsets: list[Toolset], client: str | None, given: dict[str, Any]) 
         fail(f"{output} cannot be written: {error.strerror or error}")
     left_out = f" without {counted(missing, 'case')} of other tools" if missing else ""
     click.echo(printable(f"wrote {output}{left_out}"))
-
-
-def _workspace(project: str | None) -> Workspace:
-    from ..findings import has_errors, in_order
-    from ..model.loading import load_workspace
-
-    loaded = load_workspace(project_root(project))
-    if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(in_order(loaded.findings), "text")
-        sys.exit(USAGE)
-    return loaded.workspace
-
-
-def _toolsets(
-    workspace: Workspace, name: str | None, client: str | None
-) -> list[Toolset]:
-    found = [one for one in workspace.toolsets if name in (None, one.name)]
-    if not found and name is not None:
-        _unknown("toolset", name, [one.name for one in workspace.toolsets])
-    with_client = [one for one in found if client is None or one.client(client)]
-    if not with_client and client is not None:
-        _unknown("client", client, [c.name for one in found for c in one.clients])
-    return with_client
-
-
-def _unknown(kind: str, name: str, known: list[str]) -> NoReturn:
-    names = ", ".join(dict.fromkeys(known)) or "none"
-    fail(f"there is no {kind} `{name}`; there are {names}")
 
 
 def _model(toolset: Toolset, given: dict[str, Any]) -> ChatModel | None:

@@ -27,6 +27,7 @@ tool's spec, and the words of all tools are tried against each other:
 """
 _WIDTH = 80
 _MOST_WORDS = 6
+_MOST_NAMED = 30
 _LONGEST_NAME = 28
 
 
@@ -134,7 +135,10 @@ def _coverage(selection: Selection) -> Iterator[str]:
     least = selection.gates.coverage
     if selection.covered < least:
         text += f", and {least:.0%} must"
-    without = ", ".join(selection.uncovered)
+    without = ", ".join(selection.uncovered[:_MOST_NAMED])
+    more = len(selection.uncovered) - _MOST_NAMED
+    if more > 0:
+        without += f" and {more} more"
     yield from _wrapped(f"{text}; without: {without}" if without else text, "")
 
 

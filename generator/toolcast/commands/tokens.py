@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .completion import complete_clients, complete_kinds, complete_toolsets
-from .exit_codes import USAGE, fail, print_findings, project_root
+from .exit_codes import fail, known_or_end, toolsets_or_end, workspace_or_end
 from .options import project_option
 
 if TYPE_CHECKING:
     from ..facts.costs.client_costs import ClientCosts, Cost, Count
-    from ..model.model import Client, Toolset, Workspace
+    from ..model.model import Client, Toolset
 
 __all__ = ["command"]
 
@@ -83,18 +82,12 @@ def command(
     """
     from ..facts.costs.client_costs import client_costs
     from ..facts.costs.client_kinds import KINDS, callers
-    from ..findings import has_errors, in_order
-    from ..model.loading import load_workspace
 
     if kind is not None:
-        _known("kind", kind, KINDS)
+        known_or_end("kind", kind, KINDS)
     count = _count(encoding)
-    loaded = load_workspace(project_root(project))
-    if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(in_order(loaded.findings), "text")
-        sys.exit(USAGE)
-    workspace = loaded.workspace
-    toolsets = _toolsets(workspace, toolset, client)
+    workspace = workspace_or_end(project)
+    toolsets = toolsets_or_end(workspace, toolset, client)
     tables: list[_Table] = []
     for one in toolsets:
         whos: Sequence[Client | None] = callers(one) if by == "client" else [None]
@@ -132,14 +125,6 @@ def command(
         click.echo(f"Not counted: tools of the servers {', '.join(unasked)}.")
 
 
-def _known(what: str, name: str, known: Collection[str]) -> None:
-    """Ends the program with exit code 2 when nothing has that name."""
-    from ..wording import known_instead
-
-    if name not in known:
-        fail(f"there is no {what} `{name}`\n  help: {known_instead(name, known)}")
-
-
 def _count(encoding: str | None) -> Count:
     from ..facts.costs.vocabulary import (
         ENCODINGS,
@@ -151,7 +136,7 @@ def _count(encoding: str | None) -> Count:
 
     if encoding is None:
         return estimated_tokens
-    _known("encoding", encoding, ENCODINGS)
+    known_or_end("encoding", encoding, ENCODINGS)
     try:
         return exact_count(encoding)
     except NoVocabulary as error:
@@ -161,19 +146,6 @@ def _count(encoding: str | None) -> Count:
             f" has\n  its vocabulary as `{ENCODINGS[encoding].file}`; without\n"
             "  --encoding tokens are estimated"
         )
-
-
-def _toolsets(
-    workspace: Workspace, name: str | None, client: str | None
-) -> list[Toolset]:
-    """The named toolset, or all of them; with a client, those that have it."""
-    if name is not None:
-        _known("toolset", name, [one.name for one in workspace.toolsets])
-    chosen = [one for one in workspace.toolsets if name in (None, one.name)]
-    if client is None:
-        return chosen
-    _known("client", client, {c.name: c for one in chosen for c in one.clients})
-    return [one for one in chosen if one.client(client) is not None]
 
 
 def _by_client(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Table:

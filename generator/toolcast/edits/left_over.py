@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 
 from toolcast_runtime.tools.module_names import module_name
 
-from ..facts.names.name_mentions import mention_pattern
+from ..extensions import fields_of
+from ..facts.names.name_mentions import mention_pattern, names_in_lines
 from ..facts.names.scanned_files import scanned
 from ..handler_code.handler import defining_module
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
+from ..wording import dotted
 from .beside.handler_modules import modules_with
 from .project_edit import Left, Owned
-from .references import toolsets_to_look_through
+from .references import places_of, toolsets_that_may_mean
 
 __all__ = ["left_imports", "left_in_files", "left_in_handlers", "left_in_specs"]
 
@@ -35,13 +38,19 @@ def left_in_specs(
         edited: after it.
     """
     name = owned.tool.name
-    looked_through = toolsets_to_look_through(workspace, owned)
+    looked_through = toolsets_that_may_mean(workspace, owned)
     folders = {toolset.folder for toolset in looked_through}
     for toolset in edited.toolsets:
         if toolset.folder in folders:
             live = frozenset(tool.name for tool in toolset.tools)
             for source in (toolset.source, *(tool.source for tool in toolset.tools)):
                 yield from _lines(source, name, live)
+            own = toolset.folder == owned.toolset.folder and name not in live
+            for field in fields_of(workspace.extensions).tool_names if own else ():
+                for path in places_of(toolset.source.tree, field, name):
+                    span = toolset.source.span(path)
+                    text = f"`{dotted(path)}` names `{name}`"
+                    yield Left(toolset.source.file, span.line, span.column, text)
 
 
 def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
@@ -52,17 +61,12 @@ def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
     pattern = re.compile(pattern.pattern, re.IGNORECASE)
     text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
     passed = [source.offsets(path) for path in _declarations(source.tree, name)]
-    first = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        for match in pattern.finditer(line):
-            start = match.start(match.lastindex or 0)
-            if match[match.lastindex or 0] in live:
-                continue
-            if not any(a <= first + start < b for a, b in passed):
-                shown = _shown(line.strip())
-                yield Left(source.file, number, start + 1, shown)
-                break
-        first += len(line) + 1
+    lines = text.split("\n")
+    begins = [0, *accumulate(len(line) + 1 for line in lines)]
+    for said, line, column in names_in_lines(lines, pattern):
+        place = begins[line - 1] + column - 1
+        if said not in live and not any(a <= place < b for a, b in passed):
+            yield Left(source.file, line, column, _shown(lines[line - 1].strip()))
 
 
 def _declarations(tree: object, name: str) -> Iterator[Path]:

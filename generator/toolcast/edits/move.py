@@ -9,9 +9,9 @@ from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
 from .free_names import refuse_taken_name
-from .left_over import left_imports
+from .left_over import left_imports, left_in_specs
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
-from .references import mentions_of, places_of
+from .references import places_of
 from .remove import take_from_lists
 
 __all__ = ["move"]
@@ -67,8 +67,7 @@ def move(
     edited = specs_after(workspace, after)
     here = next(one for one in edited.toolsets if one.folder == target.folder)
     moved = next(one for one in here.tools if one.name == tool.name)
-    left = [m for m in mentions_of(workspace, owned) if m.file != tool.source.file]
-    left += left_imports(workspace, owned)
+    left = [*left_in_specs(workspace, owned, edited), *left_imports(workspace, owned)]
     steps = [
         _who_has(here, [c.name for c in here.clients if here.is_offered(moved, c)])
     ]

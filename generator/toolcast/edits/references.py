@@ -22,7 +22,7 @@ __all__ = [
     "referring_toolsets",
     "rename_mentions",
     "rename_references",
-    "toolsets_to_look_through",
+    "toolsets_that_may_mean",
 ]
 
 Pattern = tuple[str, ...]
@@ -71,15 +71,19 @@ def _places(value: Any, pattern: Pattern, name: str, path: Path) -> Iterator[Pat
 
 
 def referring_toolsets(workspace: Workspace, owned: Owned) -> list[Toolset]:
-    """The toolsets in which the name means the tool: its own, and those without another.
+    """The toolsets in which the name means the tool for certain.
 
-    In a toolset that has the name itself, as a tool's, a former or a reserved one, it
-    means that one; where several toolsets have such a tool, only each own means its own.
+    Where several toolsets have such a tool, only each own means its own.
     """
     name = owned.tool.name
     owners = [t for t in workspace.toolsets if any(one.name == name for one in t.tools)]
-    if len(owners) > 1:
-        return [owned.toolset]
+    is_only = len(owners) == 1
+    return toolsets_that_may_mean(workspace, owned) if is_only else [owned.toolset]
+
+
+def toolsets_that_may_mean(workspace: Workspace, owned: Owned) -> list[Toolset]:
+    """A tool's toolset, and those that have nothing of the name themselves."""
+    name = owned.tool.name
     return [
         toolset
         for toolset in workspace.toolsets
@@ -88,23 +92,9 @@ def referring_toolsets(workspace: Workspace, owned: Owned) -> list[Toolset]:
 
 
 def _has_another(toolset: Toolset, name: str) -> bool:
-    formers = (former for tool in toolset.tools for former in tool.renamed_from)
+    names = (each for tool in toolset.tools for each in (tool.name, *tool.renamed_from))
     external = (server.is_named(name) for server in toolset.mcp_servers)
-    return name in toolset.reserved_names or name in formers or any(external)
-
-
-def toolsets_to_look_through(workspace: Workspace, owned: Owned) -> list[Toolset]:
-    """The toolsets in which the name may mean the tool: they have none of it themselves."""
-    name = owned.tool.name
-    return [
-        toolset
-        for toolset in workspace.toolsets
-        if toolset is owned.toolset
-        or not (
-            _has_another(toolset, name)
-            or any(tool.name == name for tool in toolset.tools)
-        )
-    ]
+    return name in toolset.reserved_names or name in names or any(external)
 
 
 def rename_references(
@@ -162,20 +152,12 @@ def _is_prose(head: str, tail: str) -> bool:
     return is_word and head.count("`") % 2 == 0
 
 
-def mentions_of(
-    workspace: Workspace, owned: Owned, *, but_own: bool = False
-) -> Iterator[Left]:
-    """The texts of specs that say the name of a tool.
-
-    Args:
-        but_own: leaves out the tool's own spec, and the reasons of its exclusions.
-    """
+def mentions_of(workspace: Workspace, owned: Owned) -> Iterator[Left]:
+    """The texts that say a tool's name, but for its own spec and its exclusions."""
     pattern = mention_pattern([owned.tool.name])
     for toolset in referring_toolsets(workspace, owned):
         for source, path in _texts_with(toolset, pattern):
-            if but_own and (
-                source is owned.tool.source or _is_of_exclusion(source, path, owned)
-            ):
+            if source is owned.tool.source or _is_of_exclusion(source, path, owned):
                 continue
             span = source.span(path)
             text = f"a text says `{owned.tool.name}`"

@@ -122,8 +122,6 @@ def _result(item: Item, index: int, root: str | None) -> dict[str, Any]:
                 "justification": printable(item.accepted),
             }
         ]
-    if item.details:
-        result["properties"] = dict(item.details)
     return result
 
 

@@ -77,6 +77,11 @@ class Trial(NamedTuple):
         """The tool that is meant, or that must not be first."""
         return self.declared.case.tool
 
+    @property
+    def rival(self) -> str:
+        """The tool that is in its way; empty where none is."""
+        return _rival(self.tool, self.first, self.standing)
+
 
 class Untried(NamedTuple):
     """A case that was not tried, and why; a wrong one names a tool that is not there."""
@@ -249,7 +254,7 @@ def trials_of(
         problems = list(forbidden(case, is_near, chosen))
         if where is not None and not is_near:
             problems[:0] = _shortcomings(case, where, first, top, gates.margin)
-        rival = where.rival if where and first == case.tool else first
+        rival = _rival(case.tool, first, where)
         words = _words(index, message, case.tool, rival) if problems else {}
         yield Trial(
             one, message, is_near, clients, first, chosen, problems, where, words
@@ -262,6 +267,10 @@ def forbidden(case: Case, is_near: bool, chosen: Sequence[str]) -> Iterator[str]
         yield f"no tool is meant, and `{chosen[0]}` is chosen"
     wrong = (case.tool,) if is_near else case.never
     yield from (f"`{name}` must not be chosen" for name in wrong if name in chosen)
+
+
+def _rival(tool: str | None, first: str, where: Standing | None) -> str:
+    return where.rival if where and first == tool else first
 
 
 def _standing(scores: Mapping[str, float], tool: str, top: int) -> Standing:
@@ -286,6 +295,9 @@ def _shortcomings(
         yield (
             f"`{case.tool}` is only {max(where.margin, 0):.0%} ahead of `{where.rival}`"
         )
+    elif where.rival and where.margin < _EQUAL:
+        # Of the same score the first is the one whose name comes first.
+        yield f"`{case.tool}` and `{where.rival}` score the same"
 
 
 def _words(

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, takewhile
 from math import log
-from typing import Any, NamedTuple
+from typing import Any
 
 from .message_words import TIMES, is_greeting, joined_words, message_words, stem, words
 from .route import Route, RoutedTool
@@ -49,13 +49,6 @@ _FEW_OF_ALL = 0.125
 _HISTORY = 0.3
 _MOST_LEVELS = 4
 _MOST_CACHED = 32
-
-
-class _Text(NamedTuple):
-    """A text of a tool, and what a word of it counts for."""
-
-    text: str
-    weight: float
 
 
 @lru_cache(maxsize=_MOST_CACHED)
@@ -94,7 +87,7 @@ class LexicalRanking:
 
     def __init__(self, tools: Sequence[RoutedTool]) -> None:
         self._names = [tool.name for tool in tools]
-        counted = [_counted(_texts(tool)) for tool in tools]
+        counted = [_counted(tool) for tool in tools]
         lengths = [sum(counts.values()) for counts in counted]
         usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
         found: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -229,24 +222,23 @@ def _sums(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return dict(sums)
 
 
-def _counted(texts: Iterable[_Text]) -> dict[str, float]:
+def _counted(tool: RoutedTool) -> dict[str, float]:
     """How often a tool has each word, by the weights of its texts."""
     counts: defaultdict[str, float] = defaultdict(float)
-    for text, weight in texts:
+    for text, weight in _texts(tool):
         for word in words(text):
             counts[word] += weight
     return counts
 
 
-def _texts(tool: RoutedTool) -> Iterator[_Text]:
-    """The texts that are searched."""
+def _texts(tool: RoutedTool) -> Iterator[tuple[str, float]]:
+    """The texts that are searched, and what a word of each counts for."""
     summary = tool.summary or tool.description.strip().partition("\n")[0]
-    yield _Text(tool.name, _NAME)
-    yield _Text(summary, _SUMMARY)
-    yield _Text(tool.description.replace(summary, "", 1), 1.0)
-    yield _Text(tool.when_to_use, 1.0)
-    parameters = " ".join(_parameter_texts(tool.parameters, _MOST_LEVELS))
-    yield _Text(parameters, _PARAMETERS)
+    yield tool.name, _NAME
+    yield summary, _SUMMARY
+    yield tool.description.replace(summary, "", 1), 1.0
+    yield tool.when_to_use, 1.0
+    yield " ".join(_parameter_texts(tool.parameters, _MOST_LEVELS)), _PARAMETERS
 
 
 def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:

@@ -34,25 +34,23 @@ _WORD = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Words that stand in any message, whatever it is about.
-_COMMON_WORDS = """
+COMMON = frozenset("""
 a about after again all also am an and any are as at be been but by can could did do
 does doing done for from give go got had has have he her here him his how if in into is
 it its just let like make me my need no not now of off on one or our out over please put
 say see she should so some tell than that the their them then there these they this
 those to too up us want was we were what when where which who why will with would you
 your
-"""
-COMMON = frozenset(_COMMON_WORDS.split())
+""".split())
 """Words that say nothing of what a message is about."""
 # That no tool knows them is no sign of doubt.
-_TIME_WORDS = """
+TIMES = frozenset("""
 afternoon am april august clock daily day days december evening every february first
 friday hour hours january july june last later march midnight minute minutes monday
 mondays month monthly months morning next night noon november october pm saturday
 september soon sunday sundays thursday time today tomorrow tonight tuesday wednesday week
 weekend weekly weeks year yesterday
-"""
-TIMES = frozenset(_TIME_WORDS.split())
+""".split())
 """Words that any message can have that speaks of a time."""
 _GREETING = re.compile(
     r"\b(?:good (?:morning|afternoon|evening|night|day)|hello|hi|hey|greetings|thanks"
@@ -61,11 +59,10 @@ _GREETING = re.compile(
 )
 _LONGEST_GREETING = 200
 # What stands beside a greeting; an answer such as `yes` or `do it` is none of these.
-_BESIDE_WORDS = """
+_BESIDE = frozenset("""
 a all and are everybody everyone for great how is it lot much my nice so that the there
 this to very was well wonderful you your
-"""
-_BESIDE = frozenset(_BESIDE_WORDS.split())
+""".split())
 # The longest first; what is left of a word has at least three letters.
 _ENDINGS = """
 ations ation ings ing ions ion ment ers er ed ly es e s y

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...findings import Finding, Place, Severity, has_errors
+from ...model.loading import first_bytes
 from ...model.spec_schema import check_schema
 from ...reading.project_files import ProjectFiles
 from ...reading.tree import NOWHERE, Path, Source
-from ...reading.yaml_reader import MAX_BYTES, read_yaml
+from ...reading.yaml_reader import read_yaml
 from ...wording import did_you_mean
 from ..change import Change
 
@@ -20,9 +21,9 @@ __all__ = [
     "EVERY_TOOL",
     "Acceptance",
     "UnreadableAcceptances",
+    "acceptance_file",
     "acceptance_of",
     "accepted_in",
-    "read_acceptances",
     "stale",
 ]
 
@@ -90,22 +91,18 @@ class Acceptance:
         return Place(self.source.file, *self.source.span(self.path))
 
 
-def read_acceptances(files: ProjectFiles) -> list[Acceptance]:
-    """The entries of a project's file; none where there is no such file.
+def acceptance_file(files: ProjectFiles) -> bytes:
+    """The bytes of a project's file; none where there is no such file.
 
     Raises:
-        UnreadableAcceptances: it has errors.
+        UnreadableAcceptances: it cannot be read.
     """
     if not files.is_there(ACCEPT_FILE):
-        return []
-    try:
-        data = files.read(ACCEPT_FILE, MAX_BYTES + 1)
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or type(error).__name__}"
-        place = Place(ACCEPT_FILE)
-        finding = Finding("spec/unreadable", Severity.ERROR, place, message)
-        raise UnreadableAcceptances([finding]) from error
-    return accepted_in(data)
+        return b""
+    data, findings = first_bytes(files, ACCEPT_FILE)
+    if data is None:
+        raise UnreadableAcceptances(findings)
+    return data
 
 
 def accepted_in(data: bytes) -> list[Acceptance]:
@@ -114,6 +111,8 @@ def accepted_in(data: bytes) -> list[Acceptance]:
     Raises:
         UnreadableAcceptances: they have errors.
     """
+    if not data:
+        return []
     document, findings = read_yaml(ACCEPT_FILE, data)
     if document is not None:
         findings += check_schema(document, "accept")

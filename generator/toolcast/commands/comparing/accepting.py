@@ -15,12 +15,12 @@ from ...changes.review.acceptances import (
     ACCEPT_FILE,
     Acceptance,
     UnreadableAcceptances,
+    acceptance_file,
     accepted_in,
 )
 from ...encoders.json_text import compact
 from ...encoders.yaml_text import scalar
 from ...reading.project_files import DiskFiles
-from ...reading.yaml_reader import MAX_BYTES
 from ...wording import did_you_mean
 from ..exit_codes import counted, fail, print_findings
 
@@ -54,10 +54,8 @@ def accept(
     if not reason.isprintable():
         fail("--reason is one line of text that can be seen")
     try:
-        files = DiskFiles(root)
-        is_there = files.is_there(ACCEPT_FILE)
-        data = files.read(ACCEPT_FILE, MAX_BYTES + 1) if is_there else b""
-        before = accepted_in(data) if data else []
+        data = acceptance_file(DiskFiles(root))
+        before = accepted_in(data)
         in_force = {one.fingerprint for one in before if not one.is_over(today)}
         new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
         # The column of an entry is that of its first key, behind `- `.

@@ -137,11 +137,15 @@ def command(
 
 def _acceptances(root: str) -> list[Acceptance]:
     """The accepted changes; ends the program where they have errors."""
-    from ...changes.review.acceptances import UnreadableAcceptances, read_acceptances
+    from ...changes.review.acceptances import (
+        UnreadableAcceptances,
+        acceptance_file,
+        accepted_in,
+    )
     from ...reading.project_files import DiskFiles
 
     try:
-        return read_acceptances(DiskFiles(root))
+        return accepted_in(acceptance_file(DiskFiles(root)))
     except UnreadableAcceptances as unreadable:
         print_findings(unreadable.findings, "text")
         fail("the acceptances cannot be read, so nothing is decided")

@@ -112,6 +112,14 @@ class ClientKind(NamedTuple):
             return (tool.meta or {}).get(self.mark) is True
         return tool.always
 
+    def kept_of(self, tool: ToolSpec, server: str) -> str:
+        """What a request holds of a tool that is not loaded yet; "" when that is nothing."""
+        if self.loading is Loading.NAMED:
+            return f"{self.prefix.format(server)}{tool.name}\n"
+        if self.loading is Loading.ROUTED:
+            return f"{tool.name}: {tool.summary}\n"
+        return ""
+
 
 def _limit(
     client: str, limited: Limited, most: int, source: str, prefix: str = ""

@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-__all__ = ["Mention", "is_plain_word", "mention_pattern", "mentions_in"]
+__all__ = [
+    "Mention",
+    "is_plain_word",
+    "mention_pattern",
+    "mentions_in",
+    "names_in_lines",
+]
 
 _BEFORE, _BEHIND = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 # As clients call a server's tool: `mcp__notes__find_note`.
@@ -70,3 +76,13 @@ def mentions_in(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mention]
         is_code = before in _CODE_BEFORE if before else False
         is_code = is_code or _CODE_BEHIND.match(text, end) is not None
         yield Mention(match[group], start, is_code)
+
+
+def names_in_lines(
+    lines: Iterable[str], pattern: re.Pattern[str]
+) -> Iterator[tuple[str, int, int]]:
+    """The names that lines say, each with its line and column, which count from 1."""
+    for number, line in enumerate(lines, 1):
+        for match in pattern.finditer(line):
+            group = match.lastindex or 0
+            yield match[group], number, match.start(group) + 1

@@ -156,13 +156,6 @@ def _item(one: Judged) -> Item:
         f"{name} {word}" for name, word in grades_of(change).items() if word != "safe"
     )
     message = f"{one.owner}: {change.message}; {grades}"
-    details = {
-        "toolset": change.toolset,
-        "tool": change.tool,
-        "path": list(change.path),
-        "grades": grades_of(change),
-        "is_gone": change.is_gone,
-    }
     return Item(
         change.rule.id,
         one.severity,
@@ -171,5 +164,4 @@ def _item(one: Judged) -> Item:
         change.reason,
         change.fingerprint,
         one.accepted.reason if one.accepted is not None else "",
-        details,
     )
