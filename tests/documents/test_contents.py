@@ -170,7 +170,7 @@ def test_no_text_gets_out_of_its_cell(text: str) -> None:
         table_row([cell("last"), cell("row")]),
     ]
     page = "\n".join(["before", "", *map(str, lines), "", "after"])
-    assert regions_in(page.encode("utf-8", "replace")) == ([], [])
+    assert regions_in("a.md", page.encode("utf-8", "replace")) == ([], [])
     tokens = MarkdownIt("commonmark").enable("table").parse(page)
     kinds = [token.type for token in tokens]
     assert kinds.count("tr_open") == 3

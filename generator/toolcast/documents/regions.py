@@ -14,7 +14,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["Fault", "Region", "filled", "regions_in"]
+from ..findings import Finding, Place, Severity
+
+__all__ = ["Region", "filled", "marker", "place_of", "regions_in"]
 
 _BOM = b"\xef\xbb\xbf"
 _OPENS = re.compile(rb"<!--[ \t]*toolcast:([^<>\r\n]*?)-->")
@@ -46,26 +48,21 @@ class Region(NamedTuple):
     newline: bytes
 
 
-class Fault(NamedTuple):
-    """A mark that cannot be.
-
-    Attributes:
-        line: where it stands, from 1 on.
-        text: the line.
-        message: what is wrong.
-        help: what to do.
-    """
-
-    line: int
-    text: str
-    message: str
-    help: str
+def place_of(path: str, line: int, text: str) -> Place:
+    """The place of a mark, which is the whole of its line."""
+    return Place(path, line, 1, len(text) + 1)
 
 
-def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
+def marker(path: str, line: int, text: str, message: str, help_: str) -> Finding:
+    """What is wrong with a mark."""
+    place = place_of(path, line, text)
+    return Finding("output/marker", Severity.ERROR, place, message, help_, text)
+
+
+def regions_in(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
     """The regions of a file, in their order, and what is wrong with its marks."""
     regions: list[Region] = []
-    faults: list[Fault] = []
+    faults: list[Finding] = []
     opened: Region | None = None
     before = fence = b""
     for number, start, line, newline in _lines(data):
@@ -85,7 +82,7 @@ def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
         shown = text.decode("utf-8", "replace")
         if opens := _OPENS.fullmatch(text):
             if opened is not None:
-                faults.append(_unclosed(opened))
+                faults.append(_unclosed(path, opened))
             words = tuple(opens[1].decode("utf-8", "replace").split())
             after = start + len(line) + len(newline)
             opened = Region(words, number, shown, after, after, newline or b"\n")
@@ -93,13 +90,14 @@ def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
             if opened is None:
                 message = "the mark closes a region that no mark opens"
                 help_ = "remove it, or write `<!-- toolcast: tools TOOLSET -->` before"
-                faults.append(Fault(number, shown, message, help_))
+                faults.append(marker(path, number, shown, message, help_))
             else:
                 regions.append(opened._replace(end=start))
                 opened = None
         elif _RESEMBLES.match(text):
             faults.append(
-                Fault(
+                marker(
+                    path,
                     number,
                     shown,
                     "the line begins as a mark, and is none",
@@ -108,8 +106,8 @@ def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
                 )
             )
     if opened is not None:
-        faults.append(_unclosed(opened))
-    return regions, sorted(faults)
+        faults.append(_unclosed(path, opened))
+    return regions, sorted(faults, key=lambda fault: fault.place.line)
 
 
 def filled(data: bytes, regions: Sequence[Region], texts: Iterable[str]) -> bytes:
@@ -142,8 +140,9 @@ def _lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
         number += 1
 
 
-def _unclosed(opened: Region) -> Fault:
-    return Fault(
+def _unclosed(path: str, opened: Region) -> Finding:
+    return marker(
+        path,
         opened.line,
         opened.text,
         "nothing closes the region",

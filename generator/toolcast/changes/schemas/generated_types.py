@@ -13,7 +13,7 @@ from .walk.paired_nodes import Difference
 __all__ = ["TypeChanges"]
 
 _SAME = "the generated types stay the same"
-_AFTER_NAME = (".", "[", "{")
+_AFTER_NAME = (".", "[", "\0")
 
 
 class TypeChanges:

@@ -56,11 +56,11 @@ def _of_field(
 ) -> Iterator[Change]:
     sides = SchemaSide(before), SchemaSide(after)
     if is_whole:
-        changes = [_whole(*sides, _WHOLE[field])]
+        row = "schema-added" if before is True else "schema-removed"
+        changes = [_whole(*sides, field, row)]
     else:
         changes = differences(*sides, _WHOLE[field])
-    if not changes:
-        changes = [_rewritten(*sides, field)]
+    changes = changes or [_whole(*sides, field, "rewritten")]
     is_call = field == "parameters"
     actions = _actions(both) if is_call else None
     takers = (
@@ -73,7 +73,7 @@ def _of_field(
         yield _graded(both, field, change, calls.of(index), types)
     left = calls.unexplained()
     if left is not None:
-        change = _rewritten(*sides, field)
+        change = _whole(*sides, field, "rewritten")
         yield _graded(both, field, change, left, types)
 
 
@@ -117,34 +117,20 @@ def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:
     return grade, ""
 
 
-def _whole(before: SchemaSide, after: SchemaSide, whole: str) -> Difference:
-    """A schema that one side does not have."""
-    is_new = before.root is True
-    row, says = (
-        ("schema-added", "has a schema now")
-        if is_new
-        else (
-            "schema-removed",
-            "has no schema any more",
-        )
-    )
-    pair = _roots(before, after, whole)
-    old, new = (ABSENT, after.root) if is_new else (before.root, ABSENT)
+def _whole(before: SchemaSide, after: SchemaSide, field: Field, row: str) -> Difference:
+    """A schema that one side does not have, or that is another one in a way not told."""
+    whole = _WHOLE[field]
+    text = {
+        "schema-added": f"{whole} has a schema now",
+        "schema-removed": f"{whole} has no schema any more",
+        "rewritten": f"`{field}` is written in another way",
+    }[row]
+    one, other = (node_at(side, Place(side.root, ())) for side in (before, after))
+    pair = Pair(one, other, "", whole, 1, before, after)
+    old = ABSENT if row == "schema-added" else before.root
+    new = ABSENT if row == "schema-removed" else after.root
     edit = Edit((), after.root, (), before.root)
-    return Difference(row, (), old, new, f"{whole} {says}", (edit,), pair)
-
-
-def _rewritten(before: SchemaSide, after: SchemaSide, field: Field) -> Difference:
-    text = f"`{field}` is written in another way"
-    pair = _roots(before, after, _WHOLE[field])
-    edit = Edit((), after.root, (), before.root)
-    return Difference("rewritten", (), before.root, after.root, text, (edit,), pair)
-
-
-def _roots(before: SchemaSide, after: SchemaSide, whole: str) -> Pair:
-    places = Place(before.root, ()), Place(after.root, ())
-    nodes = node_at(before, places[0]), node_at(after, places[1])
-    return Pair(*nodes, "", whole, 1, before, after)
+    return Difference(row, (), old, new, text, (edit,), pair)
 
 
 def _not_compared(

@@ -12,6 +12,7 @@ from .proof.inclusion import Inclusion
 from .schema_rules import EFFECTS, RULES, Field, is_hazard
 from .schema_side import SchemaSide
 from .search.witness_search import Search, Taker, Witness
+from .value_limits import EXACT
 from .walk.paired_nodes import Difference
 
 __all__ = ["CallGrades", "Verdict"]
@@ -32,6 +33,7 @@ _NOT_READ = {
     "returns": "who looks for it may find nothing, or something else",
 }
 _TOO_MANY = "there are too many changes to try each alone"
+_INEXACT = "not all programs read whole numbers beyond it as they were sent"
 _UNTOLD = "only by names that the schema leaves open without telling of them"
 
 
@@ -169,6 +171,10 @@ class CallGrades:
     def _harmless(self, change: Difference) -> Verdict:
         if change.row == "property-removed" and not self._is_still_told(change):
             return Verdict(Grade.RISKY, _NOT_READ[self._field])
+        limit = change.before if change.after is ABSENT else change.after
+        is_limit = change.row.startswith(("minimum-", "maximum-"))
+        if is_limit and isinstance(limit, int) and abs(limit) >= EXACT:
+            return Verdict(Grade.SAFE, _INEXACT)
         return Verdict(Grade.SAFE, _NOTHING_REFUSED[self._field])
 
     def _is_still_told(self, change: Difference) -> bool:

@@ -95,8 +95,9 @@ def numbers(
     told: Iterable[Mapping[str, Any]], kind: str, limits: ValueLimits
 ) -> Iterator[Any]:
     """Whole numbers or fractions at the limits and beside them."""
-    is_low_free = limits.is_whole and limits.low(whole=False).value == -math.inf
-    is_high_free = limits.is_whole and limits.high(whole=False).value == math.inf
+    is_low_free = limits.low(whole=False).value == -math.inf
+    is_high_free = limits.high(whole=False).value == math.inf
+    most = math.inf if limits.is_whole else EXACT + 2
     bounds: dict[Any, None] = {}
     divisors: dict[Any, None] = {}
     for part in told:
@@ -132,8 +133,7 @@ def numbers(
     for one, other in combinations(list(divisors)[:4], 2):
         near.append(one * other)
     for value in (*PLAIN[kind], *near):
-        is_sent = not (
-            (is_low_free and value < -EXACT) or (is_high_free and value > EXACT)
-        )
+        is_free = is_low_free if value < 0 else is_high_free
+        is_sent = not (is_free and EXACT < abs(value) <= most)
         if is_sent and type_of(value) == kind:
             yield int(value) if kind == "integer" else value

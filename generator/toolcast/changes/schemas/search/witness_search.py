@@ -27,7 +27,7 @@ _MOST_WORK = 200_000
 _LEAST_TRIED = 150
 _MOST_VISITS = 500
 _LEVELS = 6
-_SOON = 40
+_SOON = 100
 _MOST_WITH_CARE = 6
 _MOST_EFFORT = 6_000
 
@@ -253,7 +253,10 @@ class Search:
 
     def _budget(self, taker: Taker) -> int:
         root = taker.side.root
-        visits = most_visits(root, _LEVELS, _MOST_VISITS)
+        # Without references each place of a schema is visited once.
+        visits: int | None = 1
+        if taker.side.has_references:
+            visits = most_visits(root, _LEVELS, _MOST_VISITS)
         if visits is None:
             raise ValueError("its references multiply")
         tried = _MOST_WORK // (len(taker.side.places) + 1 + 10 * visits)
