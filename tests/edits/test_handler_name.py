@@ -158,7 +158,7 @@ def test_an_attribute_of_an_object_is_left(project: Callable[..., Project]) -> N
             "from .toy import old_tool\nnew_tool = 1\n",
             "handlers/a.py:2: the name `new_tool` is taken",
         ),
-        ("old_tool = (\n", "handlers/a.py cannot be read"),
+        ("old_tool = (\n", "handlers/a.py says `old_tool`, and is no Python module"),
     ],
 )
 def test_a_module_that_is_not_clear_is_told(

@@ -67,6 +67,8 @@ def test_a_mapping_on_one_line_stays_on_one_line(notes: Project) -> None:
         (2, ["ping", "--removal", "2020-01-01"], "has to be after today"),
         (1, ["ping", "--replacement", "nothing"], "there is no tool `nothing`"),
         (2, ["ping", "--replacement", "ping"], "cannot replace itself"),
+        (1, ["ping", "--since", "yesterday"], "`deprecated.since` is not well formed"),
+        (1, ["ping", "--since", ""], "`deprecated.since` is not well formed"),
         (2, ["store_note"], "`store_note` is deprecated already"),
         (2, ["pong"], "there is no tool `pong`"),
     ],

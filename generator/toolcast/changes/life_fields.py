@@ -126,13 +126,12 @@ def _former(both: Both) -> Iterator[Change]:
         if name not in before and name != new.name:
             message = f"calls of the former name {said(name)} are answered"
             yield both.files.changed(FORMER_ADDED, path, message, after=name)
-    tools = {tool.name for tool in both.toolset_after.tools}
     for name in before:
         if name in after or name == old.name:
             continue
         message = f"calls of the former name {said(name)} are no longer answered"
         grades, reason = None, ""
-        if name in tools:
+        if any(tool.name == name for tool in both.toolset_after.tools):
             message = f"calls of the former name {said(name)} are another tool's"
             grades = Grades(call=_R)
             reason = f"the tool {said(name)} answers them"

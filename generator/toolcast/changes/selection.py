@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec, Workspace
-from ..reading.tree import Path
 from ..selection.cases import DeclaredCase, cases_of, same_words
 from .change import (
     ABSENT,
@@ -19,6 +18,8 @@ from .change import (
     ChangeRule,
     Grade,
     Grades,
+    SpecFiles,
+    files_of,
     place_of,
     raw,
     tools_of_both,
@@ -296,37 +297,20 @@ def _of_case(
     what: str,
 ) -> Change:
     text = " ".join(one.case.message.split())
-    return Change(
-        rule,
-        toolset.name,
-        one.owner.name if isinstance(one.owner, ToolSpec) else "",
-        one.path,
-        before,
-        after,
-        f'"{text}" {what}',
-        rule.grades,
-        place_of(one.owner.source, one.path),
-        is_gone=after is ABSENT,
-    )
+    name = one.owner.name if isinstance(one.owner, ToolSpec) else ""
+    files = SpecFiles(toolset.name, name, one.owner.source, one.owner.source)
+    return files.changed(rule, one.path, f'"{text}" {what}', before, after)
 
 
 def _gates(before: Toolset, after: Toolset) -> Iterator[Change]:
     if before.selection == after.selection:
         return
-    path: Path = ("selection",)
-    was, is_ = raw(before, "selection"), raw(after, "selection")
-    is_gone = is_ is ABSENT
-    yield Change(
-        GATES_CHANGED,
-        after.name,
-        "",
-        path,
-        was,
-        is_,
-        f"cases are held to {_told(after.selection)}, not to {_told(before.selection)}",
-        GATES_CHANGED.grades,
-        place_of((before if is_gone else after).source, path),
-        is_gone=is_gone,
+    message = (
+        f"cases are held to {_told(after.selection)}, not to {_told(before.selection)}"
+    )
+    values = raw(before, "selection"), raw(after, "selection")
+    yield files_of(before, after).changed(
+        GATES_CHANGED, ("selection",), message, *values
     )
 
 

@@ -128,18 +128,16 @@ def _client(
             )
         )
     permissions |= {*old.permissions} & {*new.permissions}
-    for permission in dict.fromkeys(new.permissions):
-        if permission not in permissions:
+    where = (*path, "permissions")
+    for permission in dict.fromkeys((*new.permissions, *old.permissions)):
+        if permission in permissions:
+            continue
+        if permission in new.permissions:
             message = f"{said(name)} has the permission {said(permission)}"
-            where = (*path, "permissions")
             changes.append(files.changed(PERMITTED, where, message, after=permission))
-    for permission in dict.fromkeys(old.permissions):
-        if permission not in permissions:
+        else:
             message = f"{said(name)} has no permission {said(permission)} any more"
-            where = (*path, "permissions")
-            changes.append(
-                files.changed(UNPERMITTED, where, message, before=permission)
-            )
+            changes.append(files.changed(UNPERMITTED, where, message, permission))
     if not changes and _lists(old) != _lists(new):
         message = f"the lists of {said(name)} are others, its tools are the same"
         called = {case.old.name: case.new.name for case in cases}

@@ -153,47 +153,44 @@ def compare_toolsets(
     # What a target does that comes or goes is told by that alone.
     rows = [row for row in _ROWS if row.field.split(".")[1] in shared]
     yield from changes_of(rows, files)
+    sides = before, after
     if "mcp" in shared:
-        yield from _admin_token(before, after, files)
+        option = ("mcp", "http", "admin_token_variable")
+        variables = [variable(side, "ADMIN", "TOKEN") for side in sides]
+        words = "the administrator's token is read from"
+        yield from _named(files, sides, option, ADMIN, words, variables)
     if "cli" in shared:
-        yield from _program(before, after, files, (was.package, now.package))
+        words = "the program is called"
+        programs = [_program(before, was.package), _program(after, now.package)]
+        yield from _named(files, sides, ("cli", "program"), PROGRAM, words, programs)
     for name in shared:
         if name not in _OWN_OPTIONS:
             yield from _options(files, name, before.targets[name], after.targets[name])
     yield from _exclusions(before, after, files, frozenset(shared))
 
 
-def _admin_token(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
-    path = ("targets", "mcp", "http", "admin_token_variable")
-    raws = [_at(side.targets, *path[1:]) for side in (before, after)]
-    names = [
-        variable(side, "ADMIN", "TOKEN") if name is ABSENT else name
-        for name, side in zip(raws, (before, after), strict=True)
-    ]
-    # What the toolset's name decides is told by that.
-    if names[0] != names[1] and raws != [ABSENT, ABSENT]:
-        words = f"{said(names[1])} instead of {said(names[0])}"
-        message = f"the administrator's token is read from {words}"
-        yield files.changed(ADMIN, path, message, raws[0], raws[1])
-
-
-def _program(
-    before: Toolset, after: Toolset, files: SpecFiles, packages: tuple[str, str]
+def _named(
+    files: SpecFiles,
+    sides: tuple[Toolset, Toolset],
+    path: tuple[str, ...],
+    rule: ChangeRule,
+    words: str,
+    defaults: list[str],
 ) -> Iterator[Change]:
-    path = ("targets", "cli", "program")
-    raws = [_at(side.targets, *path[1:]) for side in (before, after)]
+    """The change of a name whose default is made of other names, which tell their own."""
+    raws = [_at(side.targets, *path) for side in sides]
     names = [
-        (
-            ".".join(filter(None, (f"python -m {package}", side.name, "cli")))
-            if name is ABSENT
-            else name
-        )
-        for name, side, package in zip(raws, (before, after), packages, strict=True)
+        default if name is ABSENT else name
+        for name, default in zip(raws, defaults, strict=True)
     ]
     if names[0] != names[1] and raws != [ABSENT, ABSENT]:
-        words = f"{said(names[1])} instead of {said(names[0])}"
-        message = f"the program is called {words}"
-        yield files.changed(PROGRAM, path, message, raws[0], raws[1])
+        message = f"{words} {said(names[1])} instead of {said(names[0])}"
+        yield files.changed(rule, ("targets", *path), message, raws[0], raws[1])
+
+
+def _program(toolset: Toolset, package: str) -> str:
+    """What a toolset's program is called where it does not say."""
+    return ".".join(filter(None, (f"python -m {package}", toolset.name, "cli")))
 
 
 def _at(value: Any, *keys: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..change import ABSENT, Both, Change, Grade, Grades, raw
 from ..family import Family, Rules
-from ..field_rows import entries
+from ..field_rows import entries, items
 from ..json_equality import same
 from ..json_values import said
 
@@ -89,6 +89,7 @@ SKILL = RULES.alone(
 )
 
 _ROWS = (
+    items("mcp.omit", "what MCP's list leaves out", OMITTED, LISTED),
     entries("meta", "the keys of `_meta`", META_ADDED, META_REMOVED, META_CHANGED),
     entries(
         "mcp.extra",
@@ -105,7 +106,6 @@ _NULLABLE = "title description returns annotations icons meta execution".split()
 def compare(both: Both) -> Iterator[Change]:
     """The changes of a tool's keys in MCP's list."""
     yield from _icons(both)
-    yield from _omitted(both)
     yield from _tasks(both)
     yield from _nulls(both)
 
@@ -116,22 +116,6 @@ def _icons(both: Both) -> Iterator[Change]:
     if not same(*shown):
         message = "the tool has other icons"
         yield both.files.changed(ICONS, ("icons",), message, before, after)
-
-
-def _omitted(both: Both) -> Iterator[Change]:
-    old, new = ("description" in side.mcp_omit for side in (both.before, both.after))
-    if old == new:
-        return
-    rule, word = (OMITTED, "without") if new else (LISTED, "with")
-    message = f"MCP's list has the tool {word} its description"
-    value = "description"
-    yield both.files.changed(
-        rule,
-        ("mcp", "omit"),
-        message,
-        value if old else ABSENT,
-        value if new else ABSENT,
-    )
 
 
 def _tasks(both: Both) -> Iterator[Change]:
@@ -185,7 +169,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 FAMILY = Family(
     rules=RULES,
     tool_rows=_ROWS,
-    tool_fields={"icons", "execution", "mcp.omit"},
+    tool_fields={"icons", "execution"},
     compare_tools=compare,
 )
 """Keys of MCP's list that are neither texts nor schemas nor annotations."""

@@ -87,7 +87,8 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
     modules = modules_with(workspace, toolset, old)
     for module in sorted(modules, key=lambda one: one.file == defining):
         if module.tree is None:
-            raise Refusal(f"{module.file} cannot be read", "rename it by hand")
+            message = f"{module.file} says `{old}`, and is no Python module in UTF-8"
+            raise Refusal(message, "mend it, or rename the function by hand")
         if module.file == defining:
             places = _of_definition(module, module.tree, old, name)
         else:
