@@ -165,7 +165,7 @@ LINES = 400
 FILES = 15
 # Folders in which one more file is one more of the same.
 MANY = re.compile(
-    r"generator/toolcast/(commands|rules/\w+)|letta/toolcast_letta/rules|examples/\w+"
+    r"generator/toolcast/rules/\w+|letta/toolcast_letta/rules|examples/\w+"
 )
 
 
