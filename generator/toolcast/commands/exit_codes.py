@@ -124,7 +124,7 @@ def print_findings(
     *,
     fail_on: Severity = Severity.ERROR,
     with_notes: bool = True,
-    about: About = About(),
+    about: About | None = None,
 ) -> int:
     """Prints findings and gives the exit code that they ask for.
 
@@ -133,7 +133,10 @@ def print_findings(
     """
     colour = wants_colour(format_)
     text = report(
-        findings, format_, about._replace(colour=colour), with_notes=with_notes
+        findings,
+        format_,
+        (about or About())._replace(colour=colour),
+        with_notes=with_notes,
     )
     if text:
         click.echo(text, nl=False, err=format_ == "text", color=colour)

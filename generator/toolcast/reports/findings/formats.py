@@ -46,9 +46,10 @@ class About(NamedTuple):
 
 
 def report_findings(
-    findings: Sequence[Finding], format_: str, about: About = About()
+    findings: Sequence[Finding], format_: str, about: About | None = None
 ) -> str:
     """Findings in one of `FORMATS`; untrusted text is escaped for it."""
+    about = about or About()
     if format_ == "github":
         from ..github import workflow_commands
 
