@@ -12,7 +12,7 @@ import click
 from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports.escaping import printable
-from ..reports.findings.formats import UNTOLD, About, report_findings, summary
+from ..reports.findings.formats import About, report_findings, summary
 
 if TYPE_CHECKING:
     from ..model.model import Toolset, Workspace
@@ -124,7 +124,7 @@ def print_findings(
     *,
     fail_on: Severity = Severity.ERROR,
     with_notes: bool = True,
-    about: About = UNTOLD,
+    about: About | None = None,
 ) -> int:
     """Prints findings and gives the exit code that they ask for.
 
@@ -132,7 +132,12 @@ def print_findings(
     stdout. Without notes the text only counts them.
     """
     colour = wants_colour(format_)
-    text = report(findings, format_, about, with_notes=with_notes, colour=colour)
+    text = report(
+        findings,
+        format_,
+        (about or About())._replace(colour=colour),
+        with_notes=with_notes,
+    )
     if text:
         click.echo(text, nl=False, err=format_ == "text", color=colour)
     return code_of(findings, fail_on)
@@ -168,14 +173,13 @@ def report(
     about: About,
     *,
     with_notes: bool,
-    colour: bool,
 ) -> str:
     """What is printed of findings; as text with their number as last line."""
     is_text = format_ == "text"
     shown = findings
     if is_text and not with_notes:
         shown = [f for f in findings if f.severity > Severity.NOTE]
-    text = report_findings(shown, format_, about, colour=colour)
+    text = report_findings(shown, format_, about)
     if is_text and findings:
         hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
         text += f"{summary(findings)}{hidden}\n"

@@ -19,7 +19,7 @@ from toolcast.changes.review.limits import DEFAULT
 from toolcast.changes.review.verdict import Verdict, judge
 from toolcast.findings import Finding, Place, Severity
 from toolcast.model.model import Workspace
-from toolcast.reports.changes.formats import DiffAbout, report_changes
+from toolcast.reports.changes.formats import report_changes
 from toolcast.reports.findings.formats import About, report_findings
 from toolcast.reports.item import Item
 from toolcast.reports.sarif import sarif
@@ -43,7 +43,7 @@ TEXTS = st.one_of(
     ).map("".join),
     st.lists(st.sampled_from("`|<@ a"), max_size=12).map("".join),
 )  # fmt: skip
-ABOUT = DiffAbout(tempfile.gettempdir())
+ABOUT = About(tempfile.gettempdir())
 TODAY = datetime.date(2030, 1, 1)
 
 

@@ -88,7 +88,8 @@ def command(
     from ...changes.review.limits import BadLimit, limits
     from ...changes.review.verdict import judge
     from ...changes.table import rules
-    from ...reports.changes.formats import DiffAbout, report_changes
+    from ...reports.changes.formats import report_changes
+    from ...reports.findings.formats import About
     from ..diff_sides import sides_or_end
 
     if bump and format_ != "text":
@@ -130,7 +131,7 @@ def command(
         click.echo(write(verdict), nl=False)
         return
     colour = wants_colour(format_, sys.stdout)
-    about = DiffAbout(root, extensions, colour)
+    about = About(root, extensions=extensions, colour=colour)
     click.echo(report_changes(verdict, format_, about), nl=False, color=colour)
     sys.exit(FINDINGS if verdict.failing else CLEAN)
 

@@ -161,7 +161,7 @@ def _ended(
     from ...stamp import Ended
 
     colour = wants_colour(format_)
-    text = report(findings, format_, about, with_notes=False, colour=colour)
+    text = report(findings, format_, about._replace(colour=colour), with_notes=False)
     if format_ == "text":
         return Ended(code, out, text + err)
     return Ended(code, text + out, err)

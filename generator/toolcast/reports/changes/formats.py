@@ -7,17 +7,18 @@ import re
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...changes.change import ABSENT, AUDIENCES, Change, Grade
 from ...changes.effects.effect import Effect
 from ...changes.review.verdict import Judged, Verdict
 from ...findings import Severity
+from ..findings.formats import About, told_rules
+from ..findings.formats import items as of_findings
 from ..item import Item, ItemRule
 
 __all__ = [
     "FORMATS",
-    "DiffAbout",
     "by_owner",
     "counts",
     "grades_of",
@@ -39,21 +40,7 @@ _SEVERITIES = {
 }
 
 
-class DiffAbout(NamedTuple):
-    """What a diff is about.
-
-    Attributes:
-        root: the project's folder.
-        extensions: those that it lists.
-        colour: whether text is printed in colours.
-    """
-
-    root: str
-    extensions: tuple[str, ...] = ()
-    colour: bool = False
-
-
-def report_changes(verdict: Verdict, format_: str, about: DiffAbout) -> str:
+def report_changes(verdict: Verdict, format_: str, about: About) -> str:
     """A diff in one of `FORMATS`; untrusted text is escaped for it."""
     if format_ == "github":
         from ..github import workflow_commands
@@ -71,7 +58,6 @@ def report_changes(verdict: Verdict, format_: str, about: DiffAbout) -> str:
 def _told_rules(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     """Those of changes, and of the findings of acceptances."""
     from ...changes.table import rules
-    from ..findings.formats import told_rules
 
     of_changes = {
         id_: ItemRule(id_, _SEVERITIES[rule.grades.worst], rule.means, rule.means)
@@ -143,8 +129,6 @@ def items(verdict: Verdict) -> list[Item]:
 
     Then the findings of acceptances.
     """
-    from ..findings.formats import items as of_findings
-
     shown = [one for one in verdict.changes if one.change.grades.worst > Grade.SAFE]
     shown.sort(key=_urgency)
     return [*map(_item, shown), *of_findings(verdict.findings)]

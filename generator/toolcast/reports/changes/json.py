@@ -10,12 +10,13 @@ from ...changes.effects.effect import Effect
 from ...changes.review.acceptances import Acceptance
 from ...changes.review.verdict import Judged, Verdict
 from ...changes.review.versions import Proposal
-from .formats import DiffAbout, counts, grades_of, values_of
+from ..findings.formats import About
+from .formats import counts, grades_of, values_of
 
 __all__ = ["write"]
 
 
-def write(verdict: Verdict, about: DiffAbout) -> str:
+def write(verdict: Verdict, about: About) -> str:
     """Everything that is known of the changes."""
     value = {
         "against": verdict.against,

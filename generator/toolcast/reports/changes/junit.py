@@ -13,13 +13,14 @@ from ...changes.change import ABSENT
 from ...changes.review.verdict import Judged, Verdict
 from ...wording import dotted
 from ..escaping import printable
+from ..findings.formats import About
 from ..json_values import one_line
-from .formats import DiffAbout, by_owner, grades_of
+from .formats import by_owner, grades_of
 
 __all__ = ["write"]
 
 
-def write(verdict: Verdict, about: DiffAbout) -> str:
+def write(verdict: Verdict, about: About) -> str:
     """A suite for each tool, in it a case for each change."""
     root = Element("testsuites", name="toolcast diff")
     for owner, changes in by_owner(verdict.changes):

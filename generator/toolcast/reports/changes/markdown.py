@@ -11,9 +11,10 @@ from ...changes.review.verdict import Judged, Verdict
 from ...encoders.markdown import fenced
 from ...wording import dotted
 from ..escaping import code_span, html_text, markdown_text, printable
+from ..findings.formats import About
 from ..json_values import differing
 from ..markdown_size import MOST_CHARACTERS, cell, within
-from .formats import DiffAbout, by_owner, grades_of, says_values, told_counts
+from .formats import by_owner, grades_of, says_values, told_counts
 
 __all__ = ["write"]
 
@@ -24,7 +25,7 @@ _TABLE = MOST_CHARACTERS // 3
 """How much of a comment the table may take, so that there is room for changes below it."""
 
 
-def write(verdict: Verdict, about: DiffAbout) -> str:
+def write(verdict: Verdict, about: About) -> str:
     """A sentence, a table of tools by audience, then a fold for each tool, worst first.
 
     As much as a comment holds; what is left out is told.

@@ -11,9 +11,9 @@ from ...changes.effects.effect import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ..escaping import log_line, printable
-from ..findings.formats import report_findings
+from ..findings.formats import About, report_findings
 from ..json_values import differing
-from .formats import DiffAbout, by_owner, says_values, told_counts
+from .formats import by_owner, says_values, told_counts
 
 __all__ = ["paragraphs", "write"]
 
@@ -25,13 +25,13 @@ _COLOURS = {Grade.BREAKING: "31", Grade.RISKY: "33"}
 _HEAD = "  " + "".join(f"{name:{_COLUMN}}" for name in AUDIENCES[:-1]) + AUDIENCES[-1]
 
 
-def write(verdict: Verdict, about: DiffAbout) -> str:
+def write(verdict: Verdict, about: About) -> str:
     """The changes of each tool, then what they come to."""
     blocks = paragraphs(verdict.changes, about.colour)
     if verdict.effects:
         blocks.append("".join(_effects(verdict.effects)))
     if verdict.findings:
-        blocks.append(report_findings(verdict.findings, "text", colour=about.colour))
+        blocks.append(report_findings(verdict.findings, "text", about))
     return "\n".join([*blocks, "".join(_closing(verdict))])
 
 

@@ -13,7 +13,6 @@ from ..item import Item, ItemRule
 
 __all__ = [
     "FORMATS",
-    "UNTOLD",
     "About",
     "fingerprinted",
     "items",
@@ -27,7 +26,7 @@ FORMATS = ("text", "json", "github", "sarif", "markdown")
 
 
 class About(NamedTuple):
-    """What findings are about, and how much of them is printed.
+    """What findings or changes are about, and how they are printed.
 
     Attributes:
         root: the project's folder; None when it does not matter.
@@ -35,6 +34,7 @@ class About(NamedTuple):
         outputs: how many files their specs give.
         every: prints also as text each of those that are alike.
         extensions: those that the project lists.
+        colour: whether text is printed in colours.
     """
 
     root: str | None = None
@@ -42,20 +42,14 @@ class About(NamedTuple):
     outputs: int = 0
     every: bool = False
     extensions: tuple[str, ...] = ()
-
-
-UNTOLD = About()
-"""Nothing about findings beyond what stands in them."""
+    colour: bool = False
 
 
 def report_findings(
-    findings: Sequence[Finding],
-    format_: str,
-    about: About = UNTOLD,
-    *,
-    colour: bool = False,
+    findings: Sequence[Finding], format_: str, about: About | None = None
 ) -> str:
     """Findings in one of `FORMATS`; untrusted text is escaped for it."""
+    about = about or About()
     if format_ == "github":
         from ..github import workflow_commands
 
@@ -65,7 +59,7 @@ def report_findings(
 
         return sarif(items(findings), told_rules(about.extensions), about.root, "check")
     module = import_module(f".{format_}", __package__)
-    text: str = module.write(findings, about, colour=colour)
+    text: str = module.write(findings, about)
     return text
 
 

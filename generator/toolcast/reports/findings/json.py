@@ -12,7 +12,7 @@ from .formats import About, fingerprinted
 __all__ = ["write"]
 
 
-def write(findings: Sequence[Finding], about: About, *, colour: bool = False) -> str:
+def write(findings: Sequence[Finding], about: About) -> str:
     """Their number by severity, rule and file, and each of them."""
     severities = Counter(finding.severity.word for finding in findings)
     counts = {

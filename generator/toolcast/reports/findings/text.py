@@ -16,10 +16,10 @@ _NAMED = 2
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
-def write(findings: Sequence[Finding], about: About, *, colour: bool = False) -> str:
+def write(findings: Sequence[Finding], about: About) -> str:
     """A paragraph each, those that are alike once."""
     shown = findings if about.every else grouped(findings)
-    return "".join(_one(finding, colour) for finding in to_show(shown))
+    return "".join(_one(finding, about.colour) for finding in to_show(shown))
 
 
 def _one(finding: Finding, colour: bool) -> str:
