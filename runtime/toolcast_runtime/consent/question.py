@@ -73,9 +73,9 @@ class InputNeeded(BaseException):
     No `except Exception` of a handler takes it for a failure.
 
     Attributes:
-        round: under which the question is kept until then.
+        round: under which the question is kept until then; None where it is kept elsewhere.
     """
 
-    def __init__(self, round: str) -> None:
+    def __init__(self, round: str | None) -> None:
         super().__init__("a person has to answer first")
         self.round = round

@@ -105,7 +105,8 @@ class Questions:
             answer = await self._said(question)
         except InputNeeded as needed:
             self.is_pending = True
-            await self._kept(needed.round, question, kept)
+            if needed.round is not None:
+                await self._kept(needed.round, question, kept)
             raise
         answer = _judged(question, answer)
         if answer.round is None:

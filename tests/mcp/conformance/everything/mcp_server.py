@@ -12,9 +12,10 @@ from typing import Any
 
 import mcp_types as types
 import uvicorn
-from generated.conformance.mcp_server import SERVER
 from mcp.server import ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+
+from generated.conformance.mcp_server import SERVER
 
 from .questions import form
 
