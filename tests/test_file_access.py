@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.house import DISTRIBUTIONS
+from tests.house import DISTRIBUTIONS, tree
 
 WRITERS = {
     "toolcast_runtime/files/folder.py",
@@ -53,7 +53,7 @@ def files() -> Iterator[tuple[str, ast.Module]]:
     for package in DISTRIBUTIONS.values():
         for path in sorted(package.rglob("*.py")):
             name = path.relative_to(package.parent).as_posix()
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
+            yield name, tree(path)
 
 
 def ways(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -80,6 +80,8 @@ def ways(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _of_attribute(node: ast.Attribute) -> Iterator[tuple[str, str]]:
+    if node.attr not in {*OF_OS, *METHODS, *READS, "connect", "open"}:
+        return
     words = ast.unparse(node)
     if isinstance(node.value, ast.Name) and node.value.id == "os":
         if node.attr in OF_OS:
@@ -93,9 +95,11 @@ def _of_attribute(node: ast.Attribute) -> Iterator[tuple[str, str]]:
 
 
 def _of_call(node: ast.Call) -> Iterator[tuple[str, str]]:
-    words = ast.unparse(node)
     function = node.func
     name = getattr(function, "id", None) or getattr(function, "attr", "")
+    if name not in ("getattr", "setattr", "open", "fdopen", "replace"):
+        return
+    words = ast.unparse(node)
     if name in ("getattr", "setattr") and ast.unparse(node.args[0]) == "os":
         wanted = node.args[1]
         if not isinstance(wanted, ast.Constant) or wanted.value in OF_OS:

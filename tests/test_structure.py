@@ -69,6 +69,7 @@ MAY_IMPORT = {
         "project",
         "reading",
         "selection",
+        "shipped",
         "targets",
         "wording",
     },
@@ -164,7 +165,7 @@ LINES = 400
 FILES = 15
 # Folders in which one more file is one more of the same.
 MANY = re.compile(
-    r"generator/toolcast/(commands|rules/\w+)|letta/toolcast_letta/rules|examples/\w+"
+    r"generator/toolcast/rules/\w+|letta/toolcast_letta/rules|examples/\w+"
 )
 
 

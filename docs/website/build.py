@@ -97,9 +97,10 @@ def read_page(source: str) -> Page:
                         links.append(file)
                         inner.attrSet(name, link(source, file) + hash_ + anchor)
     body = parser.renderer.render(tokens, parser.options, {})
-    body = re.sub(
-        r"<table>.*?</table>", r'<div class="scroll">\g<0></div>', body, flags=re.S
-    )
+    # What scrolls sideways has to be reached by keyboard.
+    scrolls = r'<div class="scroll" tabindex="0">\g<0></div>'
+    body = re.sub(r"<table>.*?</table>", scrolls, body, flags=re.S)
+    body = body.replace("<pre>", '<pre tabindex="0">')
     title = headings[0].title if headings else source
     return Page(source, place_of(source), title, body, headings, links)
 

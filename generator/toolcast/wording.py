@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -73,6 +73,8 @@ def constraint(keyword: str, expected: Any) -> str:
         return f"must be greater than {expected}"
     if keyword == "enum":
         return f"must be one of {quoted_list(expected)}"
+    if keyword == "uniqueItems":
+        return "names the same twice"
     if keyword == "const":
         return f"must be {expected}"
     return f"is not valid: {keyword} {expected}"
@@ -87,6 +89,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     by_fold = {_folded(name): name for name in islice(known, _MOST_KNOWN)}
     near = difflib.get_close_matches(_folded(word), by_fold, 1, 0.7)
     return f"did you mean `{by_fold[near[0]]}`?" if near else ""
+
+
+def known_instead(word: str, known: Collection[str]) -> str:
+    """What could be meant by a word that nothing is called: the nearest, or all there are."""
+    there = quoted_list(list(known)[:_MOST_SUGGESTIONS]) or "none"
+    verb = "is" if len(known) == 1 else "are"
+    return did_you_mean(word, known) or f"there {verb} {there}"
 
 
 def _folded(word: str) -> str:

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast.changes.change import (
-    ABSENT,
-    Both,
-    Change,
-    Family,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-)
+from toolcast.changes.change import ABSENT, Change, Grade, Grades, SpecFiles, files_of
+from toolcast.changes.family import Family, Rules
 from toolcast.changes.field_rows import (
     amount,
     changes_of,
@@ -22,11 +14,9 @@ from toolcast.changes.field_rows import (
     fields_of_rows,
     flag,
     items,
-    rules_of_rows,
     value,
 )
 from toolcast.changes.json_values import said
-from toolcast.changes.rule_pairs import alone, pair
 from toolcast.model.model import Toolset, Workspace
 
 from .config import settings_of
@@ -35,182 +25,137 @@ __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-ATTACHED, DETACHED = pair(
-    (
-        "agents/attached",
-        "The agents get a tool at the next `letta apply`.",
-        Grades(prompt=_R, attachment=_R),
-    ),
-    (
-        "agents/detached",
-        "The agents lose a tool at the next `letta apply`.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+RULES = Rules()
+ATTACHED, DETACHED = RULES.pair(
+    "agents/attached",
+    "The agents get a tool at the next `letta apply`.",
+    Grades(prompt=_R, attachment=_R),
+    "agents/detached",
+    "The agents lose a tool at the next `letta apply`.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-ENDS, GOES_ON = pair(
-    (
-        "agents/ends-turn",
-        "A call ends the agent's turn: it does nothing with the answer.",
-        Grades(call=_R, attachment=_B),
-    ),
-    (
-        "agents/goes-on",
-        "A call no longer ends the agent's turn: it goes on, and may call more.",
-        Grades(call=_R, attachment=_B),
-    ),
+ENDS, GOES_ON = RULES.pair(
+    "agents/ends-turn",
+    "A call ends the agent's turn: it does nothing with the answer.",
+    Grades(call=_R, attachment=_B),
+    "agents/goes-on",
+    "A call no longer ends the agent's turn: it goes on, and may call more.",
+    Grades(call=_R, attachment=_B),
 )
-APPROVED, UNAPPROVED = pair(
-    (
-        "agents/approval",
-        "A person has to approve each call: until then the agent waits.",
-        Grades(call=_R, attachment=_R),
-    ),
-    (
-        "agents/no-approval",
-        "Calls run without a person's approval.",
-        Grades(attachment=_B),
-    ),
+APPROVED, UNAPPROVED = RULES.pair(
+    "agents/approval",
+    "A person has to approve each call: until then the agent waits.",
+    Grades(call=_R, attachment=_R),
+    "agents/no-approval",
+    "Calls run without a person's approval.",
+    Grades(attachment=_B),
 )
-LOOP, NO_LOOP = pair(
-    (
-        "agents/calls-loop",
-        "A tool's handler calls the agent's own loop: it may not be attached.",
-        Grades(attachment=_B),
-    ),
-    (
-        "agents/calls-no-loop",
-        "A tool's handler is said to leave the agent's loop alone: it may be attached.",
-        Grades(attachment=_R),
-    ),
+LOOP, NO_LOOP = RULES.pair(
+    "agents/calls-loop",
+    "A tool's handler calls the agent's own loop: it may not be attached.",
+    Grades(attachment=_B),
+    "agents/calls-no-loop",
+    "A tool's handler is said to leave the agent's loop alone: it may be attached.",
+    Grades(attachment=_R),
 )
-REASON = alone(
+REASON = RULES.alone(
     "agents/reason", "There is another reason why a tool is not attached.", Grades()
 )
-MANAGED, UNMANAGED = pair(
-    (
-        "agents/managed",
-        "The toolset has agents, whose tools `letta apply` brings in order.",
-        Grades(attachment=_R),
-    ),
-    (
-        "agents/not-managed",
-        "The toolset has no agents any more: nothing is attached or looked after.",
-        Grades(attachment=_B),
-    ),
+MANAGED, UNMANAGED = RULES.pair(
+    "agents/managed",
+    "The toolset has agents, whose tools `letta apply` brings in order.",
+    Grades(attachment=_R),
+    "agents/not-managed",
+    "The toolset has no agents any more: nothing is attached or looked after.",
+    Grades(attachment=_B),
 )
-BACKEND = alone(
+BACKEND = RULES.alone(
     "agents/backend",
     "Agents are of another kind of Letta, which is set up in another way.",
     Grades(attachment=_B),
 )
-AT_START, NOT_AT_START = pair(
-    (
-        "agents/at-start",
-        "The server attaches what is missing when it starts.",
-        Grades(attachment=_R),
-    ),
-    (
-        "agents/not-at-start",
-        "The server no longer attaches what is missing when it starts.",
-        Grades(attachment=_R),
-    ),
+AT_START, NOT_AT_START = RULES.pair(
+    "agents/at-start",
+    "The server attaches what is missing when it starts.",
+    Grades(attachment=_R),
+    "agents/not-at-start",
+    "The server no longer attaches what is missing when it starts.",
+    Grades(attachment=_R),
 )
-PATIENT, IMPATIENT = pair(
-    (
-        "agents/patience-longer",
-        "A server that starts tries longer to reach Letta.",
-        Grades(),
-    ),
-    (
-        "agents/patience-shorter",
-        "A server that starts gives Letta up earlier; then tools may not be attached.",
-        Grades(attachment=_R),
-    ),
+PATIENT, IMPATIENT = RULES.pair(
+    "agents/patience-longer",
+    "A server that starts tries longer to reach Letta.",
+    Grades(),
+    "agents/patience-shorter",
+    "A server that starts gives Letta up earlier; then tools may not be attached.",
+    Grades(attachment=_R),
 )
-ENTRY = alone(
+ENTRY = RULES.alone(
     "agents/entry",
     "The server's entry in Letta has another name: Letta loses every tool of the old one.",
     Grades(call=_B, attachment=_B),
 )
-ADDRESS = alone(
+ADDRESS = RULES.alone(
     "agents/address",
     "Letta is told another address of the MCP server.",
     Grades(attachment=_B),
 )
-TOKEN = alone(
+TOKEN = RULES.alone(
     "agents/token",
     "Letta sends another variable's token to the MCP server.",
     Grades(attachment=_R),
 )
-CLIENT = alone(
+CLIENT = RULES.alone(
     "agents/client",
     "Letta is another client of the toolset, with other tools.",
     Grades(call=_R, attachment=_B),
 )
-AGENT_ADDED, AGENT_REMOVED = pair(
-    (
-        "agents/agent-added",
-        "An agent more gets the attached tools.",
-        Grades(attachment=_R),
-    ),
-    (
-        "agents/agent-removed",
-        "An agent is no longer looked after; what it has stays as it is.",
-        Grades(attachment=_B),
-    ),
-)
-IDENTITY = alone(
-    "agents/identity",
-    "Another agent of Letta is meant.",
+AGENT_ADDED, AGENT_REMOVED = RULES.pair(
+    "agents/agent-added",
+    "An agent more gets the attached tools.",
+    Grades(attachment=_R),
+    "agents/agent-removed",
+    "An agent is no longer looked after; what it has stays as it is.",
     Grades(attachment=_B),
 )
-TYPE = alone(
+IDENTITY = RULES.alone(
+    "agents/identity", "Another agent of Letta is meant.", Grades(attachment=_B)
+)
+TYPE = RULES.alone(
     "agents/type",
     "An agent is of another type, which needs other rules for its tools.",
     Grades(call=_R, attachment=_B),
 )
-EXPECTED, UNEXPECTED = pair(
-    (
-        "agents/expected",
-        "An agent has to have a tool of somebody else: it is attached.",
-        Grades(prompt=_R, attachment=_R),
-    ),
-    (
-        "agents/not-expected",
-        "A tool of somebody else is no longer looked after.",
-        Grades(attachment=_R),
-    ),
+EXPECTED, UNEXPECTED = RULES.pair(
+    "agents/expected",
+    "An agent has to have a tool of somebody else: it is attached.",
+    Grades(prompt=_R, attachment=_R),
+    "agents/not-expected",
+    "A tool of somebody else is no longer looked after.",
+    Grades(attachment=_R),
 )
-FORBIDDEN, ALLOWED = pair(
-    (
-        "agents/forbidden",
-        "An agent must not have a tool: it is detached.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
-    (
-        "agents/not-forbidden",
-        "An agent may have a tool that was kept from it.",
-        Grades(attachment=_R),
-    ),
+FORBIDDEN, ALLOWED = RULES.pair(
+    "agents/forbidden",
+    "An agent must not have a tool: it is detached.",
+    Grades(call=_B, prompt=_R, attachment=_B),
+    "agents/not-forbidden",
+    "An agent may have a tool that was kept from it.",
+    Grades(attachment=_R),
 )
-FORBIDDEN_REASON = alone(
+FORBIDDEN_REASON = RULES.alone(
     "agents/forbidden-reason",
     "There is another reason why an agent must not have a tool.",
     Grades(),
 )
-BLOCK_ADDED, BLOCK_REMOVED = pair(
-    (
-        "agents/block-added",
-        "A part of a memory block is written from the specs.",
-        Grades(prompt=_R, attachment=_R),
-    ),
-    (
-        "agents/block-removed",
-        "A part of a memory block is no longer written from the specs, and grows old.",
-        Grades(prompt=_R),
-    ),
+BLOCK_ADDED, BLOCK_REMOVED = RULES.pair(
+    "agents/block-added",
+    "A part of a memory block is written from the specs.",
+    Grades(prompt=_R, attachment=_R),
+    "agents/block-removed",
+    "A part of a memory block is no longer written from the specs, and grows old.",
+    Grades(prompt=_R),
 )
-BLOCK_CONTENT = alone(
+BLOCK_CONTENT = RULES.alone(
     "agents/block-content",
     "A part of a memory block says something else of the specs.",
     Grades(prompt=_R),
@@ -289,11 +234,6 @@ _TOOLSET = (
 )
 
 
-def compare_tools(both: Both) -> Iterator[Change]:
-    """The changes of what a tool says of agents."""
-    return changes_of(_TOOL, both.files)
-
-
 def compare_toolsets(
     before: Toolset, after: Toolset, was: Workspace, now: Workspace
 ) -> Iterator[Change]:
@@ -308,7 +248,7 @@ def compare_toolsets(
     if names[0] != names[1] and before.name == after.name:
         message = f"the entry in Letta is {said(names[1])} instead of {said(names[0])}"
         path = ("letta", "server", "name")
-        yield files.changed(ENTRY, path, message, before=names[0], after=names[1])
+        yield files.changed(ENTRY, path, message, names[0], names[1])
     for name, agent in new["agents"].items():
         if name in old["agents"]:
             yield from _agent(files, name, old["agents"][name], agent)
@@ -322,7 +262,7 @@ def _whole(files: SpecFiles, old: Any, new: Any) -> Iterator[Change]:
     )
     agents = [ABSENT if side is None else list(side["agents"]) for side in (old, new)]
     message = f"the toolset {words}"
-    yield files.changed(rule, ("letta",), message, before=agents[0], after=agents[1])
+    yield files.changed(rule, ("letta",), message, agents[0], agents[1])
 
 
 def _agent(
@@ -347,7 +287,7 @@ def _agent(
                 place = 0 if was is ABSENT else 1 if is_ is ABSENT else 2
                 rule, words = kinds[place]
                 message = words.format(agent=said(name), each=said(each))
-                yield files.changed(rule, path, message, before=was, after=is_)
+                yield files.changed(rule, path, message, was, is_)
 
 
 # What comes, what goes, and what is otherwise.
@@ -363,24 +303,12 @@ _BLOCKS = (
 )
 
 FAMILY = Family(
-    rules=(
-        *rules_of_rows((*_TOOL, *_TOOLSET)),
-        MANAGED,
-        UNMANAGED,
-        ENTRY,
-        FORBIDDEN,
-        ALLOWED,
-        FORBIDDEN_REASON,
-        BLOCK_ADDED,
-        BLOCK_REMOVED,
-        BLOCK_CONTENT,
-    ),
-    tool_fields=fields_of_rows(_TOOL),
+    rules=RULES,
+    tool_rows=_TOOL,
     toolset_fields=fields_of_rows(_TOOLSET)
     | {"letta.server.name"}
     | {f"letta.agents.*.{f}" for f in ("forbids", "forbids.*.name", "forbids.*.reason")}
     | {f"letta.agents.*.{f}" for f in ("blocks", "blocks.*.label", "blocks.*.content")},
-    compare_tools=compare_tools,
     compare_toolsets=compare_toolsets,
 )
 """The extension's fields. Programs, hosts and variables that come in are Toolcast's own to

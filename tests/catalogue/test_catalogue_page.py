@@ -152,16 +152,18 @@ def test_hostile_projects(tmp_path: Path, case: Path) -> None:
 
 
 def test_what_changed_since(make_project: Callable[..., Any]) -> None:
-    project = make_project({"ping": PING, "pong": PING.replace("ping", "pong")})
+    tools = {name: PING.replace("ping", name) for name in ("ping", "pong", "pung")}
+    project = make_project(tools)
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
         subprocess.run([*git, *words], cwd=project.root, check=True)
     project.edit("specs/toy/ping.yaml", "Answer with pong.", "Delete every file.")
+    project.edit("specs/toy/pung.yaml", "title: Ping", "title: Pung")
     page = catalogue(project.root, "--against", "HEAD")
     assert page.data["against"] == "HEAD"
     worst = {tool["name"]: tool["worst"] for tool in page.data["tools"]}
-    assert worst == {"ping": "breaking", "pong": None}
-    (change,) = page.data["changes"]
+    assert worst == {"ping": "breaking", "pong": None, "pung": "safe"}
+    [change, _] = page.data["changes"]
     assert (change["before"], change["after"]) == (
         "Answer with pong.",
         "Delete every file.",
@@ -182,6 +184,7 @@ def test_what_changed_since(make_project: Callable[..., Any]) -> None:
         ),
         ("specs/toy/ping.yaml", "is there and is no catalogue"),
         ("specs", "is a folder"),
+        ("", ". is a folder"),
         ("missing/page.html", "No such file or directory"),
     ],
 )

@@ -62,6 +62,10 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     spec.write_text("".join(kept), "utf-8")
     (root / "specs/molecule/goal_get.yaml").unlink()
+    other = root / "specs/molecule/list_peers.yaml"
+    other.write_text(
+        other.read_text("utf-8").replace("title: List", "title: All"), "utf-8"
+    )
     return written(root, "--against", "HEAD")
 
 
@@ -142,6 +146,12 @@ def test_search(opened: Open, changed: Path) -> None:
     assert "No tool has all of these words" in page.locator("#results").inner_text()
 
 
+def test_a_tool_with_safe_changes(opened: Open, changed: Path) -> None:
+    page = opened(changed)
+    row = page.locator("#results .row", has_text="list_peers")
+    assert row.locator("a > span").first.inner_text() == "list_peerssafe change"
+
+
 def test_filters(opened: Open, changed: Path) -> None:
     page = opened(changed)
     page.get_by_label("Kirishima").check()
@@ -210,10 +220,10 @@ def test_changes(opened: Open, changed: Path) -> None:
     assert "goal_get" in text
     assert "tool/removed" in text
     assert (
-        page.locator("del").inner_text()
+        page.locator("del").first.inner_text()
         == "Hand a task to a peer workspace and wait for its answer."
     )
-    assert page.locator("ins").inner_text() == "Hand work over."
+    assert page.locator("ins").first.inner_text() == "Hand work over."
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
@@ -247,6 +257,26 @@ def test_light_and_dark(opened: Open, changed: Path) -> None:
 def test_a_phone_scrolls_down_only(opened: Open, changed: Path, view: str) -> None:
     page = opened(changed, PHONE, view=view)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+
+
+def test_long_words_break_on_a_phone(
+    opened: Open, make_project: Callable[..., Any]
+) -> None:
+    name = "z" * 64
+    lines = [f"summary: {'x' * 90}", f"title: {'y' * 90}", "section: work"]
+    tool = "\n".join([*lines, "parameters: {type: object}", "cli: {keyword: z}\n"])
+    toolset = f"sections: {{work: {{heading: {'w' * 90}}}}}\n"
+    file = written(make_project({name: tool}, toolset=toolset).root)
+    for view in ("tools", "matrix", "costs", f"tool=toy%2F{name}"):
+        page = opened(file, PHONE, view=f"#{view}")
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+        hidden = """[...document.querySelectorAll("main :is(h2, p, .name)")].filter(
+            (one) => !one.closest(".scroll") && one.getBoundingClientRect().right > innerWidth
+        ).map((one) => one.className)"""
+        assert page.evaluate(hidden) == []
+        if view == "matrix":
+            box = page.locator("td.cell").first.bounding_box()
+            assert box is not None and box["x"] + box["width"] < PHONE[0]
 
 
 def test_back_on_a_phone(opened: Open, changed: Path) -> None:

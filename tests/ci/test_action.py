@@ -29,7 +29,7 @@ GH = """\
 #!/bin/bash
 echo "$@" >> "$ASKED"
 case "$*" in
-  *--paginate*) cat "$THERE" 2>/dev/null || exit 0 ;;
+  *--paginate*) [ ! -f "$THERE" ] || jq -r "${@: -1}" "$THERE" ;;
   *--input*) [ -z "$REFUSED" ] || { echo "HTTP 403" >&2; exit 1; } ;;
 esac
 """
@@ -181,7 +181,17 @@ def test_a_pull_request_is_annotated_summed_up_and_commented(runner: Runner) -> 
     asked = (runner.folder / "asked").read_text().splitlines()
     assert "--method POST repos/acme/shop/issues/7/comments" in asked[-1]
     # The next run renews the comment that is there.
-    (runner.folder / "there").write_text("42\n")
+    mark = body.partition("\n")[0]
+    there = [
+        (41, mark, "User", "NONE"),
+        (42, mark, "Bot", "NONE"),
+        (43, "hi", "Bot", ""),
+    ]
+    comments = [
+        {"id": id_, "body": text, "user": {"type": kind}, "author_association": role}
+        for id_, text, kind, role in there
+    ]
+    (runner.folder / "there").write_text(json.dumps(comments))
     assert runner.run("Comment", COMMENT)[0] == 0
     asked = (runner.folder / "asked").read_text().splitlines()
     assert "--method PATCH repos/acme/shop/issues/comments/42" in asked[-1]
@@ -201,6 +211,12 @@ def test_a_shallow_checkout_says_what_to_set(runner: Runner) -> None:
     assert code == 0
     assert runner.outputs["code"] == "2"
     assert "`fetch-depth: 0` of actions/checkout" in said
+    # Nobody reads from the comment that all is well.
+    assert "::error title=toolcast diff::Nothing was compared" in said
+    assert runner.outputs["failing"] == ""
+    assert runner.run("Comment", COMMENT)[0] == 0
+    body = json.loads((runner.folder / "reports" / "comment.json").read_text())["body"]
+    assert "**Nothing was compared:**\n\n    error: this clone is shallow" in body
 
 
 @pytest.mark.slow
@@ -209,6 +225,18 @@ def test_after_a_push_the_commit_before_it_is_compared(runner: Runner) -> None:
     before = git(runner.project, "rev-parse", "HEAD~1")
     code, _ = runner.run("Check and diff", {**DIFF, "BASE": "", "BEFORE": before})
     assert code == 0 and runner.outputs["failing"] == "1"
-    new_branch = {**DIFF, "BASE": "", "BEFORE": "0" * 40, "FAIL_ON": "none"}
+    new_branch = {**DIFF, "BEFORE": "0" * 40, "FAIL_ON": "none"}
     code, _ = runner.run("Check and diff", new_branch)
     assert code == 0 and runner.outputs == {"failing": "0", "code": "0"}
+
+
+@pytest.mark.slow
+@needs_jq
+def test_after_a_push_by_force_what_it_put_aside_is_fetched(runner: Runner) -> None:
+    origin = runner.folder / "origin"
+    git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(origin, "commit", "--quiet", "--allow-empty", "-m", "put aside")
+    before = git(origin, "rev-parse", "HEAD")
+    git(origin, "reset", "--quiet", "--hard", "HEAD~1")
+    code, said = runner.run("Check and diff", {**DIFF, "BEFORE": before})
+    assert code == 0 and runner.outputs == {"failing": "1", "code": "1"}, said

@@ -106,7 +106,6 @@ def test_a_file_that_is_no_spec_is_shown_by_its_lines(project: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "git runs this"),
         (["specs/toy/a.yaml"], "it is not merged"),
         (["a.yaml", "nowhere", "1", "1", "nowhere", "2", "2"], "it cannot be read"),
     ],
@@ -117,6 +116,27 @@ def test_whatever_git_gives_the_driver_ends_well(
     done = toolcast(project.root, "git-diff-driver", *words)
     assert done.returncode == 0
     assert message in done.stdout
+
+
+def test_a_pager_that_is_closed_is_no_failure(project: Any) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    old = project.root / "old"
+    old.write_text(TOOL)
+    words = ["specs/toy/a.yaml", str(old), "1", "100644", "/dev/null", "2", "."]
+    code = "from toolcast.commands.entry import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "git-diff-driver", *words],
+        cwd=project.root, stdout=theirs, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_person_who_runs_it_is_told_that_git_does(project: Any) -> None:
+    done = toolcast(project.root, "git-diff-driver")
+    assert done.returncode == 2
+    assert "git runs this" in done.stderr
 
 
 @pytest.mark.slow

@@ -5,6 +5,8 @@ Each command is run with each plant in each place that it reads, writes or delet
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from .conftest import Clone
@@ -64,9 +66,10 @@ _LIKE_OTHERS = {
     ".git/index.lock",
     ".gitignore",
 }
+ALL_PLACES = (*INPUTS, *OUTPUTS, *STATE)
 PLACES = [
     pytest.param(place, marks=[pytest.mark.slow] if place in _LIKE_OTHERS else [])
-    for place in (*INPUTS, *OUTPUTS, *STATE)
+    for place in ALL_PLACES
 ]
 # Where nothing but a file can be meant, and it is read whatever else there is.
 NAMED = (
@@ -83,12 +86,15 @@ NAMED = (
 TEXTS = PLANTS[-4:]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_outside_changes_and_nothing_is_waited_for(
     clone: Clone, place: str
 ) -> None:
     before = clone.state()
-    for plant in PLANTS:
+    # Every second plant, the odd ones at the next place; the slow tests have all.
+    step = 1 if os.environ.get("TOOLCAST_THOROUGH") else 2
+    for plant in PLANTS[ALL_PLACES.index(place) % step :: step]:
         target = clone.root / place
         clear(target)
         plant(target, clone.outside)
@@ -109,6 +115,8 @@ def test_nothing_outside_changes_and_nothing_is_waited_for(
             assert "Traceback" not in done.stderr, (plant.__name__, words)
             if done.returncode:
                 assert done.stderr.strip(), (plant.__name__, words)
-        if place in NAMED and plant not in TEXTS:
+        # An empty folder in the place of an output is replaced by the output.
+        is_healed = target.is_file() and not target.is_symlink()
+        if place in NAMED and plant not in TEXTS and not is_healed:
             said = clone.run("check").stderr
             assert place in said, (plant.__name__, said)

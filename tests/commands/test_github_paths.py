@@ -60,3 +60,17 @@ def test_a_checkout_elsewhere_is_not_above(
     subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "elsewhere"))
     assert annotations(project) == {"specs/toy/a.yaml"}
+
+
+def test_a_checkout_in_a_folder_of_the_workspace(
+    make_project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project({"a": BARE}, at="workspace/main/agent")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.root.parents[1]))
+    git_folder = project.root.parent / ".git"
+    git_folder.mkdir()
+    assert annotations(project) == {"agent/specs/toy/a.yaml"}
+    # A submodule belongs to the repository that is checked out.
+    git_folder.rmdir()
+    git_folder.write_text("gitdir: ../.git/modules/main\n")
+    assert annotations(project) == {"main/agent/specs/toy/a.yaml"}

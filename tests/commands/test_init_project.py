@@ -25,9 +25,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_next_steps_are_told(tmp_path: Path) -> None:
-    said = run(tmp_path, "toolcast", "init", "deep/tools").stdout
-    assert "cd deep/tools\n" in said
+@pytest.mark.parametrize(
+    ("folder", "typed"), [("deep/tools", "deep/tools"), ("my $tools", "'my $tools'")]
+)
+def test_next_steps_are_told(tmp_path: Path, folder: str, typed: str) -> None:
+    said = run(tmp_path, "toolcast", "init", folder).stdout
+    assert f"cd {typed}\n" in said
     assert "make generate" in said
     assert "toolcast new" in said
 

@@ -62,15 +62,14 @@ def test_a_tool_of_every_turn_stands_in_the_order_and_is_not_routed(
     project: Any,
 ) -> None:
     done = project.toolcast("select", "Ring the bell", "--client", "external")
-    lines = done.stdout.splitlines()
-    assert lines[1].split()[1:3] == ["+", "bell"]
+    assert "100% + bell  " in done.stdout
 
 
 def test_in_doubt_all_are_chosen_and_the_reason_is_told(project: Any) -> None:
     done = project.toolcast("select", "Guten Morgen", "--client", "external")
-    assert done.stdout.startswith(
+    assert " ".join(done.stdout.split()).startswith(
         "2 of 2 routed tools: all of them, as the tools' texts know 0 of the message's"
-        " 2 words\n"
+        " 2 words"
     )
 
 
@@ -88,22 +87,45 @@ def test_a_message_for_programs(project: Any) -> None:
     ("words", "said"),
     [
         (("the lamp",), "which client? the toolset `toy` has internal, external"),
-        (("the lamp", "--client", "nobody"), "there is no client `nobody`; there are"),
-        (("--toolset", "tin"), "there is no toolset `tin`; there are toy"),
+        (
+            ("the lamp", "--client", "nobody"),
+            "there is no client `nobody`\n  help: there are",
+        ),
+        (("--toolset", "tin"), "there is no toolset `tin`\n  help: there is `toy`"),
         (("x", "--client", "internal", "--with-model"), "has no `router:` whose model"),
-        (("--export", "promptfoo"), "--export and --output belong together"),
-        (("--output", "x.json"), "--export and --output belong together"),
+        (("--export", "promptfoo"), "--export needs --output"),
+        (("--output", "x.json"), "--output needs --export"),
         (("--endpoint", "http://127.0.0.1:9"), "--endpoint needs --model"),
-        (("--model", "small"), "--model needs --endpoint, or --export promptfoo"),
+        (("--model", "small"), "--model needs --endpoint or --export"),
         (("--endpoint", "u", "--model", "m", "--with-model"), "leave it or --endpoint"),
-        (("x", "--export", "promptfoo", "--output", "f"), "it takes no MESSAGE"),
-        (("--export", "promptfoo", "--output", "f"), "there are no cases to write"),
+        (("--endpoint", "", "--model", "m"), "must begin with http:// or https://"),
+        (("--endpoint", "x:1", "--model", "m"), "must begin with http:// or https://"),
+        (("--key-variable", "KEY"), "--key-variable needs --endpoint or --export"),
+        (
+            ("--endpoint", "http://h", "--model", "m", "--key-variable", "sk-hunter2"),
+            "--key-variable is the name of an environment variable, not the key",
+        ),
+        (("--history", "before"), "--history needs MESSAGE"),
+        (("the lamp", "--top", "2"), "without effect with MESSAGE: --top"),
+        (("--with-model", "--margin", "0"), "without effect with a model: --margin"),
+        (
+            ("x", "--export", "agent-skills", "--output", "f", "--format", "json"),
+            "without effect with --export: MESSAGE, --format",
+        ),
+        (("--export", "agent-skills", "--output", "f"), "there are no cases to write"),
     ],
 )
 def test_what_cannot_be_asked(words: tuple[str, ...], said: str, project: Any) -> None:
     done = project.toolcast("select", *words)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.startswith("error: ") and said in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+@pytest.mark.parametrize("gate", ["--margin", "--coverage"])
+def test_a_gate_is_a_number(gate: str, project: Any) -> None:
+    done = project.toolcast("select", gate, "nan")
+    assert done.returncode == 2 and "nan is no number" in done.stderr
 
 
 def test_no_handler_is_imported_and_no_server_is_started(project: Any) -> None:
@@ -168,7 +190,7 @@ toy: 0 of 1 message pass
         ),
         (
             "{message: archive a page, near: [archive it]}",
-            "`archive_page` must not be first",
+            "`archive_page` must not be chosen",
         ),
         (
             "{message: archive a page, never: [delete_page], top: 2}",
@@ -238,8 +260,49 @@ def test_each_client_is_tried_with_what_it_is_offered(
     done = project.toolcast("select")
     assert done.returncode == 1
     assert "    for guard\n" in done.stdout
-    assert "open_case.yaml:6: not tried: nobody is offered its tool" in done.stdout
+    assert "open_case.yaml:6: not tried: nobody is offered `open_case`" in done.stdout
     assert project.toolcast("select", "--client", "guest").returncode == 0
+
+
+def test_a_tie_is_no_choice(make_project: Callable[..., Any]) -> None:
+    bell = TOOL.format("Rings a bell.")
+    tools = {"ring_a": bell + "cases: [{message: the bell}]\n", "ring_b": bell}
+    project = make_project(tools, toolset="targets: {registry: {}}\n")
+    done = project.toolcast("select")
+    assert done.returncode == 1
+    assert "    `ring_a` and `ring_b` score the same\n" in done.stdout
+    assert project.toolcast("select", "--top", "2").returncode == 0
+
+
+def test_a_case_that_is_not_tried_says_why_and_one_of_no_tool_fails(
+    pages: Callable[..., Any],
+) -> None:
+    far = "mcp_servers: {far: {command: far, prefix: far_}}\n"
+    cases = "cases:\n  - {message: fetch it, tool: far_fetch}\n"
+    done = pages(far + cases).toolcast("select")
+    assert done.returncode == 0
+    assert "not tried: `far_fetch` is of an external server\n" in done.stdout
+    wrong = pages(far + cases + "  - {message: print it, tool: print_page}\n")
+    for words in ((), ("--format", "json")):
+        done = wrong.toolcast("select", *words)
+        assert done.returncode == 1
+        assert "there is no tool `print_page`" in done.stdout
+
+
+def test_many_tools_and_long_names_fit_a_terminal(
+    make_project: Callable[..., Any],
+) -> None:
+    names = [f"open_{'a' * 90}{number}" for number in range(60)]
+    tools = {name: TOOL.format("Opens a door.") for name in names}
+    project = make_project(tools, toolset="targets: {registry: {}}\n")
+    done = project.toolcast("select", "open the door")
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80 and len(lines) < 50
+    assert "open_aaa" in lines[1]
+    assert any("20 more tools" in line for line in lines)
+    done = project.toolcast("select", "--coverage", "1")
+    assert done.returncode == 1
+    assert " and 30 more\n" in done.stdout
 
 
 def test_what_a_message_says_cannot_steer_the_terminal(

@@ -75,6 +75,16 @@ def test_promptfoo_gets_the_tools_and_a_test_for_each_message(
     ]
 
 
+def test_it_says_how_many_cases_are_of_other_tools(
+    make_project: Callable[..., Any],
+) -> None:
+    toolset = TOOLSET + "  - {message: it is gone, tool: gone}\n"
+    project = make_project({"lamp": TOOL.format("Makes light.")}, toolset=toolset)
+    words = ("--export", "promptfoo", "--model", "small", "--output", "out.json")
+    done = project.toolcast("select", *words)
+    assert done.stdout == "wrote out.json without 1 case of other tools\n"
+
+
 def test_promptfoo_is_told_where_the_model_is_and_never_its_key(
     exported: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

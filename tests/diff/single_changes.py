@@ -68,7 +68,7 @@ def single_changes() -> Sequence[SingleChange]:
     return [
         _case(file.stem, case)
         for file in sorted(FOLDER.glob("*.yaml"))
-        for case in yaml.safe_load(file.read_text(encoding="utf-8"))
+        for case in yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
     ]
 
 

@@ -66,9 +66,7 @@ def language(side: str) -> set[str]:
 
 def covered(side: str) -> Counter[str]:
     return Counter(
-        field
-        for family in families(EXTENSIONS)
-        for field in getattr(family, f"{side}_fields")
+        field for family in families(EXTENSIONS) for field in family.fields(side)
     )
 
 

@@ -168,6 +168,13 @@ def test_a_tools_own_cases_mean_it_by_whatever_name(changes: Changes) -> None:
     assert [c for c in found if c.rule.id == "selection/case-changed"] == []
 
 
+@pytest.mark.parametrize("comes", [True, False])
+def test_the_cases_of_a_tool_come_and_go_with_it(comes: bool, changes: Changes) -> None:
+    one = {"delete_page": DELETE}
+    both = {"archive_page": ARCHIVE + CASES, **one}
+    assert changes(*((one, both) if comes else (both, one))) == []
+
+
 def test_cases_and_gates_that_come_go_and_change(changes: Changes) -> None:
     one, other = "cases: [{message: archive it}]\n", "cases: [{message: shelve it}]\n"
     again = "cases: [{message: Archive it!, top: 2}]\n"

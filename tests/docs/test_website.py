@@ -127,6 +127,17 @@ def test_the_menu_has_every_page_of_the_index(parsed: Mapping[str, Parsed]) -> N
         assert f"../{name}.html" in parsed["rules/schema.html"].links
 
 
+def test_what_scrolls_sideways_is_reached_by_keyboard(site: Path) -> None:
+    tree = html5lib.parse(
+        (site / "tutorial.html").read_text("utf-8"), namespaceHTMLElements=False
+    )
+    blocks = [one for one in tree.iter() if one.tag == "pre"]
+    table = '<div class="scroll" tabindex="0"><table>'
+    assert blocks
+    assert {one.get("tabindex") for one in blocks} == {"0"}
+    assert table in (site / "tokens.html").read_text("utf-8")
+
+
 def test_a_folder_with_something_else_is_not_emptied(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", "utf-8")
     with pytest.raises(FileExistsError, match="something else than a site"):

@@ -152,6 +152,9 @@ HOSTILE = [
     "-->",
     "<script>alert(1)</script>",
     "<details>",
+    "<a href=javascript:alert(1)>a</a> <b>b</b> <img src=x> <!-- c -->",
+    "`<b>` and `` ` <i> ``",
+    "<https://example.org>",
     "</td></tr></table>",
     "`` ` ``|`",
     "[x]: https://example.org",
@@ -167,7 +170,7 @@ def test_no_text_gets_out_of_its_cell(text: str) -> None:
         table_row([cell("last"), cell("row")]),
     ]
     page = "\n".join(["before", "", *map(str, lines), "", "after"])
-    assert regions_in(page.encode("utf-8", "replace")) == ([], [])
+    assert regions_in("a.md", page.encode("utf-8", "replace")) == ([], [])
     tokens = MarkdownIt("commonmark").enable("table").parse(page)
     kinds = [token.type for token in tokens]
     assert kinds.count("tr_open") == 3
@@ -175,3 +178,5 @@ def test_no_text_gets_out_of_its_cell(text: str) -> None:
     assert kinds.count("paragraph_open") == 2
     assert [t.content for t in tokens if t.type == "inline"][-1] == "after"
     assert "html_block" not in kinds
+    inside = [one.type for token in tokens for one in token.children or ()]
+    assert "html_inline" not in inside

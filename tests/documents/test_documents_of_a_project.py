@@ -143,8 +143,9 @@ def test_no_folder_of_it_is_a_link(project: Any, outside: Path) -> None:
     [
         ("generated/a.md", "is in the output folder"),
         ("Generated/a.md", "is in the output folder"),
-        ("../a.md", "is outside of the project"),
-        ("docs/../../a.md", "is outside of the project"),
+        ("../a.md", "has `.` or `..` in it"),
+        ("docs/../../a.md", "has `.` or `..` in it"),
+        ("./docs/tools.md", "has `.` or `..` in it"),
         ("gone.md", "is not there"),
         ("docs/latin.md", "is not UTF-8"),
         ("docs/large.md", "is larger than 4 MiB"),
@@ -158,12 +159,24 @@ def test_documents_that_cannot_be(name: str, message: str, project: Any) -> None
     assert f"spec/document: `{name}` {message}" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["README", "a.py", "/a.md", "a b.md", "a.md\n", "-"])
+# What stands in braces is code in MDX.
+@pytest.mark.parametrize(
+    "name", ["README", "a.py", "/a.md", "a b.md", "a.md\n", "-", "a.mdx", "C:/a.md"]
+)
 def test_only_paths_of_markdown_are_documents(name: str, project: Any) -> None:
     project.write(
         "toolcast.yaml", f"version: 1\ntoolsets: [specs/toy]\ndocuments: [{name!r}]\n"
     )
-    assert project.toolcast("check").returncode == 2
+    done = project.toolcast("check")
+    assert done.returncode == 2
+    assert "help: A Markdown file below this one" in done.stderr
+
+
+def test_a_document_is_named_once(project: Any) -> None:
+    project.edit("toolcast.yaml", "docs/tools.md", "docs/tools.md, docs/tools.md")
+    done = project.toolcast("check")
+    assert done.returncode == 2
+    assert "`documents` names the same twice" in done.stderr
 
 
 def test_a_document_that_is_saved_meanwhile_is_left(

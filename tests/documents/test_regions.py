@@ -13,7 +13,7 @@ CLOSE = b"<!-- /toolcast -->"
 
 
 def with_new(data: bytes) -> bytes:
-    regions, faults = regions_in(data)
+    regions, faults = regions_in("a.md", data)
     assert faults == []
     return filled(data, regions, ["new"] * len(regions))
 
@@ -30,6 +30,22 @@ def with_new(data: bytes) -> bytes:
         # An example of a mark, and words about one.
         (b"```\nOPEN\n```\n", b"```\nOPEN\n```\n"),
         (b"~~~~ md\nOPEN\n~~~\nCLOSE\n~~~~\n", b"~~~~ md\nOPEN\n~~~\nCLOSE\n~~~~\n"),
+        (
+            b"10. a\n\n    ```\n    OPEN\n    ```\n",
+            b"10. a\n\n    ```\n    OPEN\n    ```\n",
+        ),
+        (b"> ```\n> OPEN\n> ```\n", b"> ```\n> OPEN\n> ```\n"),
+        # A fence in a list or a quotation ends with it, if not before.
+        (
+            b"- ```sh\n  a\n  ```\n\nOPEN\nCLOSE\n",
+            b"- ```sh\n  a\n  ```\n\nOPEN\n\nnew\n\nCLOSE\n",
+        ),
+        (
+            b"- a\n  ```\n  b\n\nOPEN\nCLOSE\n",
+            b"- a\n  ```\n  b\n\nOPEN\n\nnew\n\nCLOSE\n",
+        ),
+        (b"> ```\nOPEN\nCLOSE\n", b"> ```\nOPEN\n\nnew\n\nCLOSE\n"),
+        (b"```\n    ```\nOPEN\n````\n", b"```\n    ```\nOPEN\n````\n"),
         (b"write `OPEN` there\n", b"write `OPEN` there\n"),
         # What looks like a fence within a region goes with it.
         (b"OPEN\n```\nCLOSE\nb\n", b"OPEN\n\nnew\n\nCLOSE\nb\n"),
@@ -65,15 +81,15 @@ def test_what_is_between_the_marks_is_replaced(before: bytes, after: bytes) -> N
 )
 def test_marks_that_cannot_be(text: bytes, faults: list[tuple[int, str]]) -> None:
     data = text.replace(b"OPEN", OPEN).replace(b"CLOSE", CLOSE)
-    found = regions_in(data)[1]
-    assert [(fault.line, fault.message) for fault in found] == faults
+    found = regions_in("a.md", data)[1]
+    assert [(fault.place.line, fault.message) for fault in found] == faults
     assert all(fault.help for fault in found)
 
 
 @given(st.binary(max_size=300), st.binary(max_size=300))
 def test_no_byte_outside_of_a_region_moves(before: bytes, after: bytes) -> None:
     data = b"%s\n%s\nold\n%s\n%s" % (before, OPEN, CLOSE, after)
-    regions, _ = regions_in(data)
+    regions, _ = regions_in("a.md", data)
     new = filled(data, regions, ["new"] * len(regions))
     for region in regions:
         new = new.replace(b"\n\nnew\n\n", b"\nold\n", 1) if region.text else new
@@ -82,5 +98,5 @@ def test_no_byte_outside_of_a_region_moves(before: bytes, after: bytes) -> None:
 
 def test_many_marks_take_no_longer() -> None:
     data = (OPEN + b"\n") * 50_000 + b"<!-- toolcast:" * 50_000
-    regions, faults = regions_in(data)
+    regions, faults = regions_in("a.md", data)
     assert (len(regions), len(faults)) == (0, 50_001)

@@ -291,7 +291,30 @@ def copy(clone: Project) -> Iterator[Project]:
     git(clone, "checkout", "--quiet", "generated")
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+# Of those that are told alike, one is tried at once.
+_LIKE_OTHERS = {
+    "line-of-delegate-deleted",
+    "line-of-delegate--async-deleted",
+    "line-of-status-deleted",
+    "paragraph-removed",
+    "bullet-removed",
+    "block-edited",
+    "schema-loosened",
+    "enum-shortened",
+}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(
+            fault,
+            id=fault.id,
+            marks=[pytest.mark.slow] if fault.id in _LIKE_OTHERS else [],
+        )
+        for fault in FAULTS
+    ],
+)
 def test_a_planted_fault_is_found(
     copy: Project, plain_pytest: Forks, fault: Fault
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import Project
 
-from .conftest import refused, run
+from .conftest import contents, refused, run
 
 SPEC = "summary: Works.\nparameters: {type: object}\nhandler: handlers.toy:old_tool\n"
 PLAIN = "def old_tool():\n    return 1\n"
@@ -110,16 +110,72 @@ def test_what_is_not_clear_is_refused(
     assert said.startswith("error: ") and "nothing was written" in said
 
 
-def test_uses_in_other_modules_are_listed(project: Callable[..., Project]) -> None:
-    there = project(
-        PLAIN,
-        a="from .toy import old_tool\n",
-        b="from . import toy\n\nX = toy.old_tool\n",
-        c="old_tool = 1  # its own\n",
-    )
-    said = refused(there, 1, "rename", "old_tool", "new_tool", "--handler")
-    assert "\n  handlers/a.py:1\n  handlers/b.py:3\n  help: rename the function" in said
+OTHERS = {
+    "a": "from .toy import old_tool\n__all__ = ['old_tool']\nX = old_tool  # old_tool\n",
+    "b": "from . import toy, a as é\n\nX = toy.old_tool, é.old_tool\n",
+    "c": "old_tool = 1  # its own\n",
+    "d": "import handlers.toy\nimport handlers.a as a\nhandlers.toy.old_tool, a.old_tool\n",
+    "e": "def f():\n    from handlers.a import old_tool as g, X\n    return g\n",
+    "f": "from .toy import *\n\n\ndef g():\n    return old_tool()\n",
+    "g": "import json as toy\ntoy.old_tool\nclass A:\n    old_tool = 1\n",
+    "sub/__init__": "from ..toy import old_tool\nfrom ..c import old_tool as c\n",
+    "sub/h": "from . import old_tool\nX = old_tool\n",
+}
+
+
+def test_uses_in_other_modules_are_renamed(project: Callable[..., Project]) -> None:
+    there = project(PLAIN, **OTHERS)
+    specs = contents(there.root)
+    run(there, "rename", "old_tool", "new_tool", "--handler")
+    same = {"c", "g"}
+    for name, code in OTHERS.items():
+        renamed = code if name in same else code.replace("old_tool", "new_tool")
+        renamed = renamed.replace("# new_tool", "# old_tool")
+        renamed = renamed.replace("..c import new_tool", "..c import old_tool")
+        assert (there.root / f"handlers/{name}.py").read_text() == renamed, name
+    # Back again, all is as it was but for the names that calls may come by.
+    run(there, "rename", "new_tool", "old_tool", "--handler")
+    specs["specs/toy/old_tool.yaml"] += b"renamed_from: [new_tool]\n"
+    assert contents(there.root) == specs
+
+
+def test_an_attribute_of_an_object_is_left(project: Callable[..., Project]) -> None:
+    code = "def f(box):\n    return box.old_tool()\n"
+    there = project(PLAIN, a=code)
+    said = run(there, "rename", "old_tool", "new_tool", "--handler")
+    assert "  handlers/a.py:2:12: `box.old_tool` may be the function\n" in said
+    assert (there.root / "handlers/a.py").read_text() == code
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (
+            "from .toy import old_tool\n\n\ndef f(old_tool): ...\n",
+            "`old_tool` is something else, too: handlers/a.py:4",
+        ),
+        (
+            "from .toy import old_tool\nnew_tool = 1\n",
+            "handlers/a.py:2: the name `new_tool` is taken",
+        ),
+        ("old_tool = (\n", "handlers/a.py says `old_tool`, and is no Python module"),
+    ],
+)
+def test_a_module_that_is_not_clear_is_told(
+    project: Callable[..., Project], code: str, says: str
+) -> None:
+    there = project(PLAIN, a=code)
+    assert says in refused(there, 1, "rename", "old_tool", "new_tool", "--handler")
     run(there, "rename", "old_tool", "new_tool")
+
+
+def test_a_function_that_has_the_new_name_already_is_taken(
+    project: Callable[..., Project],
+) -> None:
+    there = project(PLAIN.replace("old_tool", "new_tool"))
+    run(there, "rename", "old_tool", "new_tool", "--handler")
+    spec = (there.root / "specs/toy/new_tool.yaml").read_text()
+    assert "handler: handlers.toy:new_tool\n" in spec
 
 
 def test_a_handler_that_is_called_otherwise_stays(

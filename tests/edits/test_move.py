@@ -63,4 +63,10 @@ def test_a_tool_that_cannot_stand_there_stays(
 def test_a_name_that_is_taken_there(notes: Project) -> None:
     run(notes, "rename", "find_note", "ping", "--toolset", "toy")
     said = refused(notes, 1, "move", "ping", "other", "--from", "toy")
-    assert "the toolset other has a tool `ping` already" in said
+    assert "there is a tool `ping` already, in specs/other/ping.yaml" in said
+
+
+def test_the_option_of_move_is_told(notes: Project) -> None:
+    run(notes, "rename", "find_note", "ping")
+    said = refused(notes, 2, "move", "ping", "other")
+    assert "add `--from` with one of `toy` and `other`" in said

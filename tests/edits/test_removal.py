@@ -67,6 +67,8 @@ def test_a_mapping_on_one_line_stays_on_one_line(notes: Project) -> None:
         (2, ["ping", "--removal", "2020-01-01"], "has to be after today"),
         (1, ["ping", "--replacement", "nothing"], "there is no tool `nothing`"),
         (2, ["ping", "--replacement", "ping"], "cannot replace itself"),
+        (1, ["ping", "--since", "yesterday"], "`deprecated.since` is not well formed"),
+        (1, ["ping", "--since", ""], "`deprecated.since` is not well formed"),
         (2, ["store_note"], "`store_note` is deprecated already"),
         (2, ["pong"], "there is no tool `pong`"),
     ],
@@ -178,7 +180,8 @@ def test_what_refers_to_it_is_listed_and_nothing_goes(kept: Project) -> None:
         "specs/other/toolset.yaml:5:15",
     ]
     said = run(kept, "remove", "find_note", "--now", "--anyway")
-    assert "specs/toy/store_note.yaml:4:14: a text says `find_note`" in said
+    assert "specs/toy/store_note.yaml:6:8: Call find_note first.\n" in said
+    assert "specs/other/toolset.yaml:4:9: # Here, find_note of toy" in said
     assert "`handlers.toy:find_note` is no tool's handler any more" in said
 
 
@@ -188,3 +191,28 @@ def test_a_spec_that_git_could_not_give_back_stays(kept: Project) -> None:
     assert "git could not give back specs/toy/store_note.yaml" in said
     run(kept, "remove", "store_note", "--now", "--dry-run")
     run(kept, "remove", "store_note", "--now", "--force")
+
+
+def test_no_tool_of_a_server_takes_the_name_at_run_time(kept: Project) -> None:
+    with (kept.root / "specs/toy/toolset.yaml").open("a") as stream:
+        stream.write("mcp_servers: {far: {command: far, allow: [other_tool]}}\n")
+    run(kept, "remove", "store_note", "--now")
+    kept.generate()
+    registry = (kept.root / "generated/toy/registry.py").read_text()
+    assert '    reserved_names=("store_note",),\n' in registry
+
+
+@pytest.mark.parametrize("words", [["remove", "--now", "--anyway"], ["move", "other"]])
+def test_fields_of_extensions_that_name_it_are_listed(
+    kept: Project, words: list[str]
+) -> None:
+    kept.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
+    subprocess.run(["git", "add", "."], cwd=kept.root, check=True)
+    run(kept, "rename", "find_note", "search")
+    with (kept.root / "toolcast.yaml").open("a") as stream:
+        stream.write("extensions: [letta]\n")
+    with (kept.root / "specs/toy/toolset.yaml").open("a") as stream:
+        stream.write("letta: {agents: {helper: {id: agent-1, ends_turn: [search]}}}\n")
+    subprocess.run(["git", "add", "-A"], cwd=kept.root, check=True)
+    said = run(kept, words[0], "search", *words[1:])
+    assert "`letta.agents.helper.ends_turn[0]` names `search`" in said

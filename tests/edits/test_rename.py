@@ -40,11 +40,11 @@ def test_everything_that_means_the_tool_is_renamed(notes: Project) -> None:
     }
     assert changed_lines(before, after) == [
         "specs/other/toolset.yaml: - instructions: What find_note gives is text.",
-        "specs/other/toolset.yaml: + instructions: What search gives is text.",
+        "specs/other/toolset.yaml: + instructions: What `search` gives is text.",
         "specs/toy/find_note.yaml: - name: find_note",
         "specs/toy/find_note.yaml: + name: search",
         "specs/toy/find_note.yaml: - guidance: find_note takes words.",
-        "specs/toy/find_note.yaml: + guidance: search takes words.",
+        'specs/toy/find_note.yaml: + guidance: "`search` takes words."',
         "specs/toy/find_note.yaml: + renamed_from: [find_note]",
         'specs/toy/store_note.yaml: - description: "Stores a note; `find_note` finds it."'
         "  # find_note: see its own file",
@@ -55,17 +55,17 @@ def test_everything_that_means_the_tool_is_renamed(notes: Project) -> None:
         'specs/toy/store_note.yaml: - deprecated: {since: "2020-01-01", replacement: find_note}',
         'specs/toy/store_note.yaml: + deprecated: {since: "2020-01-01", replacement: search}',
         "specs/toy/toolset.yaml: - instructions: Begin with find_note.",
-        "specs/toy/toolset.yaml: + instructions: Begin with search.",
+        "specs/toy/toolset.yaml: + instructions: Begin with `search`.",
         "specs/toy/toolset.yaml: -       Use find_note.",
-        "specs/toy/toolset.yaml: +       Use search.",
+        "specs/toy/toolset.yaml: +       Use `search`.",
         "specs/toy/toolset.yaml: -     allow: [find_note, store_note]",
         "specs/toy/toolset.yaml: +     allow: [search, store_note]",
         "specs/toy/toolset.yaml: -       - find_note  # reads only",
         "specs/toy/toolset.yaml: +       - search  # reads only",
         "specs/toy/toolset.yaml: -   - {tool: find_note, target: mcp, reason: find_note is"
         " internal.}",
-        "specs/toy/toolset.yaml: +   - {tool: search, target: mcp, reason: search is"
-        " internal.}",
+        'specs/toy/toolset.yaml: +   - {tool: search, target: mcp, reason: "`search` is'
+        ' internal."}',
     ]
 
 
@@ -376,3 +376,69 @@ def test_only_letter_case_changes(notes: Project) -> None:
     run(notes, "rename", "find_note", "Find_Note")
     assert (notes.root / "specs/toy/Find_Note.yaml").exists()
     assert not (notes.root / "specs/toy/find_note.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["toolset", "Toolset"])
+def test_the_name_of_the_toolset_s_own_file(notes: Project, name: str) -> None:
+    """Nothing says the tool: the file of the toolset would have been taken for the tool's."""
+    notes.write(
+        "specs/other/pong.yaml", "name: pong\nsummary: Answers.\nparameters: {}\n"
+    )
+    said = refused(notes, 1, "rename", "pong", name)
+    assert f"`{name}.yaml` is the toolset's own file" in said
+
+
+def test_a_file_that_is_read_only_stays(notes: Project) -> None:
+    (notes.root / "specs/toy/toolset.yaml").chmod(0o444)
+    said = refused(notes, 1, "rename", "find_note", "search")
+    assert "specs/toy/toolset.yaml is read-only" in said
+
+
+def test_a_word_of_the_language_is_marked_where_it_could_be_missed(
+    notes: Project,
+) -> None:
+    notes.write(
+        "specs/toy/more.yaml",
+        """\
+        name: more
+        summary: 'find_note''s friend: **find_note**.'
+        when_to_use: Use find_note (find_note), or "find_note", run find_note.
+        guidance: |
+          find_note: see `x find_note y` and
+
+          ```
+          find_note(1)
+          ```
+          find_note
+        parameters: {type: object}
+        """,
+    )
+    run(notes, "rename", "find_note", "search")
+    assert (notes.root / "specs/toy/more.yaml").read_text() == """\
+name: more
+summary: '`search`''s friend: **`search`**.'
+when_to_use: Use `search` (`search`), or "search", run search.
+guidance: |
+  `search`: see `x search y` and
+
+  ```
+  search(1)
+  ```
+  `search`
+parameters: {type: object}
+"""
+
+
+def test_the_name_as_clients_write_it_and_in_other_letter_case(notes: Project) -> None:
+    notes.write("AGENTS.md", "Allow mcp__toy__find_note.\n")
+    with (notes.root / "toolcast.yaml").open("a") as stream:
+        stream.write("scan: [AGENTS.md]\n")
+    guidance = "guidance: Allow mcp__toy__find_note, not x_find_note. Find_Note!\n"
+    spec = notes.root / "specs/toy/store_note.yaml"
+    spec.write_text(guidance + spec.read_text())
+    said = run(notes, "rename", "find_note", "look_up")
+    assert spec.read_text().startswith(
+        "guidance: Allow mcp__toy__look_up, not x_find_note. Find_Note!\n"
+    )
+    assert "  specs/toy/store_note.yaml:1:53: " in said
+    assert "  AGENTS.md:1:17: Allow mcp__toy__find_note." in said

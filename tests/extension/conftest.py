@@ -27,8 +27,9 @@ from toolcast.encoders.code import Code, lines
 from toolcast.encoders.plain_text import row
 from toolcast.encoders.python import literal
 from toolcast.rendering.output_shape import PythonShape, TextShape
-from toolcast.changes.change import ChangeRule, Family, Grade, Grades, files_of
-from toolcast.changes.field_rows import changes_of, fields_of_rows, value
+from toolcast.changes.change import Grade, Grades
+from toolcast.changes.family import Family, Rules
+from toolcast.changes.field_rows import value
 
 
 class View(NamedTuple):
@@ -96,23 +97,15 @@ FIELDS = Fields(
     target_options={"names": {"type": ["object", "null"]}},
 )
 
-MOVED = ChangeRule(
+RULES = Rules()
+MOVED = RULES.alone(
     "house/moved",
     "The tools are in another house.",
     Grades(attachment=Grade.BREAKING),
-    opposite="house/moved",
 )
-ROWS = [value("house", "the house", MOVED)]
-
-
-def compare_toolsets(before, after, workspace_before, workspace_after):
-    return changes_of(ROWS, files_of(before, after))
-
-
 CHANGES = Family(
-    rules=(MOVED,),
-    toolset_fields=fields_of_rows(ROWS),
-    compare_toolsets=compare_toolsets,
+    rules=RULES,
+    toolset_rows=(value("house", "the house", MOVED),),
 )
 """
 TEMPLATE = """\

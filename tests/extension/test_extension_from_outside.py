@@ -308,6 +308,7 @@ def test_a_projects_own_template_goes_before_the_built_in_one(
     assert "The tools of our house." in preamble.read_text()
 
 
+@pytest.mark.slow
 def test_one_more_tool_is_one_spec_and_one_handler(project_copy: Any) -> None:
     project_copy.write(
         "specs/kirishima/dice.yaml",

@@ -158,7 +158,7 @@ async def test_a_name_that_looks_like_another_is_left_out(
     )
     names = [tool.name for tool in await tools.list_tools()]
     assert names == ["hang", "h-die", "H_echo"]
-    assert "`echo` would be `echo`, which looks like `Echo`, another's tool" in (
+    assert "`echo` would be `echo`, which looks like `Echo`, another's name" in (
         caplog.text
     )
     assert "`secret` would be `h-secret`, which looks like `h_Secret`" in caplog.text

@@ -15,7 +15,10 @@ from mcp import Client
 from tests.http.serving import ROOT, served
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+# Both eras of all of this toolset's tools: tests/mcp/test_repository_servers.py.
+@pytest.mark.parametrize(
+    "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
+)
 async def test_the_sdk_s_client_lists_and_calls(mode: Any) -> None:
     with served("--local-tools") as server:
         url = f"http://127.0.0.1:{server.port}/mcp/copilot/"

@@ -15,25 +15,34 @@ HEAVY += ["jsonschema", "uvicorn", "starlette", "httpx", "toolcast", "jinja2"]
 
 
 @pytest.mark.parametrize(
-    ("module", "loads"),
+    "modules",
     [
-        ("registry", []),
-        ("mcp_server", []),
-        ("prompts", []),
-        ("tools.memory", []),
-        ("cli", ["click"]),
-        ("langchain_tools", ["langchain_core", "pydantic"]),
+        # One after the other in one process: what each loads besides those before it.
+        {
+            "registry": [],
+            "mcp_server": [],
+            "prompts": [],
+            "tools.memory": [],
+            "cli": ["click"],
+        },
+        {"langchain_tools": ["langchain_core", "pydantic"]},
     ],
 )
-def test_what_an_import_loads(module: str, loads: list[str]) -> None:
+def test_what_an_import_loads(modules: dict[str, list[str]]) -> None:
     program = (
-        f"import sys, json, generated.kirishima.{module}\n"
-        f"own = [m for m in sys.modules if m.startswith('examples.')]\n"
-        f"print(json.dumps([[m for m in {HEAVY} if m in sys.modules], own]))"
+        "import importlib, json, sys\n"
+        "loaded, before = {}, set()\n"
+        f"for module in {list(modules)}:\n"
+        "    importlib.import_module(f'generated.kirishima.{module}')\n"
+        f"    heavy = [m for m in {HEAVY} if m in sys.modules]\n"
+        "    loaded[module] = [m for m in heavy if m not in before]\n"
+        "    before.update(heavy)\n"
+        "own = [m for m in sys.modules if m.startswith('examples.')]\n"
+        "print(json.dumps([loaded, own]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=True
     )
     loaded, handlers = json.loads(done.stdout)
-    assert loaded == loads
+    assert loaded == modules
     assert handlers == [], "a handler is imported before it is called"

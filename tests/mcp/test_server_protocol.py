@@ -117,6 +117,7 @@ def test_server_ends_with_its_input_although_a_handler_hangs(unkind: Path) -> No
         assert server.end() == 0
 
 
+@pytest.mark.slow
 def test_two_processes_list_the_same(unkind: Path) -> None:
     lists = set()
     for seed in ("1", "2"):

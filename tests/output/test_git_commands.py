@@ -49,8 +49,16 @@ def work(small: Any, run: Run, git: Git, done: str) -> None:
         git("commit", "--quiet", "-m", "work")
 
 
-@pytest.mark.parametrize("name", LEAVES)
-@pytest.mark.parametrize("half", ["", "specs back", "outputs back"])
+# Each command meets one of the three halves; the slow tests have all pairs.
+HALVES = ("", "specs back", "outputs back")
+PAIRS = [
+    pytest.param(name, half, marks=[pytest.mark.slow] if (c + h) % 3 else [])
+    for c, name in enumerate(LEAVES)
+    for h, half in enumerate(HALVES)
+]
+
+
+@pytest.mark.parametrize(("name", "half"), PAIRS)
 def test_the_next_run_heals_without_force(
     small: Any, run: Run, git: Git, name: str, half: str
 ) -> None:

@@ -30,6 +30,7 @@ def contents(wheel: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_source_archive_gives_the_same_wheel(
     name: str, wheels: dict[str, Path], tmp_path: Path

@@ -79,6 +79,7 @@ print(json.dumps([
     ]
 
 
+@pytest.mark.slow
 def test_without_the_extensions_package_the_import_says_what_is_missing(
     wheels: dict[str, Path], project: Path, tmp_path: Path
 ) -> None:

@@ -60,6 +60,7 @@ def test_a_runtime_that_is_too_old(
     assert "install a newer toolcast-runtime" in text
 
 
+@pytest.mark.slow
 def test_a_runtime_that_is_too_new(
     with_levels: Callable[[int, int], Environment], laid_out: Path
 ) -> None:

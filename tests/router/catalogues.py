@@ -78,7 +78,7 @@ def catalogues() -> dict[str, list[RoutedTool]]:
 
 def _specs(toolset: str) -> Iterator[RoutedTool]:
     for path in sorted((ROOT / "specs" / toolset).glob("*.yaml")):
-        spec = yaml.safe_load(path.read_text("utf-8"))
+        spec = yaml.load(path.read_text("utf-8"), yaml.CSafeLoader)
         if path.name != "toolset.yaml" and not spec.get("always"):
             yield RoutedTool(
                 spec["name"],

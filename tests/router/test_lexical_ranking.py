@@ -136,6 +136,35 @@ def test_a_message_is_matched_by_stem_beginning_and_part_of_a_name() -> None:
     assert index.route("who gets a CC?").names == ("sendMail",)
 
 
+@pytest.mark.parametrize(
+    ("summary", "message"),
+    [
+        ("查询某个城市的天气预报。", "明天北京的天气怎么样?"),
+        ("予定をカレンダーに追加します。", "明日の会議をカレンダーに入れて"),
+        ("ค้นหาร้านอาหารใกล้ฉัน", "ช่วยหาร้านอาหารหน่อย"),
+        ("음악을 재생합니다.", "음악 틀어 줘"),
+        ("मौसम का हाल बताता है।", "आज मौसम कैसा है"),
+        ("يرسل رسالة إلى جهة اتصال.", "أرسل رسالة إلى أحمد"),
+        ("Schaltet ein Licht im Zimmer ein.", "Zimmerlicht an"),
+        ("Draws a flow chart.", "a flowchart of our refunds"),
+        ("Draws a boxplot.", "box plot of salaries"),
+    ],
+)
+def test_words_are_found_in_any_script_and_written_together_or_apart(
+    summary: str, message: str
+) -> None:
+    meant = RoutedTool("meant", summary)
+    scores = ranking((NOTE, LAMP, meant)).route(message).scores
+    assert next(iter(scores), "") == "meant"
+
+
+def test_of_a_long_message_its_beginning_and_its_end_count() -> None:
+    pasted = " ".join(f"pasted{number}" for number in range(5000))
+    index = ranking((NOTE, LAMP, MAIL))
+    for message in (f"lamp: {pasted}", f"{pasted} and that was the lamp"):
+        assert list(index.route(message).scores) == ["lamp"]
+
+
 def own_tools() -> list[RoutedTool]:
     """What Kirishima has without the servers that the catalogues add."""
     dumped = ("git_", "get_current_time", "convert_time")

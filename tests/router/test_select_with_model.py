@@ -44,9 +44,11 @@ def test_the_model_is_asked_about_every_message(
     assert done.returncode == 1, done.stderr
     assert done.stdout == (
         "specs/toy/note.yaml:5:\n"
-        '  "note the light"\n'
+        '  near miss "note the light"\n'
         "    `note` must not be chosen\n"
-        "toy: 1 of 2 answers pass\n"
+        "\n"
+        "1 of 2 tools have a case; without: lamp\n"
+        "toy: 1 of 2 messages pass\n"
     )
     messages = {
         json.loads(request["messages"][1]["content"])["message"]
@@ -103,11 +105,17 @@ def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
     assert "no answer: the model named tools that are not there" in done.stderr
 
 
+def test_a_name_counts_once(project: Any, script: Script) -> None:
+    script.body = completion(json.dumps({"tools": ["lamp", "lamp"]}))
+    done = asked(project, script)
+    assert "`note` is meant, and it chose lamp\n" in done.stdout
+
+
 def test_nobody_is_there(project: Any) -> None:
     words = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
     done = project.toolcast(*words)
     assert done.returncode == 2
-    assert "the model gave no answer: ConnectError" in done.stderr
+    assert "the model gave no answer: the request failed (ConnectError)" in done.stderr
 
 
 def test_a_key_that_is_not_set_is_named(project: Any, script: Script) -> None:

@@ -22,7 +22,7 @@ def left_out(name: str) -> tuple[str, ...]:
 def test_a_tool_that_looks_like_an_own_one_is_left_out(name: str) -> None:
     (reason,) = left_out(name)
     assert reason.startswith(f"`{name}` would be `{name}`, which ")
-    assert reason.endswith("another's tool")
+    assert reason.endswith("another's name, or reserved")
 
 
 @pytest.mark.parametrize("name", "send_mails send_mail_2 resend_mail send_male".split())

@@ -181,3 +181,10 @@ def test_a_provider_learns_which_names_are_taken(registry: Make) -> None:
     shelf = Shelf()
     registry(shelf)
     assert shelf.reserved == {"memory", "smarthome", "house"}
+
+
+def test_a_provider_learns_which_names_are_reserved(tmp_path: Path) -> None:
+    shelf = Shelf()
+    tools = Package(tmp_path, *LOCAL).load()
+    Registry(tools, providers=(shelf,), reserved_names=("gone",))
+    assert "gone" in shelf.reserved

@@ -80,7 +80,7 @@ PAYLOADS: list[Any] = [
     [None],
 ]
 OWN = [
-    yaml.safe_load(path.read_text("utf-8"))
+    yaml.load(path.read_text("utf-8"), yaml.CSafeLoader)
     for name in ("memory", "stickynotes", "delegate_task", "task_update")
     for path in (ROOT / "specs").glob(f"*/{name}.yaml")
 ]
@@ -214,8 +214,11 @@ def test_damaged_bytes(seed: int, tmp_path: Path) -> None:
     run(tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
-    "payload", PAYLOADS[::3], ids=lambda payload: repr(payload)[:20]
+    "payload",
+    PAYLOADS[:: 3 if os.environ.get("TOOLCAST_THOROUGH") else 6],
+    ids=lambda payload: repr(payload)[:20],
 )
 def test_every_place_of_a_toolset(payload: Any, tmp_path: Path) -> None:
     for turn in range(len(list(places(TOOLSET)))):

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from toolcast.facts.client_limits import LIMITS, Limited
 from toolcast.facts.costs.client_costs import Cost, client_costs
-from toolcast.facts.costs.client_kinds import KINDS, limits_of
+from toolcast.facts.costs.client_kinds import KINDS, Limited, limits_here
 from toolcast.facts.costs.prompt_blocks import prompt_blocks
 from toolcast.model.language import schema
 from toolcast.model.loading import load_workspace
@@ -115,8 +114,6 @@ def test_the_spec_language_knows_the_kinds() -> None:
     properties = schema("toolset")["properties"]
     of_client = properties["clients"]["additionalProperties"]["properties"]["kind"]
     assert of_client["enum"] == properties["client_kind"]["enum"] == list(KINDS)
-    named = {limit.client for limit in LIMITS}
-    assert {kind.limits for kind in KINDS.values()} - {""} <= named
 
 
 def test_the_page_tells_of_each_kind() -> None:
@@ -130,17 +127,19 @@ def test_the_page_tells_of_each_kind() -> None:
     )
 
 
-def test_limits_on_texts_are_those_of_one_kind() -> None:
-    found = {
-        name: [limit.most for limit in limits_of(kind, Limited.DESCRIPTION)]
-        for name, kind in KINDS.items()
-    }
+def test_limits_on_texts_are_those_of_one_kind(make_project: MakeProject) -> None:
+    found = {}
+    for kind in (None, *KINDS):
+        line = f"client_kind: {kind}\n" if kind else ""
+        toolset = loaded(make_project({"ping": PING}, toolset=line, at=f"{kind}"))
+        limits = limits_here(toolset, toolset.tools[0], Limited.DESCRIPTION)
+        found[kind] = [limit.most for limit in limits]
     assert {name: most for name, most in found.items() if most} == {
+        None: [2_048],
         "claude-code": [2_048],
         "openai": [1_024],
         "openai-tool-search": [1_024],
     }
-    assert [limit.most for limit in limits_of(None, Limited.DESCRIPTION)] == [2_048]
 
 
 def test_too_many_tools_for_a_client(make_project: MakeProject) -> None:
@@ -188,6 +187,11 @@ def test_how_many_real_descriptions_each_limit_finds() -> None:
         for file in CORPUS.glob("*.json")
         for tool in json.loads(file.read_text("utf-8"))["tools"]
     ]
-    most = [limit.most for limit in LIMITS if limit.limited is Limited.DESCRIPTION]
+    most = {
+        limit.most
+        for kind in KINDS.values()
+        for limit in kind.limits
+        if limit.limited is Limited.DESCRIPTION
+    }
     found = {limit: sum(length > limit for length in lengths) for limit in most}
-    assert found == {1_024: 37, 2_048: 12, 4_096: 1}
+    assert found == {1_024: 37, 2_048: 12}

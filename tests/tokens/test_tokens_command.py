@@ -94,12 +94,33 @@ def test_budgets_stand_beside_what_is_spent(make_project: MakeProject) -> None:
     project = make_project(TOOLS, toolset=TOOLSET + budget)
     by_client = toolcast(project.root, "tokens").stdout.splitlines()
     assert by_client[:3] == [
-        "toy                                     upfront      names  on demand     budget",
-        "  agent (claude-code)                         3         10         34      1,500",
-        "  other                                      19          0          0          -",
+        "toy                          upfront      names  on demand     prompt     budget",
+        "  agent (claude-code)              3         10         34         46      1,500",
+        "  other                           19          0          0         21          -",
     ]
+    done = toolcast(project.root, "tokens", "--format", "json").stdout
+    assert json.loads(done)["tables"][0]["rows"][0] == {
+        "client": "agent",
+        "kind": "claude-code",
+        "upfront": 3,
+        "names": 10,
+        "on_demand": 34,
+        "prompt": 46,
+        "budget": 1500,
+    }
     by_block = toolcast(project.root, "tokens", "--by", "block").stdout.splitlines()
     assert by_block[1] == "  preamble                                   24         99"
+
+
+def test_a_long_name_is_whole_and_stands_above_its_numbers(
+    make_project: MakeProject,
+) -> None:
+    name = "list_code_scanning_alerts_of_an_organization"
+    project = make_project({name: TOOLS["ping"]}, toolset=TOOLSET.replace("ping", name))
+    lines = toolcast(project.root, "tokens", "--by", "tool").stdout.splitlines()
+    at = lines.index(f"  {name}")
+    assert lines[at + 1].split() == ["29", "0", "0", "19"]
+    assert len(lines[at + 1]) == 80
 
 
 def test_for_programs(make_project: MakeProject) -> None:
@@ -114,7 +135,8 @@ def test_for_programs(make_project: MakeProject) -> None:
         "tables": [
             {
                 "toolset": "toy",
-                "of": "other",
+                "client": "other",
+                "kind": None,
                 "rows": [
                     {
                         "name": name,
@@ -141,11 +163,11 @@ def test_for_programs(make_project: MakeProject) -> None:
     [
         ("--kind vscod", "there is no kind `vscod`\n  help: did you mean `vscode`?\n"),
         ("--client agnt", "there is no client `agnt`\n  help: did you mean `agent`?\n"),
-        ("--toolset x", "there is no toolset `x`\n  help: there are `toy`\n"),
+        ("--toolset x", "there is no toolset `x`\n  help: there is `toy`\n"),
         (
-            "--encoding p50k_base",
-            "the encoding `p50k_base` is not known\n"
-            "  help: there are o200k_base and cl100k_base\n",
+            "--encoding gpt2",
+            "there is no encoding `gpt2`\n"
+            "  help: there are `o200k_base` and `cl100k_base`\n",
         ),
     ],
 )

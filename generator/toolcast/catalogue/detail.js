@@ -32,7 +32,7 @@ function typeOf(schema) {
   });
   if (told.length) return told.join(" or ");
   for (const key of ["anyOf", "oneOf"]) if (Array.isArray(schema[key])) return [...new Set(schema[key].map(typeOf))].join(" or ");
-  if (Array.isArray(schema.enum)) return "one of";
+  if (Array.isArray(schema.enum)) return "";
   return "const" in schema ? "constant" : schema.properties ? "object" : "anything";
 }
 const LIMITS = {
@@ -50,7 +50,7 @@ function limits(schema) {
     told.push(["one of ", el("code", {}, schema.enum.length > MOST_VALUES ? `${values}, …` : values)]);
   }
   for (const [key, [before, after]] of Object.entries(LIMITS))
-    if (Object.hasOwn(schema, key)) told.push([before, el("code", {}, shownValue(schema[key])), after || ""]);
+    if (Object.hasOwn(schema, key)) told.push([before, el("code", {}, shownValue(schema[key])), schema[key] === 1 ? (after || "").replace(/s$/, "") : after]);
   if (schema.uniqueItems === true) told.push(["each item once"]);
   return told.length ? el("p", { class: "limits" }, told.map((parts, at) => [at ? " · " : "", parts])) : null;
 }

@@ -45,7 +45,8 @@ def catalogue_data(
         for tool in _in_sections(toolset):
             shown = _tool(toolset, tool, found[tool.name])
             grade = worst.get((toolset.name, tool.name))
-            tools.append({"toolset": number, **shown, "worst": grade and grade.word})
+            word = None if grade is None else grade.word
+            tools.append({"toolset": number, **shown, "worst": word})
     return {
         "title": os.path.basename(workspace.root) or "toolcast",
         "against": against,

@@ -24,7 +24,7 @@ tools.forEach((tool, index) => {
       hints.openWorldHint === true && "open world",
     ].filter(Boolean),
     life: [tool.deprecated && "deprecated", tool.renamed_from.length && "renamed"].filter(Boolean),
-    change: data.against ? [tool.worst ? `${tool.worst}` : "unchanged"] : [],
+    change: data.against ? [tool.worst || "unchanged"] : [],
   };
 });
 const byId = new Map(tools.map((tool) => [tool.id, tool]));

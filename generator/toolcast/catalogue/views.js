@@ -134,7 +134,7 @@ function drawCosts(some) {
       parts: [one.upfront, one.names, one.on_demand],
     })) : []);
   chart("By client", clients.some(({ parts }) => parts[1] || parts[2])
-    ? "All tools that a client has. Dark: in each request. Middle: names of tools that are not loaded yet. Light: loaded on demand."
+    ? "All tools that a client has. From the left: what is in each request, names of tools that are not loaded yet, what is loaded on demand."
     : "All tools that a client has, and the server's instructions: in each request.", clients);
   const sections = new Map();
   for (const tool of some) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -19,15 +19,13 @@ __all__ = [
     "Both",
     "Change",
     "ChangeRule",
-    "Compare",
-    "Family",
     "Grade",
     "Grades",
     "SpecFiles",
     "files_of",
-    "found",
     "place_of",
     "raw",
+    "tools_of_both",
 ]
 
 AUDIENCES = ("call", "prompt", "code", "attachment")
@@ -155,38 +153,6 @@ class Change:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-Compare = Callable[[Both], Iterator[Change]]
-"""What finds the changes of a tool that both sides have."""
-
-
-class Family(NamedTuple):
-    """Rules of changes, and what finds such changes.
-
-    Attributes:
-        rules: each kind of change that it finds.
-        tool_fields: the fields of a tool spec whose changes it finds, those inside of others
-            by their whole way: `deprecated.removal`; for what is in any entry of a mapping or
-            sequence: `actions.values.*.requires`.
-        toolset_fields: the fields of `toolset.yaml` whose changes it finds.
-        workspace_fields: those of toolcast.yaml.
-        compare_tools: finds the changes of a tool; None when it looks at no tools.
-        compare_toolsets: finds those of a toolset that both sides have, given as before and
-            after, each with its workspace; None when it looks at no toolsets.
-        compare_workspaces: finds those of toolcast.yaml, and what needs all toolsets, given
-            before and after; None when it looks at neither.
-    """
-
-    rules: tuple[ChangeRule, ...]
-    tool_fields: frozenset[str] = frozenset()
-    toolset_fields: frozenset[str] = frozenset()
-    compare_tools: Compare | None = None
-    compare_toolsets: (
-        Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]] | None
-    ) = None
-    workspace_fields: frozenset[str] = frozenset()
-    compare_workspaces: Callable[[Workspace, Workspace], Iterator[Change]] | None = None
-
-
 class SpecFiles(NamedTuple):
     """A file on both sides: what has changed in it.
 
@@ -207,9 +173,9 @@ class SpecFiles(NamedTuple):
         rule: ChangeRule,
         path: Path,
         message: str,
-        *,
         before: Any = ABSENT,
         after: Any = ABSENT,
+        *,
         grades: Grades | None = None,
         reason: str = "",
     ) -> Change:
@@ -235,27 +201,14 @@ def files_of(before: Toolset, after: Toolset) -> SpecFiles:
     return SpecFiles(after.name, "", before.source, after.source)
 
 
-def found(
-    rule: ChangeRule,
-    both: Both,
-    path: Path,
-    message: str,
-    *,
-    before: Any = ABSENT,
-    after: Any = ABSENT,
-    grades: Grades | None = None,
-    reason: str = "",
-) -> Change:
-    """A change of a tool at a path of its spec, which one of the sides may not have."""
-    return both.files.changed(
-        rule,
-        path,
-        message,
-        before=before,
-        after=after,
-        grades=grades,
-        reason=reason,
+def tools_of_both(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
+    """The tools that both sides of a toolset have, by their present or a former name."""
+    old = {tool.name: tool for tool in before.tools}
+    named = (
+        (next((n for n in (new.name, *new.renamed_from) if n in old), None), new)
+        for new in after.tools
     )
+    return [(old[name], new) for name, new in named if name is not None]
 
 
 def place_of(source: Source, path: Path) -> Place:

@@ -6,9 +6,10 @@ import datetime
 from typing import NamedTuple
 
 from ..model.model import Workspace
-from .change import Change
+from .change import Change, SpecFiles, files_of
 from .effects.effect import Effect
 from .extension_fields import changes_of_extensions
+from .field_rows import changes_of
 from .stability import relaxed
 from .table import families
 from .tool_life import Matched, match
@@ -46,17 +47,22 @@ def compare(
     changes = list(matched.changes)
     extensions = tuple(dict.fromkeys((*before.extensions, *after.extensions)))
     known = families(extensions)
+    project = SpecFiles("", "", before.source, after.source)
     for family in known:
+        changes += changes_of(family.workspace_rows, project)
         if family.compare_workspaces is not None:
             changes += family.compare_workspaces(before, after)
-        if family.compare_toolsets is not None:
-            for old, new in matched.toolsets:
+        for old, new in matched.toolsets:
+            changes += changes_of(family.toolset_rows, files_of(old, new))
+            if family.compare_toolsets is not None:
                 changes += family.compare_toolsets(old, new, before, after)
-        if family.compare_tools is not None:
-            for both in matched.tools:
-                # What both sides have alike was loaded once.
-                if both.before is not both.after:
-                    changes += family.compare_tools(both)
+        for both in matched.tools:
+            # What both sides have alike was loaded once.
+            if both.before is both.after:
+                continue
+            changes += changes_of(family.tool_rows, both.files)
+            if family.compare_tools is not None:
+                changes += family.compare_tools(both)
     changes += changes_of_extensions(matched, known)
     changes = list(relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))

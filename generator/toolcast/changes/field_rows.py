@@ -19,7 +19,6 @@ __all__ = [
     "fields_of_rows",
     "flag",
     "items",
-    "rules_of_rows",
     "value",
 ]
 
@@ -52,13 +51,11 @@ class FieldRow(NamedTuple):
     Attributes:
         field: its way from the root, `ledger.path`; `*` is any key of a mapping. Entries
             that only one side has are not looked into.
-        rules: each kind of change that it may have.
         subject: what messages call it, with `{}` for each key that a `*` stands for.
         differences: finds its changes, given the subject and both values.
     """
 
     field: str
-    rules: tuple[ChangeRule, ...]
     subject: str
     differences: Callable[[str, Any, Any], Iterator[Difference]]
 
@@ -68,27 +65,20 @@ def changes_of(rows: Iterable[FieldRow], files: SpecFiles) -> Iterator[Change]:
     for row in rows:
         trees = files.before.tree, files.after.tree
         for path, keys, before, after in _both(row.field.split("."), *trees):
-            if same(before, after):
-                continue
             subject = row.subject.format(*map(said, keys))
             for found in row.differences(subject, before, after):
                 yield files.changed(
                     found.rule,
                     (*path, *found.step),
                     found.message,
-                    before=found.before,
-                    after=found.after,
+                    found.before,
+                    found.after,
                 )
 
 
 def fields_of_rows(rows: Iterable[FieldRow]) -> frozenset[str]:
     """The fields that rows compare."""
     return frozenset(row.field for row in rows)
-
-
-def rules_of_rows(rows: Iterable[FieldRow]) -> tuple[ChangeRule, ...]:
-    """The rules of rows, each once."""
-    return tuple(dict.fromkeys(rule for row in rows for rule in row.rules))
 
 
 def value(
@@ -129,8 +119,7 @@ def value(
             message = f"{subject} is {said(new)} instead of {said(old)}"
             yield Difference(other, message, before, after)
 
-    rules = tuple(dict.fromkeys(rule for rule in (other, came, gone) if rule))
-    return FieldRow(field, rules, subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def flag(
@@ -150,15 +139,11 @@ def flag(
             message = f"{subject} {words[0] if new else words[1]}"
             yield Difference(on if new else off, message, before, after)
 
-    return FieldRow(field, (on, off), subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def amount(
-    field: str,
-    subject: str,
-    less: ChangeRule,
-    more: ChangeRule,
-    default: float,
+    field: str, subject: str, less: ChangeRule, more: ChangeRule, default: float
 ) -> FieldRow:
     """A field that is a number."""
 
@@ -168,7 +153,7 @@ def amount(
             message = f"{subject} is {said(new)} instead of {said(old)}"
             yield Difference(less if new < old else more, message, before, after)
 
-    return FieldRow(field, (less, more), subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def items(field: str, subject: str, came: ChangeRule, gone: ChangeRule) -> FieldRow:
@@ -183,7 +168,7 @@ def items(field: str, subject: str, came: ChangeRule, gone: ChangeRule) -> Field
             message = f"{said(item)} is no longer among {subject}"
             yield Difference(gone, message, item, ABSENT)
 
-    return FieldRow(field, (came, gone), subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def entries(
@@ -192,11 +177,15 @@ def entries(
     came: ChangeRule,
     gone: ChangeRule,
     other: ChangeRule | None = None,
+    *,
+    moved: ChangeRule | None = None,
 ) -> FieldRow:
     """A field that is a mapping: each key that comes or goes is a change.
 
     Args:
-        other: a key leads to another value; default: rows of their own look into entries.
+        other: a key leads to another value; default: rows of their own look into entries,
+            and the name stands for the entry.
+        moved: the keys stand in another order; default: their order says nothing.
     """
 
     def differences(subject: str, before: Any, after: Any) -> Iterator[Difference]:
@@ -206,17 +195,25 @@ def entries(
         for key in new:
             if key not in old:
                 message = f"{said(key)} is new among {subject}"
-                yield Difference(came, message, ABSENT, new[key], (key,))
+                value = new[key] if other is not None else key
+                yield Difference(came, message, ABSENT, value, (key,))
             elif other is not None and not same(old[key], new[key]):
-                message = f"{said(key)} of {subject} is {said(new[key])} instead of {said(old[key])}"
+                values = f"{said(new[key])} instead of {said(old[key])}"
+                message = f"among {subject}, {said(key)} is {values}"
                 yield Difference(other, message, old[key], new[key], (key,))
         for key in old:
             if key not in new:
                 message = f"{said(key)} is no longer among {subject}"
-                yield Difference(gone, message, old[key], ABSENT, (key,))
+                value = old[key] if other is not None else key
+                yield Difference(gone, message, value, ABSENT, (key,))
+        orders = [
+            [k for k in one if k in other] for one, other in ((old, new), (new, old))
+        ]
+        if moved is not None and orders[0] != orders[1]:
+            message = f"{subject} stand in another order"
+            yield Difference(moved, message, orders[0], orders[1])
 
-    rules = (came, gone) if other is None else (came, gone, other)
-    return FieldRow(field, rules, subject, differences)
+    return FieldRow(field, subject, differences)
 
 
 def _unlike(values: Iterable[Any], others: Iterable[Any]) -> Iterator[Any]:

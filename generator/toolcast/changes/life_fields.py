@@ -8,122 +8,102 @@ from dataclasses import replace
 from typing import Any
 
 from ..model.model import Example, Suppression, Toolset, Workspace
-from .change import (
-    ABSENT,
-    Both,
-    Change,
-    Family,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-    found,
-    place_of,
-)
+from .change import ABSENT, Both, Change, Grade, Grades, SpecFiles, files_of, place_of
+from .family import Family, Rules
 from .json_equality import key_of, same
 from .json_values import said
-from .rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-FORMER_ADDED, FORMER_DROPPED = pair(
-    ("life/former-name", "Calls of a former name are answered.", Grades()),
-    (
-        "life/former-name-dropped",
-        "Calls of a former name are no longer answered.",
-        Grades(call=_B, code=_R, attachment=_R),
-    ),
+RULES = Rules()
+FORMER_ADDED, FORMER_DROPPED = RULES.pair(
+    "life/former-name",
+    "Calls of a former name are answered.",
+    Grades(),
+    "life/former-name-dropped",
+    "Calls of a former name are no longer answered.",
+    Grades(call=_B, code=_R, attachment=_R),
 )
-DEPRECATED, KEPT = pair(
-    (
-        "life/deprecated",
-        "A tool is on its way out: who uses it should change over.",
-        Grades(call=_R, prompt=_R, code=_R, attachment=_R),
-    ),
-    ("life/not-deprecated", "A tool is no longer on its way out.", Grades()),
-)
-SINCE = alone(
-    "life/deprecated-since",
-    "A deprecation has another date or version.",
+DEPRECATED, KEPT = RULES.pair(
+    "life/deprecated",
+    "A tool is on its way out: who uses it should change over.",
+    Grades(call=_R, prompt=_R, code=_R, attachment=_R),
+    "life/not-deprecated",
+    "A tool is no longer on its way out.",
     Grades(),
 )
-EARLIER, LATER = pair(
-    (
-        "life/removal-earlier",
-        "A tool is removed earlier than was said, or a date is said for the first time.",
-        Grades(call=_R, code=_R, attachment=_R),
-    ),
-    (
-        "life/removal-later",
-        "A tool is removed later than was said, or no date is said any more.",
-        Grades(),
-    ),
+SINCE = RULES.alone(
+    "life/deprecated-since", "A deprecation has another date or version.", Grades()
 )
-REPLACEMENT = alone(
+EARLIER, LATER = RULES.pair(
+    "life/removal-earlier",
+    "A tool is removed earlier than was said, or a date is said for the first time.",
+    Grades(call=_R, code=_R, attachment=_R),
+    "life/removal-later",
+    "A tool is removed later than was said, or no date is said any more.",
+    Grades(),
+)
+REPLACEMENT = RULES.alone(
     "life/replacement",
     "Another tool is the one to use instead, or none is named.",
     Grades(prompt=_R),
 )
-SHOWN, HIDDEN = pair(
-    (
-        "life/deprecation-shown",
-        "The description tells models that the tool is on its way out.",
-        Grades(prompt=_R),
-    ),
-    (
-        "life/deprecation-hidden",
-        "The description no longer tells models that the tool is on its way out.",
-        Grades(prompt=_R),
-    ),
+SHOWN, HIDDEN = RULES.pair(
+    "life/deprecation-shown",
+    "The description tells models that the tool is on its way out.",
+    Grades(prompt=_R),
+    "life/deprecation-hidden",
+    "The description no longer tells models that the tool is on its way out.",
+    Grades(prompt=_R),
 )
-RESERVED, UNRESERVED = pair(
-    ("life/name-reserved", "A name may not be taken by any tool.", Grades()),
-    (
-        "life/name-not-reserved",
-        "A reserved name may be taken again: what still calls it may meet another tool.",
-        Grades(call=_R, prompt=_R, attachment=_R),
-    ),
+RESERVED, UNRESERVED = RULES.pair(
+    "life/name-reserved",
+    "A name may not be taken by any tool.",
+    Grades(),
+    "life/name-not-reserved",
+    "A reserved name may be taken again: what still calls it may meet another tool.",
+    Grades(call=_R, prompt=_R, attachment=_R),
 )
-RETIRED, REUSED = pair(
-    ("life/name-retired", "A name that was a tool's is reserved.", Grades()),
-    (
-        "life/reserved-name-reused",
-        "A tool has a name that was reserved: what still calls it meets another tool.",
-        Grades(call=_B, prompt=_B, attachment=_B),
-    ),
+RETIRED, REUSED = RULES.pair(
+    "life/name-retired",
+    "A name that was a tool's is reserved.",
+    Grades(),
+    "life/reserved-name-reused",
+    "A tool has a name that was reserved: what still calls it meets another tool.",
+    Grades(call=_B, prompt=_B, attachment=_B),
 )
-RESERVED_REASON = alone(
+RESERVED_REASON = RULES.alone(
     "life/reserved-reason", "A name is reserved for another reason.", Grades()
 )
-SUPPRESSED, UNSUPPRESSED = pair(
-    (
-        "life/finding-accepted",
-        "A finding of `check` is accepted, and no longer shown.",
-        Grades(attachment=_R),
-    ),
-    ("life/finding-counts", "A finding of `check` counts again.", Grades()),
+SUPPRESSED, UNSUPPRESSED = RULES.pair(
+    "life/finding-accepted",
+    "A finding of `check` is accepted, and no longer shown.",
+    Grades(attachment=_R),
+    "life/finding-counts",
+    "A finding of `check` counts again.",
+    Grades(),
 )
-SUPPRESSION = alone(
+SUPPRESSION = RULES.alone(
     "life/acceptance",
     "A finding is accepted for another reason or until another day.",
     Grades(),
 )
-EXAMPLE_ADDED, EXAMPLE_REMOVED = pair(
-    ("example/added", "There is an example more.", Grades()),
-    (
-        "example/removed",
-        "An example is gone: models and people learn less, and one contract test is gone.",
-        Grades(prompt=_R),
-    ),
+EXAMPLE_ADDED, EXAMPLE_REMOVED = RULES.pair(
+    "example/added",
+    "There is an example more.",
+    Grades(),
+    "example/removed",
+    "An example is gone: models and people learn less, and one contract test is gone.",
+    Grades(prompt=_R),
 )
-EXAMPLE_RESULT = alone(
+EXAMPLE_RESULT = RULES.alone(
     "example/outcome",
     "An example has another result or error: callers are promised something else.",
     Grades(call=_R, prompt=_R),
 )
-EXAMPLE_TITLE = alone(
+EXAMPLE_TITLE = RULES.alone(
     "example/title", "An example is called otherwise.", Grades(prompt=_R)
 )
 
@@ -145,11 +125,19 @@ def _former(both: Both) -> Iterator[Change]:
     for name in after:
         if name not in before and name != new.name:
             message = f"calls of the former name {said(name)} are answered"
-            yield found(FORMER_ADDED, both, path, message, after=name)
+            yield both.files.changed(FORMER_ADDED, path, message, after=name)
     for name in before:
-        if name not in after and name != old.name:
-            message = f"calls of the former name {said(name)} are no longer answered"
-            yield found(FORMER_DROPPED, both, path, message, before=name)
+        if name in after or name == old.name:
+            continue
+        message = f"calls of the former name {said(name)} are no longer answered"
+        grades, reason = None, ""
+        if any(tool.name == name for tool in both.toolset_after.tools):
+            message = f"calls of the former name {said(name)} are another tool's"
+            grades = Grades(call=_R)
+            reason = f"the tool {said(name)} answers them"
+        yield both.files.changed(
+            FORMER_DROPPED, path, message, before=name, grades=grades, reason=reason
+        )
 
 
 def _deprecation(both: Both) -> Iterator[Change]:
@@ -162,10 +150,10 @@ def _deprecation(both: Both) -> Iterator[Change]:
             if key in new
         )
         message = f"the tool is deprecated{words}"
-        yield found(DEPRECATED, both, path, message, after=dict(new))
+        yield both.files.changed(DEPRECATED, path, message, after=dict(new))
     elif old is not None and new is None:
         message = "the tool is no longer deprecated"
-        yield found(KEPT, both, path, message, before=dict(old))
+        yield both.files.changed(KEPT, path, message, before=dict(old))
     elif old is not None and new is not None:
         yield from _deprecated_otherwise(both, old, new)
 
@@ -185,17 +173,16 @@ def _deprecated_otherwise(
             rule = EARLIER if is_earlier else LATER
         path = ("deprecated", key)
         message = f"the `{key}` of the deprecation is {words}"
-        yield found(rule, both, path, message, before=before, after=after)
+        yield both.files.changed(rule, path, message, before, after)
     if bool(old.get("show")) != bool(new.get("show")):
         rule = SHOWN if new.get("show") else HIDDEN
         words = "says" if new.get("show") else "does not say"
-        yield found(
+        yield both.files.changed(
             rule,
-            both,
             ("deprecated", "show"),
             f"the description {words} that the tool is deprecated",
-            before=old.get("show", ABSENT),
-            after=new.get("show", ABSENT),
+            old.get("show", ABSENT),
+            new.get("show", ABSENT),
         )
 
 
@@ -217,9 +204,7 @@ def _suppressions(
         elif is_ is None:
             kind, words = UNSUPPRESSED, "counts again"
         message = f"the finding {said(rule)} {words}"
-        yield files.changed(
-            kind, ("suppress",), message, before=values[0], after=values[1]
-        )
+        yield files.changed(kind, ("suppress",), message, values[0], values[1])
 
 
 def _examples(both: Both) -> Iterator[Change]:
@@ -235,7 +220,9 @@ def _examples(both: Both) -> Iterator[Change]:
         alike = left[key_of(example.arguments)]
         if not alike:
             message = f"there is an example of {said(example.arguments)}"
-            yield found(EXAMPLE_ADDED, both, path, message, after=example.arguments)
+            yield both.files.changed(
+                EXAMPLE_ADDED, path, message, after=example.arguments
+            )
             continue
         place = ("examples", index)
         for change in _example(both, alike.popleft(), example):
@@ -243,29 +230,29 @@ def _examples(both: Both) -> Iterator[Change]:
     for alike in left.values():
         for example in alike:
             message = f"the example of {said(example.arguments)} is gone"
-            yield found(EXAMPLE_REMOVED, both, path, message, before=example.arguments)
+            yield both.files.changed(
+                EXAMPLE_REMOVED, path, message, before=example.arguments
+            )
 
 
 def _example(both: Both, old: Example, new: Example) -> Iterator[Change]:
     given = {"arguments": new.arguments}
     outcomes = _outcome(old), _outcome(new)
     if not same(*outcomes):
-        yield found(
+        yield both.files.changed(
             EXAMPLE_RESULT,
-            both,
             ("examples",),
             f"the example {said(new.title or new.arguments)} ends otherwise",
-            before=given | outcomes[0],
-            after=given | outcomes[1],
+            given | outcomes[0],
+            given | outcomes[1],
         )
     if old.title != new.title:
-        yield found(
+        yield both.files.changed(
             EXAMPLE_TITLE,
-            both,
             ("examples",),
             f"the example {said(old.title)} is called {said(new.title)}",
-            before=given | {"title": old.title},
-            after=given | {"title": new.title},
+            given | {"title": old.title},
+            given | {"title": new.title},
         )
 
 
@@ -299,11 +286,7 @@ def compare_toolsets(
         elif old[name] != reason:
             message = f"the name {said(name)} is reserved for another reason"
             yield files.changed(
-                RESERVED_REASON,
-                path,
-                message,
-                before={name: old[name]},
-                after={name: reason},
+                RESERVED_REASON, path, message, {name: old[name]}, {name: reason}
             )
     for name in old:
         if name not in new:
@@ -315,30 +298,7 @@ def compare_toolsets(
 
 
 FAMILY = Family(
-    rules=(
-        FORMER_ADDED,
-        FORMER_DROPPED,
-        DEPRECATED,
-        KEPT,
-        SINCE,
-        EARLIER,
-        LATER,
-        REPLACEMENT,
-        SHOWN,
-        HIDDEN,
-        RESERVED,
-        UNRESERVED,
-        RETIRED,
-        REUSED,
-        RESERVED_REASON,
-        SUPPRESSED,
-        UNSUPPRESSED,
-        SUPPRESSION,
-        EXAMPLE_ADDED,
-        EXAMPLE_REMOVED,
-        EXAMPLE_RESULT,
-        EXAMPLE_TITLE,
-    ),
+    rules=RULES,
     tool_fields=frozenset(
         [
             "renamed_from",

@@ -5,78 +5,67 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.model import Workspace
-from .change import ABSENT, Change, Family, Grade, Grades, SpecFiles
-from .field_rows import changes_of, fields_of_rows, items, rules_of_rows, value
+from .change import ABSENT, Change, Grade, Grades, SpecFiles
+from .family import Family, Rules
+from .field_rows import items, value
 from .json_values import said
-from .rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-OUTPUT = alone(
+RULES = Rules()
+OUTPUT = RULES.alone(
     "project/output",
     "Everything is generated into another folder: imports of it and commands that run it"
     " fail.",
     Grades(code=_B, attachment=_B),
 )
-SOURCES = alone(
+SOURCES = RULES.alone(
     "project/sources",
     "Handlers' packages are looked for in other folders.",
     Grades(code=_R),
 )
-TEMPLATES = alone(
+TEMPLATES = RULES.alone(
     "project/templates",
     "Other templates may make every output say something else.",
     Grades(prompt=_R, code=_R),
 )
-EXTENSION_ADDED, EXTENSION_REMOVED = pair(
-    (
-        "project/extension-added",
-        "An extension's code runs with `generate`, and has to be installed.",
-        Grades(code=_R, attachment=_R),
-    ),
-    (
-        "project/extension-removed",
-        "An extension's targets, rules, fields and commands are gone.",
-        Grades(code=_R, attachment=_R),
-    ),
+EXTENSION_ADDED, EXTENSION_REMOVED = RULES.pair(
+    "project/extension-added",
+    "An extension's code runs with `generate`, and has to be installed.",
+    Grades(code=_R, attachment=_R),
+    "project/extension-removed",
+    "An extension's targets, rules, fields and commands are gone.",
+    Grades(code=_R, attachment=_R),
 )
-SCANNED, NOT_SCANNED = pair(
-    (
-        "project/scanned",
-        "More of the project's own files are searched for names that no tool has any more.",
-        Grades(),
-    ),
-    (
-        "project/not-scanned",
-        "Names that no tool has any more may stand in more of the project's own files.",
-        Grades(prompt=_R),
-    ),
+SCANNED, NOT_SCANNED = RULES.pair(
+    "project/scanned",
+    "More of the project's own files are searched for names that no tool has any more.",
+    Grades(),
+    "project/not-scanned",
+    "Names that no tool has any more may stand in more of the project's own files.",
+    Grades(prompt=_R),
 )
-TARGETS = alone(
+TARGETS = RULES.alone(
     "project/targets",
     "Toolsets that name no targets have others; what each of them gains and loses is told"
     " there.",
     Grades(),
 )
-FOLDER = alone(
+FOLDER = RULES.alone(
     "project/folder",
     "A toolset's specs are in another folder; what is generated is the same.",
     Grades(),
 )
-ORDER = alone("project/order", "Toolsets are listed in another order.", Grades())
-DOCUMENT_ADDED, DOCUMENT_REMOVED = pair(
-    (
-        "project/document-added",
-        "Regions of another Markdown file are written by the generator.",
-        Grades(),
-    ),
-    (
-        "project/document-removed",
-        "The generator no longer keeps the regions of a Markdown file.",
-        Grades(),
-    ),
+ORDER = RULES.alone("project/order", "Toolsets are listed in another order.", Grades())
+DOCUMENT_ADDED, DOCUMENT_REMOVED = RULES.pair(
+    "project/document-added",
+    "Regions of another Markdown file are written by the generator.",
+    Grades(),
+    "project/document-removed",
+    "The generator no longer keeps the regions of a Markdown file.",
+    Grades(),
 )
 _ROWS = (
     value("output", "the output folder", OUTPUT, default="generated"),
@@ -92,7 +81,6 @@ _ROWS = (
 def compare(before: Workspace, after: Workspace) -> Iterator[Change]:
     """The changes of toolcast.yaml; toolsets that come and go are told elsewhere."""
     files = SpecFiles("", "", before.source, after.source)
-    yield from changes_of(_ROWS, files)
     old, new = ({s.name: s for s in side.toolsets} for side in (before, after))
     for name in new:
         if name in old and old[name].folder != new[name].folder:
@@ -101,15 +89,13 @@ def compare(before: Workspace, after: Workspace) -> Iterator[Change]:
                 FOLDER,
                 ("toolsets",),
                 f"the toolset is in {said(folders[1])} instead of {said(folders[0])}",
-                before=folders[0],
-                after=folders[1],
+                folders[0],
+                folders[1],
             )
     orders = [n for n in old if n in new], [n for n in new if n in old]
     if orders[0] != orders[1]:
         message = "the toolsets are listed in another order"
-        yield files.changed(
-            ORDER, ("toolsets",), message, before=orders[0], after=orders[1]
-        )
+        yield files.changed(ORDER, ("toolsets",), message, orders[0], orders[1])
     if sorted(before.targets) != sorted(after.targets):
         written = "targets" in (before.source.tree or {}), "targets" in (
             after.source.tree or {}
@@ -119,14 +105,15 @@ def compare(before: Workspace, after: Workspace) -> Iterator[Change]:
             TARGETS,
             ("targets",),
             message,
-            before=list(before.targets) if written[0] else ABSENT,
-            after=list(after.targets) if written[1] else ABSENT,
+            list(before.targets) if written[0] else ABSENT,
+            list(after.targets) if written[1] else ABSENT,
         )
 
 
 FAMILY = Family(
-    rules=(*rules_of_rows(_ROWS), TARGETS, FOLDER, ORDER),
-    workspace_fields=fields_of_rows(_ROWS) | {"toolsets", "targets"},
+    rules=RULES,
+    workspace_rows=_ROWS,
+    workspace_fields={"toolsets", "targets"},
     compare_workspaces=compare,
 )
 """The project as a whole."""

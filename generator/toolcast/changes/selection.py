@@ -11,9 +11,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec, Workspace
-from ..reading.tree import Path
 from ..selection.cases import DeclaredCase, cases_of, same_words
-from .change import ABSENT, Change, ChangeRule, Family, Grade, Grades, place_of, raw
+from .change import (
+    ABSENT,
+    Change,
+    ChangeRule,
+    Grade,
+    Grades,
+    SpecFiles,
+    files_of,
+    place_of,
+    raw,
+    tools_of_both,
+)
+from .family import Family, Rules
 
 __all__ = ["FAMILY", "selection_changes"]
 
@@ -25,54 +36,41 @@ _MOST_QUOTED = 3
 _LONGEST_QUOTE = 60
 _OF_CASES = ("cases", *(f"cases.*.{f}" for f in ("message", "never", "near", "top")))
 
-LOST = ChangeRule(
+RULES = Rules()
+LOST, WON = RULES.pair(
     "selection/case-lost",
     "Messages that led to a tool lead to another one, or to none: breaking from half of the"
     " tool's cases on.",
     _RISKY,
-    opposite="selection/case-won",
-)
-WON = ChangeRule(
     "selection/case-won",
     "Messages that led elsewhere lead to the tool that is meant.",
     Grades(),
-    opposite="selection/case-lost",
 )
-LOWER = ChangeRule(
+LOWER, HIGHER = RULES.pair(
     "selection/rank-lower",
     "A tool stands further behind for messages that mean it, and passes as before.",
     _RISKY,
-    opposite="selection/rank-higher",
-)
-HIGHER = ChangeRule(
     "selection/rank-higher",
     "A tool stands further in front for messages that mean it, and passes as before.",
     Grades(),
-    opposite="selection/rank-lower",
 )
-CASE_ADDED = ChangeRule(
+CASE_ADDED, CASE_REMOVED = RULES.pair(
     "selection/case-added",
     "A message is new among the cases.",
     Grades(),
-    opposite="selection/case-removed",
-)
-CASE_REMOVED = ChangeRule(
     "selection/case-removed",
     "A message is no case any more: whether it leads to its tool is not tried.",
     Grades(),
-    opposite="selection/case-added",
 )
-CASE_CHANGED = ChangeRule(
+CASE_CHANGED = RULES.alone(
     "selection/case-changed",
     "A message is held to something else: another tool, near misses, other limits.",
     Grades(),
-    opposite="selection/case-changed",
 )
-GATES_CHANGED = ChangeRule(
+GATES_CHANGED = RULES.alone(
     "selection/gates-changed",
     "The cases of a toolset are held to something else.",
     Grades(),
-    opposite="selection/gates-changed",
 )
 
 
@@ -126,16 +124,7 @@ def selection_changes(
 
 
 FAMILY = Family(
-    rules=(
-        LOST,
-        WON,
-        LOWER,
-        HIGHER,
-        CASE_ADDED,
-        CASE_REMOVED,
-        CASE_CHANGED,
-        GATES_CHANGED,
-    ),
+    rules=RULES,
     tool_fields=frozenset(_OF_CASES),
     toolset_fields=frozenset(
         [
@@ -163,7 +152,7 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
     old_tools, new_tools = (routed(t.tools_in("registry")) for t in (before, after))
     if old_tools == new_tools:
         return found
-    former = _former_names(before, after)
+    former = {new.name: old.name for old, new in tools_of_both(before, after)}
     old_index, new_index = ranking(old_tools), ranking(new_tools)
     for one in declared:
         if one.case.tool is not None and one.case.tool not in former:
@@ -177,16 +166,10 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
                 ranks = old.standing.rank, new.standing.rank
             rule = _rule(not old.problems, not new.problems, *ranks)
             if rule is not None:
-                side = new if rule is LOST else old
-                winner = side.first
-                if side.standing and side.first == side.tool:
-                    winner = side.standing.rival
-                about = _About(
-                    rule,
-                    one.case.tool,
-                    winner if rule in (LOST, WON) and not new.is_near else "",
-                    new.is_near,
-                )
+                other = ""
+                if rule in (LOST, WON) and not new.is_near:
+                    other = (new if rule is LOST else old).rival
+                about = _About(rule, one.case.tool, other, new.is_near)
                 found[about].append(_Moved(one, new.message, *ranks))
     return found
 
@@ -201,18 +184,6 @@ def _rule(
     if after is None or (before is not None and after > before):
         return LOWER
     return HIGHER
-
-
-def _former_names(before: Toolset, after: Toolset) -> dict[str, str]:
-    """What the tools of the new side were called in the old one, if they were there."""
-    there = {tool.name for tool in before.tools}
-    found = {}
-    for tool in after.tools:
-        names = (name for name in (tool.name, *tool.renamed_from) if name in there)
-        name = next(names, None)
-        if name is not None:
-            found[tool.name] = name
-    return found
 
 
 def _renamed(case: Case, former: Mapping[str, str]) -> Case:
@@ -278,24 +249,33 @@ def _quote(one: _Moved) -> str:
 
 
 def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """Cases that are new, gone, or say something else."""
-    old, new = ({_key(one): one for one in cases_of(t)} for t in (before, after))
-    for key, one in new.items():
-        if key not in old:
+    """Cases that are new, gone, or say something else.
+
+    Those of a tool that comes or goes come or go with it.
+    """
+    former = {new.name: old.name for old, new in tools_of_both(before, after)}
+    old = {
+        same_words(one.case.message): one
+        for one in cases_of(before)
+        if isinstance(one.owner, Toolset) or one.owner.name in former.values()
+    }
+    new = {
+        same_words(one.case.message): one
+        for one in cases_of(after)
+        if isinstance(one.owner, Toolset) or one.owner.name in former
+    }
+    for message, one in new.items():
+        if message not in old:
             yield _of_case(CASE_ADDED, after, one, ABSENT, _value(one.case), "is new")
-        elif _said(old[key]) != _said(one):
-            values = _value(old[key].case), _value(one.case)
+        elif _said(old[message]) != _said(one):
+            values = _value(old[message].case), _value(one.case)
             yield _of_case(
                 CASE_CHANGED, after, one, *values, "is held to something else"
             )
-    for key, one in old.items():
-        if key not in new:
+    for message, one in old.items():
+        if message not in new:
             values = _value(one.case), ABSENT
             yield _of_case(CASE_REMOVED, after, one, *values, "is no case any more")
-
-
-def _key(one: DeclaredCase) -> str:
-    return same_words(one.case.message)
 
 
 def _said(one: DeclaredCase) -> dict[str, Any]:
@@ -305,13 +285,7 @@ def _said(one: DeclaredCase) -> dict[str, Any]:
 
 
 def _value(case: Case) -> dict[str, Any]:
-    return {
-        "message": case.message,
-        "tool": case.tool,
-        "never": list(case.never),
-        "near": list(case.near),
-        "top": case.top,
-    }
+    return case._asdict() | {"never": list(case.never), "near": list(case.near)}
 
 
 def _of_case(
@@ -323,39 +297,20 @@ def _of_case(
     what: str,
 ) -> Change:
     text = " ".join(one.case.message.split())
-    return Change(
-        rule,
-        toolset.name,
-        one.owner.name if isinstance(one.owner, ToolSpec) else "",
-        one.path,
-        before,
-        after,
-        f'"{text}" {what}',
-        rule.grades,
-        place_of(one.owner.source, one.path),
-        is_gone=after is ABSENT,
-    )
+    name = one.owner.name if isinstance(one.owner, ToolSpec) else ""
+    files = SpecFiles(toolset.name, name, one.owner.source, one.owner.source)
+    return files.changed(rule, one.path, f'"{text}" {what}', before, after)
 
 
 def _gates(before: Toolset, after: Toolset) -> Iterator[Change]:
     if before.selection == after.selection:
         return
-    path: Path = ("selection",)
-    yield Change(
-        GATES_CHANGED,
-        after.name,
-        "",
-        path,
-        raw(before, "selection"),
-        raw(after, "selection"),
-        f"cases are held to {_told(after.selection)}, not to {_told(before.selection)}",
-        GATES_CHANGED.grades,
-        (
-            place_of(after.source, path)
-            if raw(after, "selection") is not ABSENT
-            else place_of(before.source, path)
-        ),
-        is_gone=raw(after, "selection") is ABSENT,
+    message = (
+        f"cases are held to {_told(after.selection)}, not to {_told(before.selection)}"
+    )
+    values = raw(before, "selection"), raw(after, "selection")
+    yield files_of(before, after).changed(
+        GATES_CHANGED, ("selection",), message, *values
     )
 
 

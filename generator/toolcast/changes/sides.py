@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from ..findings import Finding, has_errors
 from ..git.commit import CommitFiles, commit_of, merge_base
+from ..git.program import GitFailure
 from ..model.loading import KnownTools, load_workspace
 from ..model.model import Workspace
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import ProjectFiles
 
-__all__ = ["Sides", "SpecErrors", "load_sides"]
+__all__ = ["NoSide", "Sides", "SpecErrors", "load_sides"]
 
 
 class SpecErrors(Exception):
@@ -27,6 +28,10 @@ class SpecErrors(Exception):
         super().__init__(side)
         self.side = side
         self.findings = findings
+
+
+class NoSide(Exception):
+    """Nothing can be compared with what was named; the text says why."""
 
 
 class Sides(NamedTuple):
@@ -49,25 +54,48 @@ def load_sides(root: str, against: str | None) -> Sides:
     Specs are loaded without rules, and what is the same on both sides is loaded once.
 
     Args:
-        against: a folder with a toolcast.yaml, or what git takes for a commit; default: the
+        against: what git takes for a commit, or a folder with a toolcast.yaml; default: the
             last commit in common with the main branch.
 
     Raises:
         SpecErrors: the specs of a side have errors.
-        GitFailure: git does not know the reference.
+        NoSide: `against` is neither.
+        GitFailure: git cannot tell the commit.
         ShallowClone: the clone does not have it.
     """
+    commit = merge_base(root) if against is None else _commit(root, against)
     known: KnownTools = {}
     after = _loaded(root, None, known, "the specs")
-    if against is not None and os.path.lexists(os.path.join(against, WORKSPACE_FILE)):
-        folder = os.path.abspath(against)
-        return Sides(_loaded(folder, None, known, against), after, against)
-    commit = merge_base(root) if against is None else commit_of(root, against)
+    if commit is None:
+        folder = os.path.abspath(against or "")
+        return Sides(_loaded(folder, None, known, against or ""), after, against or "")
     name = against or commit[:12]
     files = CommitFiles(root, commit)
     if not files.is_there(WORKSPACE_FILE):
         return Sides(None, after, name)
     return Sides(_loaded(root, files, known, name), after, name)
+
+
+def _commit(root: str, against: str) -> str | None:
+    """The commit that is meant; None where a folder is.
+
+    A commit comes first, as a change could add a folder that is called like a branch. None is
+    called like a path that begins with a dot or at the root.
+    """
+    is_path = against.startswith(".") or os.path.isabs(against)
+    if against and not is_path:
+        try:
+            return commit_of(root, against)
+        except GitFailure:
+            if not os.path.isdir(against):
+                raise
+    if not against or not os.path.isdir(against):
+        raise NoSide(f"`{against}` is neither a commit nor a folder")
+    if not os.path.lexists(os.path.join(against, WORKSPACE_FILE)):
+        raise NoSide(f"the folder `{against}` has no {WORKSPACE_FILE}")
+    if os.path.samefile(against, root):
+        raise NoSide(f"the folder `{against}` is the project itself")
+    return None
 
 
 def _loaded(

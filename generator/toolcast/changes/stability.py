@@ -10,18 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..model.model import Toolset, Workspace
-from .change import (
-    Both,
-    Change,
-    ChangeRule,
-    Family,
-    Grade,
-    Grades,
-    files_of,
-    found,
-    raw,
-)
-from .rule_pairs import pair
+from .change import Both, Change, ChangeRule, Grade, Grades, files_of, raw
+from .family import Family, Rules
 from .tool_life import Matched
 
 __all__ = ["FAMILY", "relaxed"]
@@ -30,13 +20,14 @@ _LEVELS = ("draft", "beta", "stable")
 _Levels = dict[tuple[str, str], str]
 """The promise of a tool by the names of its toolset and its own, empty for the toolset's."""
 
-LOWERED, RAISED = pair(
-    (
-        "stability/lowered",
-        "Users are promised less than before: later changes may break them unannounced.",
-        Grades(call=Grade.RISKY, code=Grade.RISKY),
-    ),
-    ("stability/raised", "Users are promised more than before.", Grades()),
+RULES = Rules()
+LOWERED, RAISED = RULES.pair(
+    "stability/lowered",
+    "Users are promised less than before: later changes may break them unannounced.",
+    Grades(call=Grade.RISKY, code=Grade.RISKY),
+    "stability/raised",
+    "Users are promised more than before.",
+    Grades(),
 )
 
 
@@ -99,8 +90,8 @@ def compare_tools(both: Both) -> Iterator[Change]:
         rule = _rule(*levels)
         if rule is not None:
             message = f"the tool is {levels[1]}, and was {levels[0]}"
-            yield found(
-                rule, both, ("stability",), message, before=values[0], after=values[1]
+            yield both.files.changed(
+                rule, ("stability",), message, values[0], values[1]
             )
 
 
@@ -114,8 +105,8 @@ def compare_toolsets(
             rule,
             ("stability",),
             f"the toolset is {after.stability}, and was {before.stability}",
-            before=raw(before, "stability"),
-            after=raw(after, "stability"),
+            raw(before, "stability"),
+            raw(after, "stability"),
         )
 
 
@@ -126,9 +117,9 @@ def _rule(before: str, after: str) -> ChangeRule | None:
 
 
 FAMILY = Family(
-    rules=(LOWERED, RAISED),
-    tool_fields=frozenset(["stability"]),
-    toolset_fields=frozenset(["stability"]),
+    rules=RULES,
+    tool_fields=["stability"],
+    toolset_fields=["stability"],
     compare_tools=compare_tools,
     compare_toolsets=compare_toolsets,
 )

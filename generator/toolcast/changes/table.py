@@ -15,7 +15,8 @@ from . import (
     tool_life,
 )
 from .access import client_settings, client_tools, target_options
-from .change import ChangeRule, Family
+from .change import ChangeRule
+from .family import Family
 from .listing import listed_keys, tool_annotations
 from .outside import reach, servers
 from .running import (

@@ -4,95 +4,70 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
-from .change import ABSENT, Both, Change, ChangeRule, Family, Grade, Grades, place_of
+from ..reading.tree import NOWHERE
+from .change import ABSENT, Both, Change, ChangeRule, Grade, Grades, SpecFiles
+from .family import Family, Rules
+from .json_equality import key_of
 
 __all__ = ["FAMILY", "Matched", "match"]
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ALL = Grades(Grade.BREAKING, Grade.BREAKING, Grade.BREAKING, Grade.BREAKING)
 
-ADDED = ChangeRule(
+RULES = Rules()
+ADDED, REMOVED = RULES.pair(
     "tool/added",
     "A tool is new: who is allowed everything has it, and models may choose it.",
     Grades(),
-    opposite="tool/removed",
-)
-REMOVED = ChangeRule(
     "tool/removed",
     "A tool is gone: calls of it fail, and so does code that names it.",
     _ALL,
-    opposite="tool/added",
 )
-REMOVED_AS_ANNOUNCED = ChangeRule(
+REMOVED_AS_ANNOUNCED, ADDED_PAST_REMOVAL = RULES.pair(
     "tool/removed-as-announced",
     "A tool is gone on the day that its deprecation named, or later: who has not changed over"
     " by then fails.",
     Grades(Grade.RISKY, Grade.SAFE, Grade.RISKY, Grade.RISKY),
-    opposite="tool/added-past-removal",
-)
-ADDED_PAST_REMOVAL = ChangeRule(
     "tool/added-past-removal",
     "A tool is new, and its deprecation names a day of its removal that has come: who begins"
     " to use it loses it soon.",
     Grades(call=Grade.RISKY),
-    opposite="tool/removed-as-announced",
 )
-RENAMED = ChangeRule(
+RENAMED = RULES.alone(
     "tool/renamed",
     "A tool has another name, and answers calls of the old one: models learn a new name,"
     " Python imports another module, lists of clients name another tool.",
     Grades(Grade.SAFE, Grade.RISKY, Grade.BREAKING, Grade.RISKY),
-    opposite="tool/renamed",
 )
-RENAMED_SILENTLY = ChangeRule(
+RENAMED_SILENTLY = RULES.alone(
     "tool/renamed-without-former-name",
     "A tool has another name, and nothing answers calls of the old one.",
     _ALL,
-    opposite="tool/renamed-without-former-name",
 )
-MOVED = ChangeRule(
+MOVED = RULES.alone(
     "tool/moved",
     "A tool is in another toolset: another server lists and answers it.",
     _ALL,
-    opposite="tool/moved",
 )
-TOOLSET_ADDED = ChangeRule(
+TOOLSET_ADDED, TOOLSET_REMOVED = RULES.pair(
     "toolset/added",
     "A toolset is new, with all of its tools.",
     Grades(),
-    opposite="toolset/removed",
-)
-TOOLSET_REMOVED = ChangeRule(
     "toolset/removed",
     "A toolset is gone, with all of its tools.",
     _ALL,
-    opposite="toolset/added",
 )
-TOOLSET_RENAMED = ChangeRule(
+TOOLSET_RENAMED = RULES.alone(
     "toolset/renamed",
     "A toolset has another name: its package, its server and its variables, too.",
     Grades(Grade.SAFE, Grade.SAFE, Grade.BREAKING, Grade.BREAKING),
-    opposite="toolset/renamed",
 )
-FAMILY = Family(
-    rules=(
-        ADDED,
-        REMOVED,
-        REMOVED_AS_ANNOUNCED,
-        ADDED_PAST_REMOVAL,
-        RENAMED,
-        RENAMED_SILENTLY,
-        MOVED,
-        TOOLSET_ADDED,
-        TOOLSET_REMOVED,
-        TOOLSET_RENAMED,
-    ),
-    tool_fields=frozenset(["name"]),
-    toolset_fields=frozenset(["name"]),
-)
+FAMILY = Family(rules=RULES, tool_fields=["name"], toolset_fields=["name"])
 """What the two sides do not have in common: `match` finds it."""
 
 
@@ -111,10 +86,11 @@ class Matched(NamedTuple):
 
 
 class _Owned(NamedTuple):
-    """A tool with its toolset."""
+    """A tool with its toolset, and what that one is called now."""
 
     toolset: Toolset
     tool: ToolSpec
+    home: str
 
 
 def match(
@@ -135,35 +111,39 @@ def match(
         here = now.get(id(toolset))
         names = {tool.name: tool for tool in here.tools} if here is not None else {}
         for tool in toolset.tools:
+            old = _Owned(toolset, tool, toolset.name if here is None else here.name)
             if here is not None and tool.name in names:
-                pairs.append((_Owned(toolset, tool), _Owned(here, names[tool.name])))
+                current = _Owned(here, names[tool.name], here.name)
+                pairs.append((old, current))
             else:
-                gone.append(_Owned(toolset, tool))
+                gone.append(old)
     paired = {id(current.tool) for _, current in pairs}
     for toolset in after.toolsets:
-        new += [_Owned(toolset, t) for t in toolset.tools if id(t) not in paired]
-    for rule, is_same in (
-        (RENAMED, _takes_its_calls),
-        (MOVED, _has_its_name),
-        (RENAMED_SILENTLY, _says_the_same),
-        (RENAMED_SILENTLY, _is_called_alike),
+        tools = [tool for tool in toolset.tools if id(tool) not in paired]
+        new += [_Owned(toolset, tool, toolset.name) for tool in tools]
+    for rule, keys_before, keys_after in (
+        (RENAMED, _name, _former_names),
+        (MOVED, _name, _name),
+        (RENAMED_SILENTLY, _content, _content),
+        (RENAMED_SILENTLY, _letters, _letters),
     ):
-        for old in list(gone):
-            current = next((one for one in new if is_same(old, one)), None)
-            if current is not None:
-                gone.remove(old)
-                new.remove(current)
-                pairs.append((old, current))
-                changes.append(_other_name(rule, old, current))
+        alike = _paired(gone, keys_before, new, keys_after)
+        pairs += alike
+        changes += [_other_name(rule, old, current) for old, current in alike]
+        known = {id(one.tool) for pair in alike for one in pair}
+        gone, new = (
+            [o for o in side if id(o.tool) not in known] for side in (gone, new)
+        )
     whole = {id(new_one) for _, new_one in toolsets}
-    kept = {id(old) for old, _ in toolsets}
-    changes += [_gone(one, day) for one in gone if id(one.toolset) in kept]
+    changes += [
+        _gone(one, now[id(one.toolset)], day) for one in gone if id(one.toolset) in now
+    ]
     changes += [_came(one, day) for one in new if id(one.toolset) in whole]
-    tools = [
+    both = [
         Both(old.tool, current.tool, old.toolset, current.toolset, before, after)
         for old, current in pairs
     ]
-    return Matched(toolsets, tools, changes)
+    return Matched(toolsets, both, changes)
 
 
 def _toolsets(
@@ -182,125 +162,105 @@ def _toolsets(
             new.remove(here)
             pairs.append((old, here))
             text = f"the toolset `{old.name}` is called `{here.name}`"
-            changes.append(
-                _of_toolset(TOOLSET_RENAMED, here, text, old.name, here.name)
-            )
+            changes.append(_of_toolset(TOOLSET_RENAMED, old, here, text))
     for toolset in gone:
         text = f"the toolset `{toolset.name}` is removed"
-        changes.append(
-            _of_toolset(TOOLSET_REMOVED, toolset, text, toolset.name, ABSENT)
-        )
+        changes.append(_of_toolset(TOOLSET_REMOVED, toolset, None, text))
     for toolset in new:
         text = f"the toolset `{toolset.name}` is new"
-        changes.append(_of_toolset(TOOLSET_ADDED, toolset, text, ABSENT, toolset.name))
+        changes.append(_of_toolset(TOOLSET_ADDED, None, toolset, text))
     return pairs, changes
 
 
 def _of_toolset(
-    rule: ChangeRule, toolset: Toolset, text: str, before: object, after: object
+    rule: ChangeRule, old: Toolset | None, new: Toolset | None, text: str
 ) -> Change:
-    place = place_of(toolset.source, ("name",))
-    is_gone = after is ABSENT
-    return Change(
-        rule,
-        toolset.name,
-        "",
-        ("name",),
-        before,
-        after,
-        text,
-        rule.grades,
-        place,
-        "",
-        is_gone,
-    )
+    names = [ABSENT if side is None else side.name for side in (old, new)]
+    sources = [NOWHERE if side is None else side.source for side in (old, new)]
+    files = SpecFiles(names[0] if new is None else names[1], "", *sources)
+    return files.changed(rule, ("name",), text, names[0], names[1])
 
 
-def _takes_its_calls(old: _Owned, new: _Owned) -> bool:
-    return old.tool.name in new.tool.renamed_from
+_Keys = Callable[[_Owned], Iterable[Hashable]]
 
 
-def _has_its_name(old: _Owned, new: _Owned) -> bool:
-    return old.tool.name == new.tool.name
+def _paired(
+    gone: list[_Owned], keys_before: _Keys, new: list[_Owned], keys_after: _Keys
+) -> list[tuple[_Owned, _Owned]]:
+    """Each tool that is gone with the first new one, not yet another's, that has its key."""
+    free: defaultdict[Hashable, deque[_Owned]] = defaultdict(deque)
+    for one in new:
+        for key in keys_after(one):
+            free[key].append(one)
+    pairs: list[tuple[_Owned, _Owned]] = []
+    taken: set[int] = set()
+    for old in gone:
+        for key in keys_before(old):
+            heirs = free[key]
+            while heirs and id(heirs[0].tool) in taken:
+                heirs.popleft()
+            if heirs:
+                taken.add(id(heirs[0].tool))
+                pairs.append((old, heirs.popleft()))
+    return pairs
 
 
-def _says_the_same(old: _Owned, new: _Owned) -> bool:
-    """Whether two tools differ in hardly more than their names."""
-    if old.toolset.name != new.toolset.name:
-        return False
-    return (
-        old.tool.parameters == new.tool.parameters
-        and old.tool.summary == new.tool.summary
-        and old.tool.description == new.tool.description
-    )
+def _name(one: _Owned) -> Iterable[Hashable]:
+    return [one.tool.name]
 
 
-def _is_called_alike(old: _Owned, new: _Owned) -> bool:
-    """Whether two names differ in hardly more than their marks: `get-docs`, `get_docs`."""
-    names = [
-        re.sub(r"[-_.]", "", one.tool.name).casefold() or one.tool.name
-        for one in (old, new)
-    ]
-    return old.toolset.name == new.toolset.name and names[0] == names[1]
+def _former_names(one: _Owned) -> Iterable[Hashable]:
+    return one.tool.renamed_from
+
+
+def _content(one: _Owned) -> Iterable[Hashable]:
+    """All but the name, as far as two tools of a toolset that differ there are one."""
+    tool = one.tool
+    return [(one.home, key_of(tool.parameters), tool.summary, tool.description)]
+
+
+def _letters(one: _Owned) -> Iterable[Hashable]:
+    """The name without its marks: `get-docs` is `get_docs`."""
+    letters = re.sub(r"[-_.]", "", one.tool.name).casefold()
+    return [(one.home, letters or one.tool.name)]
 
 
 def _other_name(rule: ChangeRule, old: _Owned, new: _Owned) -> Change:
     if old.tool.name == new.tool.name:
         text = f"`{old.tool.name}` is in the toolset `{new.toolset.name}`"
-        values = (old.toolset.name, new.toolset.name)
+        values = old.toolset.name, new.toolset.name
     else:
         text = f"`{old.tool.name}` is called `{new.tool.name}`"
-        values = (old.tool.name, new.tool.name)
-    place = place_of(new.tool.source, ("name",))
-    return Change(
-        rule,
-        new.toolset.name,
-        new.tool.name,
-        ("name",),
-        *values,
-        text,
-        rule.grades,
-        place,
-    )
+        values = old.tool.name, new.tool.name
+    files = SpecFiles(new.toolset.name, new.tool.name, old.tool.source, new.tool.source)
+    return files.changed(rule, ("name",), text, values[0], values[1])
 
 
-def _gone(one: _Owned, day: datetime.date) -> Change:
-    rule = REMOVED_AS_ANNOUNCED if _was_announced(one.tool, day) else REMOVED
-    text = f"`{one.tool.name}` is removed"
-    place = place_of(one.tool.source, ("name",))
+def _gone(one: _Owned, here: Toolset, day: datetime.date) -> Change:
     name = one.tool.name
-    return Change(
-        rule,
-        one.toolset.name,
-        name,
-        ("name",),
-        name,
-        ABSENT,
-        text,
-        rule.grades,
-        place,
-        is_gone=True,
-    )
+    files = SpecFiles(one.toolset.name, name, one.tool.source, NOWHERE)
+    heir = next((tool.name for tool in here.tools if name in tool.renamed_from), None)
+    if heir is not None:
+        text, reason = f"`{name}` is removed", f"`{heir}` answers calls of it"
+        return files.changed(
+            REMOVED,
+            ("name",),
+            f"{text}, and {reason}",
+            before=name,
+            grades=RENAMED.grades._replace(call=Grade.RISKY),
+            reason=reason,
+        )
+    rule = REMOVED_AS_ANNOUNCED if _was_announced(one.tool, day) else REMOVED
+    return files.changed(rule, ("name",), f"`{name}` is removed", before=name)
+
+
+def _came(one: _Owned, day: datetime.date) -> Change:
+    name = one.tool.name
+    rule = ADDED_PAST_REMOVAL if _was_announced(one.tool, day) else ADDED
+    files = SpecFiles(one.toolset.name, name, NOWHERE, one.tool.source)
+    return files.changed(rule, ("name",), f"`{name}` is new", after=name)
 
 
 def _was_announced(tool: ToolSpec, day: datetime.date) -> bool:
     removal = (tool.deprecated or {}).get("removal", "")
     return bool(_DATE.fullmatch(removal)) and removal <= day.isoformat()
-
-
-def _came(one: _Owned, day: datetime.date) -> Change:
-    rule = ADDED_PAST_REMOVAL if _was_announced(one.tool, day) else ADDED
-    text = f"`{one.tool.name}` is new"
-    place = place_of(one.tool.source, ("name",))
-    name = one.tool.name
-    return Change(
-        rule,
-        one.toolset.name,
-        name,
-        ("name",),
-        ABSENT,
-        name,
-        text,
-        rule.grades,
-        place,
-    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .exit_codes import counted, fail, print_findings, project_root
+from .exit_codes import counted, fail, project_root, workspace_or_end
 from .options import project_option
 
 if TYPE_CHECKING:
@@ -38,30 +38,18 @@ def command(project: str | None, output: str, against: str | None) -> None:
     from ..catalogue.tool_data import NOTHING, catalogue_data
     from ..changes.comparison import compare
 
-    root = project_root(project)
     if against is None:
-        after, comparison, name = _loaded(root), NOTHING, ""
+        after, comparison, name = workspace_or_end(project), NOTHING, ""
     else:
         from .diff_sides import sides_or_end
 
-        sides = sides_or_end(root, against)
+        sides = sides_or_end(project_root(project), against)
         after, name = sides.after, sides.against
         comparison = NOTHING if sides.before is None else compare(sides.before, after)
     page = catalogue_page(catalogue_data(after, comparison, name))
     _write(after, output, page)
     tools = sum(len(toolset.tools) for toolset in after.toolsets)
     click.echo(f"{counted(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)")
-
-
-def _loaded(root: str) -> Workspace:
-    from ..findings import has_errors
-    from ..model.loading import load_workspace
-
-    loaded = load_workspace(root)
-    if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(loaded.findings, "text")
-        fail("the specs cannot be read, so nothing is written")
-    return loaded.workspace
 
 
 def _write(workspace: Workspace, output: str, page: bytes) -> None:
@@ -72,8 +60,10 @@ def _write(workspace: Workspace, output: str, page: bytes) -> None:
     from ..catalogue.page import MARK
 
     folder, name = os.path.split(os.path.abspath(output))
-    if not name or os.path.isdir(output):
-        fail(f"{output} is a folder\n  help: name a file, such as catalogue.html")
+    if not name or os.path.isdir(os.path.join(folder, name)):
+        fail(
+            f"{output or '.'} is a folder\n  help: name a file, such as catalogue.html"
+        )
     own = os.path.join(
         os.path.realpath(os.path.join(workspace.root, workspace.output)), ""
     )

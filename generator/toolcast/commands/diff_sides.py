@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..changes.sides import Sides, SpecErrors, load_sides
+from ..changes.sides import NoSide, Sides, SpecErrors, load_sides
 from ..git.commit import ShallowClone
 from ..git.program import GitFailure
 from .exit_codes import fail, print_findings
@@ -28,5 +28,5 @@ def sides_or_end(root: str, against: str | None) -> Sides:
             "  help: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` of"
             " actions/checkout"
         )
-    except GitFailure as failure:
+    except (GitFailure, NoSide) as failure:
         fail(f"{failure}\n  help: `--against` takes a commit, a branch, or a folder")

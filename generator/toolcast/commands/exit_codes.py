@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
 from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports.escaping import printable
-from ..reports.findings.formats import UNTOLD, About, report_findings, summary
+from ..reports.findings.formats import About, report_findings, summary
 
 if TYPE_CHECKING:
+    from ..model.model import Toolset, Workspace
     from ..pipeline import Generated
 
 __all__ = [
@@ -25,10 +26,13 @@ __all__ = [
     "code_of",
     "counted",
     "fail",
+    "known_or_end",
     "print_findings",
     "project_root",
     "report",
+    "toolsets_or_end",
     "wants_colour",
+    "workspace_or_end",
 ]
 
 CLEAN = 0
@@ -63,6 +67,45 @@ def _renaming(folder: str, otherwise: str) -> str:
     return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else otherwise
 
 
+def workspace_or_end(project: str | None) -> Workspace:
+    """The project's specs, of which no rule was asked.
+
+    Ends the program with exit code 2, and the findings, when they cannot be read.
+    """
+    from ..findings import has_errors, in_order
+    from ..model.loading import load_workspace
+
+    loaded = load_workspace(project_root(project))
+    if loaded.workspace is None or has_errors(loaded.findings):
+        print_findings(in_order(loaded.findings), "text")
+        sys.exit(USAGE)
+    return loaded.workspace
+
+
+def toolsets_or_end(
+    workspace: Workspace, name: str | None, client: str | None
+) -> list[Toolset]:
+    """The named toolset, or all of them; with a client, those that have it.
+
+    Ends the program with exit code 2 when there is none.
+    """
+    if name is not None:
+        known_or_end("toolset", name, [one.name for one in workspace.toolsets])
+    chosen = [one for one in workspace.toolsets if name in (None, one.name)]
+    if client is None:
+        return chosen
+    known_or_end("client", client, {c.name: c for one in chosen for c in one.clients})
+    return [one for one in chosen if one.client(client) is not None]
+
+
+def known_or_end(what: str, name: str, known: Collection[str]) -> None:
+    """Ends the program with exit code 2 when nothing is called so."""
+    from ..wording import known_instead
+
+    if name not in known:
+        fail(f"there is no {what} `{name}`\n  help: {known_instead(name, known)}")
+
+
 def counted(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
@@ -81,7 +124,7 @@ def print_findings(
     *,
     fail_on: Severity = Severity.ERROR,
     with_notes: bool = True,
-    about: About = UNTOLD,
+    about: About | None = None,
 ) -> int:
     """Prints findings and gives the exit code that they ask for.
 
@@ -89,7 +132,12 @@ def print_findings(
     stdout. Without notes the text only counts them.
     """
     colour = wants_colour(format_)
-    text = report(findings, format_, about, with_notes=with_notes, colour=colour)
+    text = report(
+        findings,
+        format_,
+        (about or About())._replace(colour=colour),
+        with_notes=with_notes,
+    )
     if text:
         click.echo(text, nl=False, err=format_ == "text", color=colour)
     return code_of(findings, fail_on)
@@ -104,9 +152,13 @@ def about_run(root: str, generated: Generated, *, every: bool = False) -> About:
     return About(root, tools, len(generated.files), every, workspace.extensions)
 
 
-def wants_colour(format_: str) -> bool:
-    """Whether findings are printed in colours: as text, and to a person who wants them."""
-    return format_ == "text" and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+def wants_colour(format_: str, stream: TextIO | None = None) -> bool:
+    """Whether to print in colours: as text, and to a person who wants them.
+
+    Findings go to standard error, which is the default.
+    """
+    is_terminal = (stream or sys.stderr).isatty()
+    return format_ == "text" and is_terminal and not os.environ.get("NO_COLOR")
 
 
 def code_of(findings: Sequence[Finding], fail_on: Severity = Severity.ERROR) -> int:
@@ -121,14 +173,13 @@ def report(
     about: About,
     *,
     with_notes: bool,
-    colour: bool,
 ) -> str:
     """What is printed of findings; as text with their number as last line."""
     is_text = format_ == "text"
     shown = findings
     if is_text and not with_notes:
         shown = [f for f in findings if f.severity > Severity.NOTE]
-    text = report_findings(shown, format_, about, colour=colour)
+    text = report_findings(shown, format_, about)
     if is_text and findings:
         hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
         text += f"{summary(findings)}{hidden}\n"

@@ -3,21 +3,62 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from .completion import complete_toolsets
-from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
+from .completion import complete_clients, complete_toolsets
+from .exit_codes import (
+    CLEAN,
+    FINDINGS,
+    counted,
+    fail,
+    toolsets_or_end,
+    workspace_or_end,
+)
 from .options import project_option
 
 if TYPE_CHECKING:
-    from ..model.model import SelectionGates, Toolset, Workspace
+    from toolcast_runtime.router import ChatModel
+
+    from ..model.model import Toolset
 
 __all__ = ["command"]
 
 _EXPORTS = ("promptfoo", "agent-skills")
+_SECONDS = 60.0
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+# What is done, and the options that have to do with it beside those that all have.
+_EVERY = {"toolset", "client", "project"}
+_OF_MODEL = {"with_model", "endpoint", "model", "key_variable"}
+_FITTING = {
+    "--export": {"export", "output", "endpoint", "model", "key_variable"},
+    "MESSAGE": {"message", "history", "format_", *_OF_MODEL},
+    "a model": {"coverage", "format_", *_OF_MODEL},
+    "cases": {"top", "margin", "coverage", "format_"},
+}
+# What has to stand beside an option.
+_NEEDED = {
+    "export": ("output",),
+    "output": ("export",),
+    "endpoint": ("model",),
+    "model": ("endpoint", "export"),
+    "key_variable": ("endpoint", "export"),
+    "history": ("message",),
+}
+
+
+def _no_nan(
+    _ctx: click.Context, _option: click.Parameter, value: float | None
+) -> float | None:
+    """Every comparison with `nan` is false, so that nothing would be held to it."""
+    if value is not None and value != value:
+        raise click.BadParameter("nan is no number.")
+    return value
 
 
 @click.command(name="select")
@@ -28,7 +69,12 @@ _EXPORTS = ("promptfoo", "agent-skills")
     help="This toolset alone.",
     shell_complete=complete_toolsets,
 )
-@click.option("--client", metavar="NAME", help="With what this client is offered.")
+@click.option(
+    "--client",
+    metavar="NAME",
+    help="With what this client is offered.",
+    shell_complete=complete_clients,
+)
 @click.option(
     "--history",
     metavar="TEXT",
@@ -37,10 +83,16 @@ _EXPORTS = ("promptfoo", "agent-skills")
 )
 @click.option("--top", type=click.IntRange(1), help="Instead of `selection.top`.")
 @click.option(
-    "--margin", type=click.FloatRange(0, 1), help="Instead of `selection.margin`."
+    "--margin",
+    type=click.FloatRange(0, 1),
+    callback=_no_nan,
+    help="Instead of `selection.margin`.",
 )
 @click.option(
-    "--coverage", type=click.FloatRange(0, 1), help="Instead of `selection.coverage`."
+    "--coverage",
+    type=click.FloatRange(0, 1),
+    callback=_no_nan,
+    help="Instead of `selection.coverage`.",
 )
 @click.option(
     "--with-model", is_flag=True, help="Ask the model of the toolset's `router:`."
@@ -75,18 +127,9 @@ def command(
     message: str | None,
     toolset: str | None,
     client: str | None,
-    history: tuple[str, ...],
-    top: int | None,
-    margin: float | None,
-    coverage: float | None,
-    with_model: bool,
-    endpoint: str | None,
-    model: str | None,
-    key_variable: str | None,
-    export: str | None,
-    output: str | None,
-    format_: str,
     project: str | None,
+    format_: str,
+    **given: Any,
 ) -> None:
     """Try which tool the words of a message speak for.
 
@@ -98,32 +141,56 @@ def command(
     It reads the specs alone: no handler is imported, and no external server is asked, so
     its tools are not among them. Only --with-model and --endpoint use the network.
     """
-    _refuse_what_does_not_fit(message, with_model, endpoint, model, export, output)
-    workspace = _workspace(project)
-    chosen = _toolsets(workspace, toolset)
-    if client is not None:
-        chosen = _with_client(chosen, client)
-    gates = {"top": top, "margin": margin, "coverage": coverage}
-    if export is not None:
-        from .select_export import write_export
-
-        write_export(export, str(output), chosen, client, model, endpoint, key_variable)
+    _refuse_what_does_not_fit(click.get_current_context(), given)
+    toolsets = toolsets_or_end(workspace_or_end(project), toolset, client)
+    if given["export"]:
+        _export(toolsets, client, given)
     elif message is not None:
         from .select_message import show_message
 
-        one = _only(chosen)
-        asked = _model(one, with_model, endpoint, model, key_variable)
-        show_message(one, client, message, history, asked, format_)
-    elif with_model or endpoint:
-        from .select_model import try_with_model
-
-        models = [
-            (one, _model(one, with_model, endpoint, model, key_variable))
-            for one in chosen
-        ]
-        sys.exit(try_with_model(models, client, format_))
+        if len(toolsets) != 1:
+            names = ", ".join(one.name for one in toolsets) or "none"
+            fail(f"which toolset? there are {names}\n  help: add --toolset NAME")
+        asked = _model(toolsets[0], given)
+        show_message(toolsets[0], client, message, given["history"], asked, format_)
     else:
-        sys.exit(_try(chosen, client, gates, format_))
+        sys.exit(_try(toolsets, client, given, format_))
+
+
+def _refuse_what_does_not_fit(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Ends the program where an option would have no effect, or lacks another one."""
+    typed = {
+        one.name: "MESSAGE" if isinstance(one, click.Argument) else one.opts[0]
+        for one in ctx.command.params
+        if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE
+    }
+    options = {str(one.name): one.opts[0] for one in ctx.command.params}
+    for name, flag in typed.items():
+        needed = _NEEDED.get(str(name), ())
+        if needed and not typed.keys() & set(needed):
+            others = " or ".join(
+                "MESSAGE" if other == "message" else options[other] for other in needed
+            )
+            fail(f"{flag} needs {others}")
+    if {"endpoint", "with_model"} <= typed.keys():
+        fail("--with-model asks the model of `router:`; leave it or --endpoint out")
+    what = "cases"
+    if typed.keys() & {"with_model", "endpoint"}:
+        what = "a model"
+    if "message" in typed:
+        what = "MESSAGE"
+    if "export" in typed:
+        what = "--export"
+    unfit = [f for n, f in typed.items() if n not in _FITTING[what] | _EVERY]
+    if unfit:
+        fail(f"without effect with {what}: {', '.join(unfit)}; leave it out")
+    endpoint, variable = given["endpoint"], given["key_variable"]
+    if endpoint is not None and not endpoint.startswith(("http://", "https://")):
+        fail("--endpoint must begin with http:// or https://")
+    if variable is not None and not _VARIABLE.fullmatch(variable):
+        fail("--key-variable is the name of an environment variable, not the key")
+    if given["export"] == "promptfoo" and given["model"] is None:
+        fail("promptfoo asks a model: name it with --model")
 
 
 def _try(
@@ -132,101 +199,107 @@ def _try(
     from ..selection.trial import try_cases
     from .select_report import NO_CASES, as_text, as_value
 
-    tried = [try_cases(one, _gates(one, given), client) for one in toolsets]
-    with_cases = [one for one in tried if one.trials or one.untried]
+    models = [_model(one, given) for one in toolsets]
+    gates = {
+        name: given[name]
+        for name in ("top", "margin", "coverage")
+        if given[name] is not None
+    }
+    tried = []
+    for one, model in zip(toolsets, models, strict=True):
+        asked = one.selection._replace(**gates)
+        if model is None:
+            tried.append(try_cases(one, asked, client))
+        else:
+            from ..selection.model_trial import try_cases_with
+
+            tried.append(try_cases_with(model, one, asked, client))
+    trials = [trial for one in tried for trial in one.trials]
+    if trials and all(trial.chosen is None for trial in trials):
+        fail(f"the model gave {trials[0].problems[0]}")
     passes = all(one.passes for one in tried)
+    shown = [one for one in tried if one.trials or one.untried or not one.passes]
     if format_ == "json":
         value = {"passes": passes, "toolsets": [as_value(one) for one in tried]}
         click.echo(json.dumps(value, ensure_ascii=False, indent=2))
-    elif not with_cases and passes:
-        click.echo(NO_CASES, nl=False)
     else:
-        shown = [one for one in tried if one in with_cases or not one.passes]
-        click.echo("\n".join(map(as_text, shown)), nl=False)
+        click.echo("\n".join(map(as_text, shown)) or NO_CASES, nl=False)
     return CLEAN if passes else FINDINGS
 
 
-def _gates(toolset: Toolset, given: dict[str, Any]) -> SelectionGates:
-    asked = {name: value for name, value in given.items() if value is not None}
-    return toolset.selection._replace(**asked)
+def _export(toolsets: list[Toolset], client: str | None, given: dict[str, Any]) -> None:
+    """Writes the cases of the one toolset that has some to a file that a person named."""
+    from toolcast_runtime.files.folder import Folder
+
+    from ..reports.escaping import printable
+    from ..selection.cases import cases_of
+    from ..selection.catalogue import catalogues
+    from ..selection.exports import agent_skills, promptfoo
+
+    with_cases = [one for one in toolsets if any(cases_of(one))]
+    if not with_cases:
+        fail(
+            "there are no cases to write\n  help: `toolcast select` says what a case is"
+        )
+    if len(with_cases) > 1:
+        names = ", ".join(one.name for one in with_cases)
+        fail(f"which toolset? {names} have cases\n  help: add --toolset NAME")
+    [toolset] = with_cases
+    missing = 0
+    if given["export"] == "promptfoo":
+        tools = toolset.tools_in("registry")
+        if client is not None:
+            tools = catalogues(toolset, client)[0].tools
+        words = given["model"], given["endpoint"], given["key_variable"]
+        text = promptfoo(toolset, tools, *words)
+        offered = {None, *(tool.name for tool in tools)}
+        missing = sum(one.case.tool not in offered for one in cases_of(toolset))
+    else:
+        text = agent_skills(toolset)
+    output = given["output"]
+    above, name = os.path.split(os.path.abspath(output))
+    try:
+        with Folder.at(above) as folder:
+            folder.write(name, text.encode("utf-8"))
+    except OSError as error:
+        fail(f"{output} cannot be written: {error.strerror or error}")
+    left_out = f" without {counted(missing, 'case')} of other tools" if missing else ""
+    click.echo(printable(f"wrote {output}{left_out}"))
 
 
-def _refuse_what_does_not_fit(
-    message: str | None,
-    with_model: bool,
-    endpoint: str | None,
-    model: str | None,
-    export: str | None,
-    output: str | None,
-) -> None:
-    if (export is None) != (output is None):
-        fail("--export and --output belong together: what to write, and where")
-    if export is not None and (message is not None or with_model):
-        fail("--export writes the cases; it takes no MESSAGE and asks no model")
-    if endpoint is not None and model is None:
-        fail("--endpoint needs --model, the name of a model there")
-    if model is not None and endpoint is None and export is None:
-        fail("--model needs --endpoint, or --export promptfoo")
-    if endpoint is not None and with_model:
-        fail("--with-model asks the model of `router:`; leave it or --endpoint out")
-
-
-def _workspace(project: str | None) -> Workspace:
-    from ..findings import has_errors, in_order
-    from ..model.loading import load_workspace
-
-    loaded = load_workspace(project_root(project))
-    if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(in_order(loaded.findings), "text")
-        sys.exit(USAGE)
-    return loaded.workspace
-
-
-def _toolsets(workspace: Workspace, name: str | None) -> list[Toolset]:
-    if name is None:
-        return list(workspace.toolsets)
-    found = [one for one in workspace.toolsets if one.name == name]
-    if not found:
-        names = ", ".join(one.name for one in workspace.toolsets)
-        fail(f"there is no toolset `{name}`; there are {names}")
-    return found
-
-
-def _with_client(toolsets: list[Toolset], client: str) -> list[Toolset]:
-    found = [one for one in toolsets if one.client(client) is not None]
-    if not found:
-        known = dict.fromkeys(c.name for one in toolsets for c in one.clients)
-        fail(f"there is no client `{client}`; there are {', '.join(known) or 'none'}")
-    return found
-
-
-def _only(toolsets: list[Toolset]) -> Toolset:
-    if len(toolsets) != 1:
-        names = ", ".join(one.name for one in toolsets) or "none"
-        fail(f"which toolset? there are {names}\n  help: add --toolset NAME")
-    return toolsets[0]
-
-
-def _model(
-    toolset: Toolset,
-    with_model: bool,
-    endpoint: str | None,
-    name: str | None,
-    key_variable: str | None,
-) -> Any:
+def _model(toolset: Toolset, given: dict[str, Any]) -> ChatModel | None:
     """The model that is asked; None for the words alone."""
-    from toolcast_runtime.router.chat_model import ChatModel
-
-    if endpoint is not None:
-        key = None if key_variable is None else f"${{{key_variable}}}"
-        return ChatModel(endpoint, str(name), key, timeout=60.0)
-    if not with_model:
+    if not given["with_model"] and given["endpoint"] is None:
         return None
+    from importlib.util import find_spec
+
+    from toolcast_runtime.router import ChatModel, NoChoice
+
+    if find_spec("httpx") is None:
+        fail(
+            "a model is asked with httpx\n  help: pip install 'toolcast-runtime[router]'"
+        )
     router = toolset.router
-    if router is None:
+    if given["endpoint"] is not None:
+        variable = given["key_variable"]
+        key = None if variable is None else f"${{{variable}}}"
+        model = ChatModel(given["endpoint"], given["model"], key, _SECONDS)
+    elif router is not None:
+        model = ChatModel(
+            router.base_url,
+            router.model,
+            router.api_key,
+            router.timeout,
+            router.history,
+        )
+    else:
         fail(
             f"the toolset `{toolset.name}` has no `router:` whose model could be asked"
         )
-    return ChatModel(
-        router.base_url, router.model, router.api_key, router.timeout, router.history
-    )
+    try:
+        is_there = model.is_configured()
+    except NoChoice as error:
+        fail(str(error))
+    if not is_there:
+        fail(f"the `router:` of `{toolset.name}` has no address in this environment")
+    return model

@@ -18,7 +18,7 @@ from ..reports.escaping import printable
 from ..selection.cases import cases_of, same_words
 from ..selection.catalogue import catalogues, routed
 from .exit_codes import counted, fail
-from .select_report import place_of_case
+from .select_report import cut, place_of_case
 
 if TYPE_CHECKING:
     from ..model.model import Toolset
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["show_message"]
 
 _WIDTH = 80
+_MOST_TOOLS = 40
+_LONGEST_NAME = 48
 
 
 def show_message(
@@ -41,15 +43,15 @@ def show_message(
     Args:
         model: asked instead of the words; None for the words.
     """
-    offered = catalogues(toolset, client)
     if toolset.clients and client is None:
         names = ", ".join(one.name for one in toolset.clients)
         fail(
             f"which client? the toolset `{toolset.name}` has {names}"
             "\n  help: add --client NAME"
         )
-    everything = routed(offered[0].tools)
-    always = {tool.name for tool in offered[0].tools if tool.always}
+    offered = catalogues(toolset, client)[0].tools
+    everything = routed(offered)
+    always = [tool.name for tool in offered if tool.always]
     tools = [tool for tool in everything if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
     index = ranking(everything)
@@ -59,7 +61,7 @@ def show_message(
     best = max(scores.values(), default=1.0)
     value = {
         "tools": list(route.names),
-        "always": [tool.name for tool in everything if tool.name in always],
+        "always": always,
         "scores": {name: round(score / best, 3) for name, score in scores.items()},
         "words": {
             word: {name: round(part / best, 3) for name, part in parts.items()}
@@ -102,22 +104,25 @@ def _tokens(tools: Sequence[RoutedTool]) -> int:
 
 
 def _text(route: Route, number: int, value: Mapping[str, Any]) -> str:
-    if not number and not value["always"]:
-        return "there are no tools to choose from"
-    lines = [f"{len(route.names)} of {counted(number, 'routed tool')}"]
-    if route.doubt:
-        lines[0] += f": all of them, as {route.doubt}"
     scores, always = value["scores"], value["always"]
+    if not number and not always:
+        return "there are no tools to choose from"
+    doubt = f": all of them, as {route.doubt}" if route.doubt else ""
+    lines = _wrapped(f"{len(route.names)} of {counted(number, 'routed tool')}{doubt}")
     # Where all are shown, those that no word speaks for would be a list of their own.
     silent = [] if route.doubt else [n for n in route.names if n not in scores]
-    order = [*scores, *silent]
-    width = max(map(len, order), default=0)
+    order = [*scores, *silent][:_MOST_TOOLS]
+    width = min(max(map(len, order), default=0), _LONGEST_NAME)
     for name in order:
         mark = "+" if name in always else "*" if name in route.names else " "
         score = f"{scores[name]:.0%}" if name in scores else "-"
-        line = f"{score:>5} {mark} {name:{width}}  {_given(value['words'], name)}"
-        lines.append(printable(_cut(line.rstrip())))
-    rest = number + len(always) - len(order)
+        shown = cut(name, _LONGEST_NAME)
+        given = _given(value["words"], name, _WIDTH - width - 11)
+        lines.append(f"{score:>5} {mark} {shown:{width}}  {given}".rstrip())
+    more = len(scores) + len(silent) - len(order)
+    if more:
+        lines.append(f"        {counted(more, 'more tool')}: --format json has all")
+    rest = number + len(always) - len(scores) - len(silent)
     if rest and value["words"]:
         lines.append(f"    -   {counted(rest, 'tool')} that no word speaks for")
     lines.append("* the router shows it; + it is offered in every turn")
@@ -127,27 +132,27 @@ def _text(route: Route, number: int, value: Mapping[str, Any]) -> str:
         f"about {before - after:,} of {before:,} tokens saved (an estimate, as of"
         " `toolcast tokens`)"
     )
-    servers = value["servers_not_asked"]
+    servers = ", ".join(value["servers_not_asked"])
     if servers:
-        text = f"not asked for their tools: the external servers {', '.join(servers)}"
-        lines += textwrap.wrap(printable(text), _WIDTH)
+        lines += _wrapped(f"not asked for their tools: the external servers {servers}")
     for case in value["cases"]:
         meant = f"`{case['tool']}`" if case["tool"] else "no tool"
-        lines.append(printable(f"a case of {case['place']}: {meant} is meant"))
+        lines += _wrapped(f"a case of {case['place']}: {meant} is meant")
     return "\n".join(lines)
 
 
-def _cut(line: str) -> str:
-    """A line of the terminal, cut between two words where it is longer."""
-    if len(line) <= _WIDTH:
-        return line
-    return f"{line[: _WIDTH - 5].rpartition(', ')[0]}, ..."
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(printable(text), _WIDTH, break_on_hyphens=False)
 
 
-def _given(words: Mapping[str, Mapping[str, float]], name: str) -> str:
-    """What each word gives to a tool, the most first."""
-    parts = sorted(
-        ((given[name], word) for word, given in words.items() if name in given),
-        key=lambda item: -item[0],
-    )
-    return ", ".join(f"{word} {part:.0%}" for part, word in parts)
+def _given(words: Mapping[str, Mapping[str, float]], name: str, width: int) -> str:
+    """What each word gives to a tool, the most first, as far as the line has room."""
+    parts = [(given[name], word) for word, given in words.items() if name in given]
+    parts.sort(key=lambda item: -item[0])
+    told = ""
+    for part, word in parts:
+        longer = f"{told}{', ' if told else ''}{printable(word)} {part:.0%}"
+        if len(longer) + len(", ...") > width:
+            return f"{told}, ..." if told else "..."
+        told = longer
+    return told

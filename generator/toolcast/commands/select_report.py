@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..reports.escaping import printable
@@ -11,7 +11,7 @@ from ..selection.cases import DeclaredCase
 from ..selection.trial import Selection, Trial, confusions
 from .exit_codes import counted
 
-__all__ = ["NO_CASES", "as_value", "as_text", "place_of_case", "quoted"]
+__all__ = ["NO_CASES", "as_text", "as_value", "cut", "place_of_case"]
 
 NO_CASES = """\
 no selection cases
@@ -27,6 +27,7 @@ tool's spec, and the words of all tools are tried against each other:
 """
 _WIDTH = 80
 _MOST_WORDS = 6
+_MOST_NAMED = 30
 _LONGEST_NAME = 28
 
 
@@ -48,7 +49,10 @@ def as_value(selection: Selection) -> dict[str, Any]:
         },
         "covered": round(selection.covered, 4),
         "without_case": list(selection.uncovered),
-        "not_tried": [one.case.message for one in selection.untried],
+        "not_tried": [
+            {"message": one.declared.case.message, "reason": one.reason}
+            for one in selection.untried
+        ],
         "confused": [one._asdict() for one in confusions(selection.trials)],
         "messages": [_trial(trial) for trial in selection.trials],
     }
@@ -61,7 +65,7 @@ def place_of_case(declared: DeclaredCase) -> str:
     return f"{source.file}:{line}" if line else source.file
 
 
-def quoted(message: str, width: int = _WIDTH) -> str:
+def _quoted(message: str, width: int = _WIDTH) -> str:
     """A message in quotes on one line, cut where it is too long."""
     text = printable(" ".join(message.split()))
     return f'"{text}"' if len(text) + 2 <= width else f'"{text[: width - 5]}..."'
@@ -78,6 +82,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "passes": not trial.problems,
         "problems": list(trial.problems),
         "first": trial.first or None,
+        "chosen": None if trial.chosen is None else list(trial.chosen),
         "rank": where.rank if where else None,
         "margin": round(where.margin, 4) if where else None,
         "words": {
@@ -92,7 +97,7 @@ def _lines(selection: Selection) -> Iterator[str]:
     for trial, clients in _alike(selection.failed):
         yield f"{printable(place_of_case(trial.declared))}:"
         near = "near miss " if trial.is_near else ""
-        yield f"  {near}{quoted(trial.message, _WIDTH - 2 - len(near))}"
+        yield f"  {near}{_quoted(trial.message, _WIDTH - 2 - len(near))}"
         for problem in trial.problems:
             yield from _wrapped(problem, "    ")
         if trial.clients and len(clients) < len(selection.toolset.clients):
@@ -108,39 +113,40 @@ def _lines(selection: Selection) -> Iterator[str]:
             yield from _wrapped(text + words, "  ")
         yield ""
     for one in selection.untried:
-        yield f"{printable(place_of_case(one))}: not tried: nobody is offered its tool"
+        text = f"{place_of_case(one.declared)}: not tried: {one.reason}"
+        yield from _wrapped(text, "")
     yield from _coverage(selection)
-    messages = {
-        (id(t.declared.owner), t.declared.path, t.message): True
-        for t in selection.trials
-    }
-    for trial in selection.failed:
-        messages[id(trial.declared.owner), trial.declared.path, trial.message] = False
-    passed = sum(messages.values())
+    messages = {_message(trial) for trial in selection.trials}
+    passed = len(messages) - len({_message(trial) for trial in selection.failed})
     yield f"{name}: {passed} of {counted(len(messages), 'message')} pass"
+
+
+def _message(trial: Trial) -> Hashable:
+    """The same for each client that is tried with a message."""
+    declared = trial.declared
+    return id(declared.owner), declared.path, trial.is_near, trial.message
 
 
 def _coverage(selection: Selection) -> Iterator[str]:
     number = len(selection.toolset.tools_in("registry"))
     covered = number - len(selection.uncovered)
-    text = f"{covered} of {counted(number, 'tool')} have a case"
+    verb = "has" if number == 1 else "have"
+    text = f"{covered} of {counted(number, 'tool')} {verb} a case"
     least = selection.gates.coverage
     if selection.covered < least:
         text += f", and {least:.0%} must"
-    without = ", ".join(selection.uncovered)
+    without = ", ".join(selection.uncovered[:_MOST_NAMED])
+    more = len(selection.uncovered) - _MOST_NAMED
+    if more > 0:
+        without += f" and {more} more"
     yield from _wrapped(f"{text}; without: {without}" if without else text, "")
 
 
 def _alike(trials: Sequence[Trial]) -> Iterator[tuple[Trial, list[str]]]:
     """Trials of one message that say the same, as one, with all of their clients."""
-    groups: dict[Any, tuple[Trial, list[str]]] = {}
+    groups: dict[Hashable, tuple[Trial, list[str]]] = {}
     for trial in trials:
-        key = (
-            id(trial.declared.owner),
-            trial.declared.path,
-            trial.message,
-            trial.problems,
-        )
+        key = _message(trial), *trial.problems
         groups.setdefault(key, (trial, []))[1].extend(trial.clients)
     yield from groups.values()
 
@@ -152,7 +158,7 @@ def _table(trial: Trial) -> Iterator[str]:
         names = [str(trial.tool), *(name for name in names if name != trial.tool)]
     if not names:
         return
-    heads = [_cut(name, _LONGEST_NAME) for name in names]
+    heads = [cut(name, _LONGEST_NAME) for name in names]
     widths = [max(len(head), 6) for head in heads]
     columns = "  ".join(h.rjust(w) for h, w in zip(heads, widths, strict=True))
     yield f"    {'word':16}  {columns}"
@@ -162,7 +168,7 @@ def _table(trial: Trial) -> Iterator[str]:
     for word, parts in decisive[:_MOST_WORDS]:
         cells = (f"{parts[n]:.0%}" if n in parts else "-" for n in names)
         row = "  ".join(c.rjust(w) for c, w in zip(cells, widths, strict=True))
-        yield f"    {_cut(word, 16):16}  {row}"
+        yield f"    {cut(word, 16):16}  {row}"
 
 
 def _difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
@@ -170,7 +176,8 @@ def _difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
     return abs(own - sum(others))
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
+    """A text that cannot steer the terminal, cut where it is too long."""
     text = printable(text)
     return text if len(text) <= width else f"{text[: width - 3]}..."
 

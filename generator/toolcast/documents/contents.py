@@ -12,7 +12,7 @@ from ..encoders.code import Code, lines
 from ..encoders.markdown import cell, phrase, span, table_row
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..targets.exposure import exposures
-from ..wording import did_you_mean, quoted_list
+from ..wording import did_you_mean, known_instead
 from .parameter_table import parameter_table
 
 __all__ = ["USAGE", "UnknownRegion", "content_of"]
@@ -61,10 +61,7 @@ def content_of(words: Sequence[str], workspace: Workspace) -> str:
 
 def _one_of(known: Mapping[str, object], what: str, name: str) -> str:
     if name not in known:
-        there = quoted_list(list(known)[:20]) or "none"
-        verb = "is" if len(known) < 2 else "are"
-        help_ = did_you_mean(name, known) or f"there {verb} {there}"
-        raise UnknownRegion(f"there is no {what} `{name}`", help_)
+        raise UnknownRegion(f"there is no {what} `{name}`", known_instead(name, known))
     return name
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from toolcast_runtime.files.folder import Folder, LinkInTheWay
 from toolcast_runtime.files.regular_file import NoRegularFile
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Severity
 from ..model.model import Workspace
 from .contents import UnknownRegion, content_of
-from .regions import Fault, Region, filled, regions_in
+from .regions import Region, filled, marker, place_of, regions_in
 
 __all__ = ["LARGEST", "Document", "fill_documents", "stale_regions"]
 
@@ -62,7 +62,7 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
             continue
         document, faults = _filled(workspace, path, data)
         documents.append(document)
-        findings += [_marker(path, fault) for fault in faults]
+        findings += faults
     return documents, findings
 
 
@@ -73,7 +73,7 @@ def stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
             yield Finding(
                 "output/region",
                 Severity.ERROR,
-                _place(document.path, region.line, region.text),
+                place_of(document.path, region.line, region.text),
                 "the region is not what the specs give",
                 "run `toolcast generate`, which writes what is between the marks; move what"
                 " was written there by hand out of it",
@@ -93,8 +93,8 @@ def _read(workspace: Workspace, path: str) -> bytes:
     owned = f"{workspace.output}/".casefold()
     if f"{path}/".casefold().startswith(owned):
         raise _Unusable("is in the output folder", "name a file of your own")
-    if ".." in path.split("/"):
-        raise _Unusable("is outside of the project", "name a file below toolcast.yaml")
+    if not {".", ".."}.isdisjoint(path.split("/")):
+        raise _Unusable("has `.` or `..` in it", "name a file below toolcast.yaml")
     below, _, name = path.rpartition("/")
     try:
         with contextlib.ExitStack() as held:
@@ -122,11 +122,12 @@ def _read(workspace: Workspace, path: str) -> bytes:
 
 def _filled(
     workspace: Workspace, path: str, data: bytes
-) -> tuple[Document, list[Fault]]:
-    regions, faults = regions_in(data)
+) -> tuple[Document, list[Finding]]:
+    regions, faults = regions_in(path, data)
     if not regions and not faults:
         faults.append(
-            Fault(
+            marker(
+                path,
                 1,
                 "",
                 "the document has no region",
@@ -139,8 +140,8 @@ def _filled(
         try:
             texts.append(content_of(region.words, workspace))
         except UnknownRegion as unknown:
-            fault = Fault(region.line, region.text, str(unknown), unknown.help)
-            faults.append(fault)
+            mark = region.line, region.text
+            faults.append(marker(path, *mark, str(unknown), unknown.help))
     if faults:
         return Document(path, data, data), faults
     stale = tuple(
@@ -149,13 +150,3 @@ def _filled(
         if filled(data, [region], [text]) != data
     )
     return Document(path, data, filled(data, regions, texts), stale), []
-
-
-def _marker(path: str, fault: Fault) -> Finding:
-    place = _place(path, fault.line, fault.text)
-    message, help_ = fault.message, fault.help
-    return Finding("output/marker", Severity.ERROR, place, message, help_, fault.text)
-
-
-def _place(path: str, line: int, text: str) -> Place:
-    return Place(path, line, 1, len(text) + 1)

@@ -14,14 +14,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["Fault", "Region", "filled", "regions_in"]
+from ..findings import Finding, Place, Severity
+
+__all__ = ["Region", "filled", "marker", "place_of", "regions_in"]
 
 _BOM = b"\xef\xbb\xbf"
 _OPENS = re.compile(rb"<!--[ \t]*toolcast:([^<>\r\n]*?)-->")
 _CLOSES = re.compile(rb"<!--[ \t]*/[ \t]*toolcast[ \t]*-->")
 _RESEMBLES = re.compile(rb"[ \t>]*<!--[ \t]*/?[ \t]*toolcast\b", re.IGNORECASE)
-# Source: CommonMark 0.31.2, section 4.5.
-_FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+# Behind the marks of list items and quotations, too. Source: CommonMark 0.31.2, section 4.5.
+_FENCE = re.compile(
+    rb"((?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])*)(`{3,}(?=[^`]*$)|~{3,})"
+)
 
 
 class Region(NamedTuple):
@@ -44,66 +48,56 @@ class Region(NamedTuple):
     newline: bytes
 
 
-class Fault(NamedTuple):
-    """A mark that cannot be.
-
-    Attributes:
-        line: where it stands, from 1 on.
-        text: the line.
-        message: what is wrong.
-        help: what to do.
-    """
-
-    line: int
-    text: str
-    message: str
-    help: str
+def place_of(path: str, line: int, text: str) -> Place:
+    """The place of a mark, which is the whole of its line."""
+    return Place(path, line, 1, len(text) + 1)
 
 
-class _Opened(NamedTuple):
-    words: tuple[str, ...]
-    line: int
-    text: str
-    start: int
-    newline: bytes
+def marker(path: str, line: int, text: str, message: str, help_: str) -> Finding:
+    """What is wrong with a mark."""
+    place = place_of(path, line, text)
+    return Finding("output/marker", Severity.ERROR, place, message, help_, text)
 
 
-def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
+def regions_in(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
     """The regions of a file, in their order, and what is wrong with its marks."""
     regions: list[Region] = []
-    faults: list[Fault] = []
-    opened: _Opened | None = None
-    fence = b""
+    faults: list[Finding] = []
+    opened: Region | None = None
+    before = fence = b""
     for number, start, line, newline in _lines(data):
         if opened is None:
-            found = _FENCE.match(line)
+            # With the list item or quotation that it stands in, a fence ends.
+            if before and line[:1].strip(b" \t>"):
+                before = fence = b""
             if fence:
-                if found and found[1].startswith(fence) and not _after(line, fence):
-                    fence = b""
+                end = rb"%s%s+[ \t]*" % (rb"[ \t>]*" if before else b" {0,3}", fence)
+                if re.fullmatch(end, line):
+                    before = fence = b""
                 continue
-            if found:
-                fence = found[1]
+            if found := _FENCE.match(line):
+                before, fence = found.groups()
                 continue
         text = line.rstrip(b" \t")
         shown = text.decode("utf-8", "replace")
         if opens := _OPENS.fullmatch(text):
             if opened is not None:
-                faults.append(_unclosed(opened))
+                faults.append(_unclosed(path, opened))
             words = tuple(opens[1].decode("utf-8", "replace").split())
             after = start + len(line) + len(newline)
-            opened = _Opened(words, number, shown, after, newline or b"\n")
+            opened = Region(words, number, shown, after, after, newline or b"\n")
         elif _CLOSES.fullmatch(text):
             if opened is None:
                 message = "the mark closes a region that no mark opens"
                 help_ = "remove it, or write `<!-- toolcast: tools TOOLSET -->` before"
-                faults.append(Fault(number, shown, message, help_))
+                faults.append(marker(path, number, shown, message, help_))
             else:
-                at = (opened.words, opened.line, opened.text, opened.start)
-                regions.append(Region(*at, start, opened.newline))
+                regions.append(opened._replace(end=start))
                 opened = None
         elif _RESEMBLES.match(text):
             faults.append(
-                Fault(
+                marker(
+                    path,
                     number,
                     shown,
                     "the line begins as a mark, and is none",
@@ -112,8 +106,8 @@ def regions_in(data: bytes) -> tuple[list[Region], list[Fault]]:
                 )
             )
     if opened is not None:
-        faults.append(_unclosed(opened))
-    return regions, sorted(faults)
+        faults.append(_unclosed(path, opened))
+    return regions, sorted(faults, key=lambda fault: fault.place.line)
 
 
 def filled(data: bytes, regions: Sequence[Region], texts: Iterable[str]) -> bytes:
@@ -146,13 +140,9 @@ def _lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
         number += 1
 
 
-def _after(line: bytes, fence: bytes) -> bytes:
-    """What stands on a line beside the characters of a fence."""
-    return line.strip().strip(fence[:1])
-
-
-def _unclosed(opened: _Opened) -> Fault:
-    return Fault(
+def _unclosed(path: str, opened: Region) -> Finding:
+    return marker(
+        path,
         opened.line,
         opened.text,
         "nothing closes the region",

@@ -76,7 +76,8 @@ def deprecate(workspace: Workspace, owned: Owned, told: Announcement) -> Project
     steps = ["toolcast generate"]
     if removal is None:
         steps.insert(
-            0, f"say by which day it goes: `toolcast deprecate {tool.name} --removal`"
+            0,
+            f"say by which day it goes: `toolcast deprecate {tool.name} --removal DATE`",
         )
     return ProjectEdit(
         f"`{tool.name}` is deprecated{until}",

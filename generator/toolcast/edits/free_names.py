@@ -15,13 +15,12 @@ __all__ = ["refuse_taken_name"]
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
-def refuse_taken_name(
-    toolset: Toolset, name: str, tool: ToolSpec | None = None
-) -> None:
+def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> None:
     """Refuses a name that a tool of a toolset cannot have.
 
     Args:
-        tool: the tool that is to have it; it may have a former name of its own.
+        own: the tool that is to have it, which may have a former name of its own, and the
+            same one as a killed run left it.
 
     Raises:
         Refusal: with the reason.
@@ -31,8 +30,10 @@ def refuse_taken_name(
         message = f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -"
         help_ = f"did you mean `{plain}`?" if plain else ""
         raise Refusal(message, help_, is_usage=True)
+    if name.casefold() == "toolset":
+        raise Refusal(f"`{name}.yaml` is the toolset's own file", "choose another name")
     for other in toolset.tools:
-        if other is tool:
+        if other in own:
             continue
         if name == other.name:
             raise Refusal(f"the toolset {toolset.name} has a tool `{name}` already")

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import ast
-import os
+import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import accumulate
 
-from toolcast_runtime.files.regular_file import read_regular
 from toolcast_runtime.tools.module_names import module_name
 
-from ..facts.names.name_mentions import mention_pattern
+from ..extensions import fields_of
+from ..facts.names.name_mentions import mention_pattern, names_in_lines
 from ..facts.names.scanned_files import scanned
 from ..handler_code.handler import defining_module
-from ..handler_code.python_module import MAX_BYTES
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
-from .beside.handler_modules import MOST_MODULES, modules_of
+from ..wording import dotted
+from .beside.handler_modules import modules_with
 from .project_edit import Left, Owned
-from .references import toolsets_to_look_through
+from .references import places_of, toolsets_that_may_mean
 
 __all__ = ["left_imports", "left_in_files", "left_in_handlers", "left_in_specs"]
 
@@ -38,29 +38,35 @@ def left_in_specs(
         edited: after it.
     """
     name = owned.tool.name
-    looked_through = toolsets_to_look_through(workspace, owned)
+    looked_through = toolsets_that_may_mean(workspace, owned)
     folders = {toolset.folder for toolset in looked_through}
     for toolset in edited.toolsets:
         if toolset.folder in folders:
+            live = frozenset(tool.name for tool in toolset.tools)
             for source in (toolset.source, *(tool.source for tool in toolset.tools)):
-                yield from _lines(source, name)
+                yield from _lines(source, name, live)
+            own = toolset.folder == owned.toolset.folder and name not in live
+            for field in fields_of(workspace.extensions).tool_names if own else ():
+                for path in places_of(toolset.source.tree, field, name):
+                    span = toolset.source.span(path)
+                    text = f"`{dotted(path)}` names `{name}`"
+                    yield Left(toolset.source.file, span.line, span.column, text)
 
 
-def _lines(source: Source, name: str) -> Iterator[Left]:
+def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
     pattern = mention_pattern([name])
-    if pattern is None or name.encode() not in source.data:
+    if pattern is None or name.lower().encode() not in source.data.lower():
         return
+    # A name at the beginning of a sentence, or shouted, was left as well.
+    pattern = re.compile(pattern.pattern, re.IGNORECASE)
     text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
     passed = [source.offsets(path) for path in _declarations(source.tree, name)]
-    first = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        for match in pattern.finditer(line):
-            start = match.start(match.lastindex or 0)
-            if not any(a <= first + start < b for a, b in passed):
-                shown = _shown(line.strip())
-                yield Left(source.file, number, start + 1, shown)
-                break
-        first += len(line) + 1
+    lines = text.split("\n")
+    begins = [0, *accumulate(len(line) + 1 for line in lines)]
+    for said, line, column in names_in_lines(lines, pattern):
+        place = begins[line - 1] + column - 1
+        if said not in live and not any(a <= place < b for a, b in passed):
+            yield Left(source.file, line, column, _shown(lines[line - 1].strip()))
 
 
 def _declarations(tree: object, name: str) -> Iterator[Path]:
@@ -102,29 +108,17 @@ def left_imports(workspace: Workspace, owned: Owned) -> Iterator[Left]:
     toolset, tool = owned
     package = f"{workspace.package}.{toolset.name}.tools".lstrip(".")
     module = module_name(tool.name)
-    for file in islice(modules_of(workspace, toolset), MOST_MODULES):
-        try:
-            path = os.path.join(workspace.root, file)
-            data = read_regular(path, MAX_BYTES, follow=False)
-            tree = ast.parse(data) if module.encode() in data else None
-        except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        for node in () if tree is None else ast.walk(tree):
-            if f"{package}.{module}" in _imported(node):
-                line, column = getattr(node, "lineno", 1), getattr(
-                    node, "col_offset", 0
-                )
+    for found in modules_with(workspace, toolset, module):
+        for node in () if found.tree is None else ast.walk(found.tree):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                names.append(node.module)
+            if isinstance(node, ast.stmt) and f"{package}.{module}" in names:
                 text = f"imports the types of `{tool.name}` from a module that goes"
-                yield Left(file, line, column + 1, text)
-
-
-def _imported(node: ast.AST) -> Iterator[str]:
-    """The dotted names of modules that a statement may import."""
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-        yield node.module
-        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+                yield Left(found.file, node.lineno, node.col_offset + 1, text)
 
 
 def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:

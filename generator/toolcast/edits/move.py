@@ -9,9 +9,9 @@ from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
 from .free_names import refuse_taken_name
-from .left_over import left_imports
+from .left_over import left_imports, left_in_specs
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
-from .references import mentions_of, places_of
+from .references import places_of
 from .remove import take_from_lists
 
 __all__ = ["move"]
@@ -40,8 +40,9 @@ def move(
     target = _target(workspace, to)
     if target is toolset:
         raise Refusal(f"`{tool.name}` is in the toolset `{to}` already", is_usage=True)
+    begun = next((one for one in target.tools if one.name == tool.name), None)
     for name in (tool.name, *tool.renamed_from):
-        refuse_taken_name(target, name)
+        refuse_taken_name(target, name, begun)
     _refuse_cases(toolset, tool)
     editing = Editing()
     text = editing.text(tool.source)
@@ -57,16 +58,16 @@ def move(
             text.set_value(("handler",), handler)
         else:
             text.insert_key(("name",), "handler", handler)
-    editing.move(tool.source.file, f"{target.folder}/{tool.name}.yaml")
-    take_from_lists(editing, toolset, tool)
+    editing.move(tool.source.file, f"{target.folder}/{tool.name}.yaml", begun)
+    # In this order: a run that is killed between the two loses none.
     _carry_exclusions(editing, owned, target)
+    take_from_lists(editing, toolset, tool)
     change_marks(editing, workspace, owned, target.name, tool.name)
     before, after = editing.files()
     edited = specs_after(workspace, after)
     here = next(one for one in edited.toolsets if one.folder == target.folder)
     moved = next(one for one in here.tools if one.name == tool.name)
-    left = [m for m in mentions_of(workspace, owned) if m.file != tool.source.file]
-    left += left_imports(workspace, owned)
+    left = [*left_in_specs(workspace, owned, edited), *left_imports(workspace, owned)]
     steps = [
         _who_has(here, [c.name for c in here.clients if here.is_offered(moved, c)])
     ]
@@ -100,14 +101,17 @@ def _refuse_cases(toolset: Toolset, tool: ToolSpec) -> None:
 
 def _carry_exclusions(editing: Editing, owned: Owned, target: Toolset) -> None:
     """Keeps a tool out of the targets that it was kept out of."""
+    there = {(one.tool, one.target) for one in target.exclusions}
     entries: list[dict[str, Any]] = [
         exclusion._asdict()
         for exclusion in owned.toolset.exclusions
-        if exclusion.tool == owned.tool.name and exclusion.target in target.targets
+        if exclusion.tool == owned.tool.name
+        and exclusion.target in target.targets
+        and (exclusion.tool, exclusion.target) not in there
     ]
-    text = editing.text(target.source)
     if not entries:
         return
+    text = editing.text(target.source)
     if "exclusions" in target.fields:
         for entry in entries:
             text.append(("exclusions",), entry)

@@ -86,6 +86,7 @@ class Editing:
         self._texts: dict[str, SpecText] = {}
         self._others: dict[str, tuple[bytes, bytes]] = {}
         self._places: dict[str, str | None] = {}
+        self._begun: dict[str, ToolSpec] = {}
 
     def text(self, source: Source) -> SpecText:
         """The text of a spec; all edits of a file go to the same one."""
@@ -95,17 +96,19 @@ class Editing:
         """Gives a file that is no spec other bytes."""
         self._others[file] = (before, after)
 
-    def move(self, file: str, new: str) -> None:
-        """Gives a spec's file another path."""
+    def move(self, file: str, new: str, begun: ToolSpec | None = None) -> None:
+        """Gives a spec's file another path.
+
+        Args:
+            begun: the tool that is there already, when a run of the same edit was killed.
+        """
         self._places[file] = new
+        if begun is not None:
+            self._begun[new] = begun
 
     def remove(self, file: str) -> None:
         """Removes a spec."""
         self._places[file] = None
-
-    def place_of(self, file: str) -> str:
-        """Where a file is after the edit."""
-        return self._places.get(file) or file
 
     def files(
         self,
@@ -114,6 +117,7 @@ class Editing:
 
         Raises:
             CannotEdit: a text does not give what it is to give.
+            Refusal: another tool's file is where one goes.
         """
         before: dict[str, bytes | None] = {}
         after: dict[str, bytes | None] = {}
@@ -125,17 +129,31 @@ class Editing:
             if place is None:
                 after[file] = None
                 continue
+            after[place] = text.result()
             if place != file:
                 after[file] = None
-                before[place] = None
-            after[place] = text.result()
+                before[place] = self._there(place, after[place])
         for file, (old, new) in self._others.items():
             before[file], after[file] = old, new
         return before, after
 
+    def _there(self, place: str, data: bytes | None) -> bytes | None:
+        """What stands where a spec goes: nothing, or what a killed run has written."""
+        begun = self._begun.get(place)
+        if begun is None:
+            return None
+        if begun.source.data != data:
+            raise Refusal(f"there is a tool `{begun.name}` already, in {place}")
+        return data
 
-def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
+
+def tool_of(
+    workspace: Workspace, name: str, toolset_name: str | None, option: str
+) -> Owned:
     """The tool that a command names.
+
+    Args:
+        option: the command's option that names the toolset.
 
     Raises:
         Refusal: there is none, or there are several.
@@ -157,7 +175,7 @@ def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
     if len(found) > 1:
         named = quoted_list([one.toolset.name for one in found])
         message = f"several toolsets have a tool `{name}`"
-        raise Refusal(message, f"add `--toolset` with one of {named}", is_usage=True)
+        raise Refusal(message, f"add `{option}` with one of {named}", is_usage=True)
     if not found:
         raise Refusal(
             f"there is no tool `{name}`", _meant(toolsets, name), is_usage=True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..extensions import fields_of
-from ..facts.names.name_mentions import mention_pattern, mentions_in
+from ..facts.names.name_mentions import is_plain_word, mention_pattern, mentions_in
 from ..facts.names.tool_names import other_meanings
 from ..facts.spec_texts import prose_of
 from ..model.model import Toolset, Workspace
@@ -22,10 +22,14 @@ __all__ = [
     "referring_toolsets",
     "rename_mentions",
     "rename_references",
-    "toolsets_to_look_through",
+    "toolsets_that_may_mean",
 ]
 
 Pattern = tuple[str, ...]
+
+_BEFORE_WORD = ("", " ", "\n", "*", "(")
+_BEHIND_WORD = ("", *" \n.,;:!?*)'’")
+_NEAR = 20
 
 TOOLSET_LISTS: tuple[Pattern, ...] = (
     ("clients", "*", "allow", "*"),
@@ -67,15 +71,19 @@ def _places(value: Any, pattern: Pattern, name: str, path: Path) -> Iterator[Pat
 
 
 def referring_toolsets(workspace: Workspace, owned: Owned) -> list[Toolset]:
-    """The toolsets in which the name means the tool: its own, and those without another.
+    """The toolsets in which the name means the tool for certain.
 
-    In a toolset that has the name itself, as a tool's, a former or a reserved one, it
-    means that one; where several toolsets have such a tool, only each own means its own.
+    Where several toolsets have such a tool, only each own means its own.
     """
     name = owned.tool.name
     owners = [t for t in workspace.toolsets if any(one.name == name for one in t.tools)]
-    if len(owners) > 1:
-        return [owned.toolset]
+    is_only = len(owners) == 1
+    return toolsets_that_may_mean(workspace, owned) if is_only else [owned.toolset]
+
+
+def toolsets_that_may_mean(workspace: Workspace, owned: Owned) -> list[Toolset]:
+    """A tool's toolset, and those that have nothing of the name themselves."""
+    name = owned.tool.name
     return [
         toolset
         for toolset in workspace.toolsets
@@ -84,23 +92,9 @@ def referring_toolsets(workspace: Workspace, owned: Owned) -> list[Toolset]:
 
 
 def _has_another(toolset: Toolset, name: str) -> bool:
-    formers = (former for tool in toolset.tools for former in tool.renamed_from)
+    names = (each for tool in toolset.tools for each in (tool.name, *tool.renamed_from))
     external = (server.is_named(name) for server in toolset.mcp_servers)
-    return name in toolset.reserved_names or name in formers or any(external)
-
-
-def toolsets_to_look_through(workspace: Workspace, owned: Owned) -> list[Toolset]:
-    """The toolsets in which the name may mean the tool: they have none of it themselves."""
-    name = owned.tool.name
-    return [
-        toolset
-        for toolset in workspace.toolsets
-        if toolset is owned.toolset
-        or not (
-            _has_another(toolset, name)
-            or any(tool.name == name for tool in toolset.tools)
-        )
-    ]
+    return name in toolset.reserved_names or name in names or any(external)
 
 
 def rename_references(
@@ -137,27 +131,33 @@ def rename_mentions(
 
 
 def _renamed(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
+    as_new = mention_pattern([new])
     for mention in reversed(list(mentions_in(text, pattern))):
-        if not mention.is_code:
-            end = mention.start + len(mention.name)
-            text = text[: mention.start] + new + text[end:]
+        if mention.is_code:
+            continue
+        head, tail = text[: mention.start], text[mention.start + len(mention.name) :]
+        text = head + new + tail
+        # Without a mark, nobody would take a word of the language for a name.
+        if is_plain_word(new) and _is_prose(head, tail):
+            near = head[-_NEAR:] + new + tail[:1]
+            starts = [m.start for m in mentions_in(near, as_new)]
+            if len(head[-_NEAR:]) not in starts:
+                text = f"{head}`{new}`{tail}"
     return text
 
 
-def mentions_of(
-    workspace: Workspace, owned: Owned, *, but_own: bool = False
-) -> Iterator[Left]:
-    """The texts of specs that say the name of a tool.
+def _is_prose(head: str, tail: str) -> bool:
+    """Whether a name between the two stands as a word, outside of what is marked as code."""
+    is_word = head[-1:] in _BEFORE_WORD and tail[:1] in _BEHIND_WORD
+    return is_word and head.count("`") % 2 == 0
 
-    Args:
-        but_own: leaves out the tool's own spec, and the reasons of its exclusions.
-    """
+
+def mentions_of(workspace: Workspace, owned: Owned) -> Iterator[Left]:
+    """The texts that say a tool's name, but for its own spec and its exclusions."""
     pattern = mention_pattern([owned.tool.name])
     for toolset in referring_toolsets(workspace, owned):
         for source, path in _texts_with(toolset, pattern):
-            if but_own and (
-                source is owned.tool.source or _is_of_exclusion(source, path, owned)
-            ):
+            if source is owned.tool.source or _is_of_exclusion(source, path, owned):
                 continue
             span = source.span(path)
             text = f"a text says `{owned.tool.name}`"

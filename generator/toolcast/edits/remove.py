@@ -10,7 +10,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from .after_edit import specs_after
 from .beside.document_marks import marks_of
 from .beside.lists import named_in_other_files
-from .left_over import left_imports, left_in_files, left_in_handlers
+from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
 from .references import (
     TOOL_LISTS,
@@ -49,8 +49,8 @@ def remove(
     if not now and toolset.stability_of(tool) != "draft":
         _refuse_unannounced(tool)
     _refuse_replacement(workspace, owned)
-    mentions = [*mentions_of(workspace, owned, but_own=True)]
-    if mentions and not anyway:
+    mentions = [] if anyway else [*mentions_of(workspace, owned)]
+    if mentions:
         shown = "".join(f"\n  {m.file}:{m.line}:{m.column}" for m in mentions)
         raise Refusal(
             f"other texts say `{tool.name}`:{shown}",
@@ -67,7 +67,7 @@ def remove(
     )
     here = next(one for one in edited.toolsets if one.folder == toolset.folder)
     left = [
-        *mentions,
+        *left_in_specs(workspace, owned, edited),
         *named_in_other_files(workspace, owned),
         *marks_of(workspace, owned),
         *left_in_handlers(edited, here, tool.name),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from ..git.index import read_index
 from ..model.model import Workspace
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
-from .beside.handler_name import rename_handler
+from .beside.handler_name import HandlerEdit, rename_handler
 from .beside.lists import rename_in_other_files
 from .free_names import refuse_taken_name
 from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import rename_mentions, rename_references
+from .spec_text import CannotEdit
 
 __all__ = ["rename"]
 
@@ -36,16 +38,23 @@ def rename(
     toolset, tool = owned
     if new == tool.name:
         raise Refusal(f"the tool is called `{new}` already", is_usage=True)
-    refuse_taken_name(toolset, new, tool)
-    editing = Editing()
-    _rename_spec(editing, owned, new)
-    rename_references(editing, workspace, owned, new)
-    rename_mentions(editing, workspace, owned, new)
+    begun = next(
+        (t for t in toolset.tools if t.name == new and tool.name in t.renamed_from),
+        None,
+    )
+    refuse_taken_name(toolset, new, tool, begun)
+    function = rename_handler(workspace, owned, new) if with_handler else None
+    editing = _taken_back(workspace, owned, new, function)
+    if editing is None:
+        editing = _edited(workspace, owned, new, function)
+    editing.move(tool.source.file, f"{toolset.folder}/{new}.yaml", begun)
     rename_in_other_files(editing, workspace, owned, new)
     change_marks(editing, workspace, owned, toolset.name, new)
     passed = {"name/former-alive"}
-    if with_handler:
-        _rename_handler(editing, workspace, owned, new)
+    if function is not None:
+        for file, (old, renamed) in function.files.items():
+            editing.set_bytes(file, old, renamed)
+        editing.left += function.left
         # They read the module that is on disk.
         passed |= {"handler/not-found", "handler/not-own"}
     before, after = editing.files()
@@ -62,28 +71,61 @@ def rename(
     return ProjectEdit(done, before, after, tuple(left), tuple(steps))
 
 
-def _rename_spec(editing: Editing, owned: Owned, new: str) -> None:
-    toolset, tool = owned
+def _edited(
+    workspace: Workspace,
+    owned: Owned,
+    new: str,
+    function: HandlerEdit | None,
+    *,
+    is_taken_back: bool = False,
+) -> Editing:
+    """The specs with another name of a tool."""
+    tool = owned.tool
+    editing = Editing()
     text = editing.text(tool.source)
     text.set_name(("name",), new)
-    if new in tool.renamed_from:
+    if is_taken_back:
+        text.shorten(("renamed_from",), tool.renamed_from.index(new))
+    elif new in tool.renamed_from:
         text.set_name(("renamed_from", tool.renamed_from.index(new)), tool.name)
     elif "renamed_from" in tool.fields:
         text.append(("renamed_from",), tool.name)
     else:
         before = next(key for key in _MAY_FOLLOW if key in tool.fields)
         text.insert_key((before,), "renamed_from", [tool.name])
-    editing.move(tool.source.file, f"{toolset.folder}/{new}.yaml")
+    rename_references(editing, workspace, owned, new)
+    rename_mentions(editing, workspace, owned, new)
+    if function is not None:
+        _name_function(editing, workspace, owned, function)
+    return editing
 
 
-def _rename_handler(
-    editing: Editing, workspace: Workspace, owned: Owned, new: str
+def _taken_back(
+    workspace: Workspace, owned: Owned, new: str, function: HandlerEdit | None
+) -> Editing | None:
+    """Takes renames back that git has not seen; None when its index has another spec.
+
+    Nobody else knows the names that came after the one that git has.
+    """
+    if new not in owned.tool.renamed_from:
+        return None
+    index = read_index(workspace.root, owned.toolset.folder)
+    try:
+        editing = _edited(workspace, owned, new, function, is_taken_back=True)
+        data = editing.text(owned.tool.source).result()
+    except CannotEdit:
+        return None
+    was_there = index is not None and index.has(f"{new}.yaml", data)
+    return editing if was_there else None
+
+
+def _name_function(
+    editing: Editing, workspace: Workspace, owned: Owned, function: HandlerEdit
 ) -> None:
-    renamed = rename_handler(workspace, owned, new)
-    editing.set_bytes(renamed.file, renamed.before, renamed.after)
-    old = re.compile(rf":{re.escape(renamed.old)}\b")
+    """Changes the function's name in every spec that has it as its handler."""
+    old = re.compile(rf":{re.escape(function.old)}\b")
     for toolset in workspace.toolsets:
         for tool in toolset.tools:
             if tool.handler == owned.tool.handler:
                 text = editing.text(tool.source)
-                text.rewrite(("handler",), partial(old.sub, f":{renamed.new}"))
+                text.rewrite(("handler",), partial(old.sub, f":{function.new}"))

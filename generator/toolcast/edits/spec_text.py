@@ -104,12 +104,13 @@ class SpecText:
         new = change(old)
         if new == old:
             return
-        spelling = change(raw)
-        if raw[:1] == '"':
+        quote = raw[:1] if raw[:1] in ("'", '"') else ""
+        spelling = quote + change(raw[1:-1]) + quote if quote else change(raw)
+        if quote == '"':
             # A word may be spelled with an escape.
             if not _reads_as(spelling, new):
                 spelling = str(compact(new))
-        elif raw[:1] not in ("'", "|", ">") and not _is_plain(new):
+        elif not quote and raw[:1] not in ("|", ">") and not _is_plain(new):
             spelling = str(scalar(new))
         elif spelling == raw:
             raise self.cannot(path)
@@ -152,6 +153,14 @@ class SpecText:
             self._remove_lines(path, dash, self._behind((*path, index)))
         else:
             self._empty_block_list(path, len(there))
+
+    def shorten(self, path: Path, count: int) -> None:
+        """Keeps the first items of a list; without any, its key goes."""
+        if count == 0:
+            self.remove_key(path)
+        else:
+            for index in range(count, len(self._read(path))):
+                self.remove_item(path, index)
 
     def insert_key(self, after: Path, key: str, value: Any) -> None:
         """Adds a key to the mapping that has the path `after`, behind its value.
@@ -323,7 +332,7 @@ def _reads_as(quoted: str, value: str) -> bool:
 def _is_plain(text: str) -> bool:
     """Whether readers agree that it is text without quotes."""
     try:
-        return isinstance(resolve_plain(text), str)
+        return text[:1] != "`" and isinstance(resolve_plain(text), str)
     except AmbiguousScalar:
         return False
 

@@ -73,6 +73,8 @@ def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> N
             there = folder.lstat(name)
             if stat.S_ISLNK(there.st_mode):
                 raise Refusal(f"{path} is a symbolic link", "edit what it leads to")
+            if not there.st_mode & stat.S_IWUSR:
+                raise Refusal(f"{path} is read-only", "let yourself write it first")
             held = folder.read(name, _LARGEST)
     except LinkInTheWay as error:
         raise Refusal(

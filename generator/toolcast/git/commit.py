@@ -57,7 +57,8 @@ def merge_base(root: str) -> str:
             raise ShallowClone("the main branch")
         if not _is_commit(root, "HEAD"):
             raise GitFailure("the repository has no commit yet")
-        raise GitFailure(f"no branch is called {', '.join(_MAIN[1:])}")
+        names = ", ".join(_MAIN[1:-1])
+        raise GitFailure(f"no branch is called {names} or {_MAIN[-1]}")
     try:
         return _line(ask_git(root, ["merge-base", branch, "HEAD"]))
     except GitFailure:

@@ -24,7 +24,13 @@ from .folders import TOOLSET_FILE, misnamed, not_read, specs_in, unlisted
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
-__all__ = ["KnownTools", "LoadedWorkspace", "load_workspace", "read_workspace"]
+__all__ = [
+    "KnownTools",
+    "LoadedWorkspace",
+    "first_bytes",
+    "load_workspace",
+    "read_workspace",
+]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
@@ -144,7 +150,7 @@ def _outside(
 def _read(
     files: ProjectFiles, file: str, kind: str, extensions: tuple[str, ...] = ()
 ) -> tuple[Document | None, list[Finding]]:
-    data, problem = _bytes(files, file)
+    data, problem = first_bytes(files, file)
     if data is None:
         return None, problem
     return _document(file, data, kind, extensions)
@@ -161,7 +167,7 @@ def _document(
     return document, findings
 
 
-def _bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Finding]]:
+def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Finding]]:
     """The first bytes of a file of the project: one more than the reader takes."""
     rule, help_ = "spec/unreadable", ""
     try:
@@ -232,7 +238,7 @@ class _Loader(NamedTuple):
         )
 
     def _tool(self, file: str) -> tuple[ToolSpec | None, list[Finding]]:
-        data, problem = _bytes(self.files, file)
+        data, problem = first_bytes(self.files, file)
         if data is None:
             return None, problem
         key = (file, data, self.workspace.extensions)

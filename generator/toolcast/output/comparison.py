@@ -15,11 +15,12 @@ from toolcast_runtime.files.folder import Folder, LinkInTheWay
 from .signature import source_of
 
 __all__ = [
-    "LEFTOVER",
-    "LEFT_BY_TOOLS",
     "Comparison",
     "Found",
+    "LEFTOVER",
+    "LEFT_BY_TOOLS",
     "compare",
+    "folders_above",
     "look",
     "open_output",
 ]
@@ -141,9 +142,9 @@ def compare(folder: Folder | None, files: Mapping[str, bytes]) -> Comparison:
         else:
             _look(entry, files.get(entry.path), result)
     there = {*result.unchanged, *result.differing, *result.others, *special}
-    parents = {parent for path in files for parent in _parents(path)}
+    parents = {parent for path in files for parent in folders_above(path)}
     # An empty folder gives way to a file, and a file of ours to a folder.
-    full = {p for path in there - _of_ours(result) for p in _parents(path)}
+    full = {p for path in there - _of_ours(result) for p in folders_above(path)}
     in_the_way = (special | full) & files.keys() | special & parents
     in_the_way |= {p for p in parents & result.others.keys() if _is_foreign(result, p)}
     result.in_the_way = sorted(in_the_way)
@@ -210,7 +211,8 @@ def _look(entry: _Entry, given: bytes | None, result: Comparison) -> None:
     group[entry.path] = Found(data, source_of(data))
 
 
-def _parents(path: str) -> Iterator[str]:
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that a path lies in, the nearest first, without the top."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.folder_lock import locked
 
-from .comparison import compare, open_output
+from .comparison import compare, folders_above, open_output
 from .decision import Decision, Recoverable, decide
 from .replacements import Replacement, changed_meanwhile, replace_files
 
@@ -121,7 +121,7 @@ def _remove_empty(
     folder: Folder, folders: set[str], files: Mapping[str, bytes]
 ) -> None:
     """Removes the folders in which nothing is left, those deepest down first."""
-    needed = {parent for path in files for parent in _parents(path)}
+    needed = {parent for path in files for parent in folders_above(path)}
     for path in sorted(folders - needed, reverse=True):
         above, _, name = path.rpartition("/")
         with contextlib.suppress(OSError), folder.below(above) as parent:
@@ -139,9 +139,3 @@ def _remove_compiled(folder: Folder) -> None:
             if entry.name.endswith(".pyc") and entry.is_file(follow_symlinks=False):
                 cache.remove_file(entry.name)
     folder.remove_folder("__pycache__")
-
-
-def _parents(path: str) -> Iterator[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path

@@ -84,6 +84,24 @@ class Source:
         Raises:
             KeyError: the file has no such path, or asks for the key of an item.
         """
+        is_there, _, mark, key = self._followed(path)
+        if not is_there or (at_key and key < 0):
+            raise KeyError(path)
+        mark = key if at_key else mark
+        return self.marks[mark], self.marks[mark + 1]
+
+    def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
+        _, value, mark, key = self._followed(path)
+        # A mapping or sequence is long: its key is what a reader looks for.
+        if key >= 0 and (at_key or isinstance(value, (dict, list))):
+            mark = key
+        return span_in(_text(self.data), self.marks[mark], self.marks[mark + 1])
+
+    def _followed(self, path: Path) -> tuple[bool, Any, int, int]:
+        """Whether the path is there; as far as it goes, its value and the marks of that.
+
+        The second mark is that of the value's key; -1 for an item and the root.
+        """
         value, mark, key = self.tree, 0, -1
         for step in path:
             if isinstance(value, dict) and step in value:
@@ -94,31 +112,9 @@ class Source:
             ):
                 key, mark = -1, _item_mark(value, self.marks, mark, step)
             else:
-                raise KeyError(path)
+                return False, value, mark, key
             value = value[step]
-        if at_key and key < 0:
-            raise KeyError(path)
-        mark = key if at_key else mark
-        return self.marks[mark], self.marks[mark + 1]
-
-    def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
-        value, mark, key = self.tree, 0, -1
-        for step in path:
-            if isinstance(value, dict) and step in value:
-                key = key_mark(value, self.marks, mark, step)
-                mark = key + _SCALAR
-            elif (
-                isinstance(value, list) and isinstance(step, int) and step < len(value)
-            ):
-                key = -1
-                mark = _item_mark(value, self.marks, mark, step)
-            else:
-                break
-            value = value[step]
-        # A mapping or sequence is long: its key is what a reader looks for.
-        if key >= 0 and (at_key or isinstance(value, (dict, list))):
-            mark = key
-        return span_in(_text(self.data), self.marks[mark], self.marks[mark + 1])
+        return True, value, mark, key
 
 
 NOWHERE = Source("")

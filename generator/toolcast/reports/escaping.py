@@ -11,28 +11,43 @@ from ..reading.characters import is_plain
 __all__ = [
     "code_span",
     "html_text",
+    "log_line",
     "markdown_text",
     "printable",
     "workflow_message",
     "workflow_property",
-    "xml_text",
 ]
 
 # A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
 # references to issues, addresses, emphasis and HTML have other characters.
 _WORD = re.compile(r"[A-Za-z0-9,;.()'\"?!%=+-]+")
-_BY_ITSELF = re.compile(r"[-+]|\d+[.)]|=+|-+|www\.", re.IGNORECASE)
+_BY_ITSELF = re.compile(r"[-+=].*|\d+[.)]")
+_LOG_COMMAND = re.compile(r"##(?=\w*\[)")
+_LOG_LINE = re.compile(r"^(\s*)::")
+# An address also behind a bracket or a comma, and the other way to write `#12`.
+_LINKED = re.compile(r"www\.|\bGH-\d", re.IGNORECASE)
 _PARTS = re.compile(r"`([^`]+)`|([^\s`]+)|(\s+)|`")
 
 
 def printable(text: str) -> str:
-    """Text that cannot steer a terminal: what is not seen becomes an escape."""
+    """Text that cannot steer what shows it: what is not seen becomes an escape.
+
+    So does `##` before a command of GitHub, Azure Pipelines or TeamCity, which take it within
+    any line of a log. Source: `ActionCommand.TryParse` of actions/runner.
+    """
+    if "##" in text:
+        text = _LOG_COMMAND.sub(r"#\\x23", text)
     if text.isascii() and text.isprintable():
         return text
     return "".join(
         c if c == " " or is_plain(c) else c.encode("unicode_escape").decode()
         for c in text
     )
+
+
+def log_line(text: str) -> str:
+    """A line of a log that is no workflow command, which `::` would begin."""
+    return _LOG_LINE.sub(r"\1\\x3a:", text)
 
 
 def workflow_message(text: str) -> str:
@@ -47,11 +62,6 @@ def workflow_message(text: str) -> str:
 def workflow_property(text: str) -> str:
     """The value of a property of a workflow command; `escapeProperty` of actions/toolkit."""
     return workflow_message(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def xml_text(text: str) -> str:
-    """Text or an attribute of XML 1.0, which has no control characters."""
-    return html.escape(printable(text))
 
 
 def html_text(text: str) -> str:
@@ -84,7 +94,7 @@ def markdown_text(message: str) -> str:
 def _word(word: str, *, is_first: bool) -> str:
     # What follows a name is often a comma or a colon.
     core = word.rstrip(":")
-    is_word = _WORD.fullmatch(core) and not core.lower().startswith("www.")
-    if not core or (is_word and not (is_first and _BY_ITSELF.match(core))):
+    is_word = _WORD.fullmatch(core) and not _LINKED.search(core)
+    if not core or (is_word and not (is_first and _BY_ITSELF.fullmatch(core))):
         return word
     return code_span(core) + word[len(core) :]

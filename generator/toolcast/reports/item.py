@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..findings import Place, Severity
 from ..git.repository import path_in_repository
@@ -22,7 +21,6 @@ class Item(NamedTuple):
         help: what to do; may be empty.
         fingerprint: stays the same wherever its lines stand.
         accepted: why somebody accepted it; empty when nobody did.
-        details: further values, in words of the published schema.
     """
 
     rule: str
@@ -32,7 +30,6 @@ class Item(NamedTuple):
     help: str
     fingerprint: str
     accepted: str = ""
-    details: Mapping[str, Any] = {}
 
 
 class ItemRule(NamedTuple):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..changes.change import ABSENT
+
 __all__ = ["differing", "one_line"]
 
 _AROUND = 24
@@ -16,9 +18,15 @@ def one_line(value: Any, most: int) -> str:
 
 
 def differing(before: Any, after: Any, most: int) -> tuple[str, str]:
-    """Two values as JSON; of two long texts what they have in common at their ends is cut."""
-    texts = [json.dumps(value, ensure_ascii=False) for value in (before, after)]
-    if max(map(len, texts)) > most:
+    """Two values as JSON, empty for ABSENT.
+
+    Of two long texts what they have in common at their ends is cut.
+    """
+    texts = [
+        "" if value is ABSENT else json.dumps(value, ensure_ascii=False)
+        for value in (before, after)
+    ]
+    if all(texts) and max(map(len, texts)) > most:
         texts = list(_without_common(*texts))
     return _cut(texts[0], most), _cut(texts[1], most)
 

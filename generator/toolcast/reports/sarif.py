@@ -23,6 +23,8 @@ __all__ = ["sarif"]
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _HOME = "https://github.com/toolcast/toolcast"
 _BASE = "%SRCROOT%"
+_MOST_RESULTS = 25_000
+"""GitHub refuses a log with more."""
 _LEVELS = {
     Severity.ERROR: "error",
     Severity.WARNING: "warning",
@@ -36,7 +38,7 @@ def sarif(
     root: str | None,
     command: str,
 ) -> str:
-    """A log of one run.
+    """A log of one run; as much of it as GitHub takes, the worst first where that is not all.
 
     Args:
         items: its results.
@@ -44,6 +46,9 @@ def sarif(
         root: the project's folder; None when it does not matter.
         command: what has run, `check`: results of another command are kept beside these.
     """
+    left = len(items) - _MOST_RESULTS
+    if left > 0:
+        items = sorted(items, key=lambda item: -item.severity)[:_MOST_RESULTS]
     ids = sorted({item.rule for item in items})
     index = {id_: number for number, id_ in enumerate(ids)}
     value = {
@@ -65,11 +70,21 @@ def sarif(
                 "originalUriBaseIds": {
                     _BASE: {"description": {"text": "The folder of the repository."}}
                 },
+                "invocations": [_invocation(left)],
                 "results": [_result(item, index[item.rule], root) for item in items],
             }
         ],
     }
     return json.dumps(value, ensure_ascii=True, indent=2) + "\n"
+
+
+def _invocation(left: int) -> dict[str, Any]:
+    invocation: dict[str, Any] = {"executionSuccessful": True}
+    if left > 0:
+        text = f"{left:,} more results are left out; those that are here are the worst."
+        told = {"level": "warning", "message": {"text": text}}
+        invocation["toolExecutionNotifications"] = [told]
+    return invocation
 
 
 def _category(command: str, root: str | None) -> str:
@@ -107,8 +122,6 @@ def _result(item: Item, index: int, root: str | None) -> dict[str, Any]:
                 "justification": printable(item.accepted),
             }
         ]
-    if item.details:
-        result["properties"] = dict(item.details)
     return result
 
 

@@ -60,17 +60,11 @@ def promptfoo(
 def agent_skills(toolset: Toolset) -> str:
     """Trigger evals of a skill that is the toolset: queries that should trigger it, or not.
 
-    Every message that means one of its tools should, near misses of single tools too where
-    they mean another one; a message that means none should not.
+    Every message that means one of its tools should; a message that means none should not.
+    What a near miss means is not known.
     """
-    queries: dict[str, bool] = {}
-    for declared in cases_of(toolset):
-        case = declared.case
-        queries[case.message] = case.tool is not None
-    value = [
-        {"query": message, "should_trigger": should}
-        for message, should in queries.items()
-    ]
+    means = {one.case.message: one.case.tool is not None for one in cases_of(toolset)}
+    value = [{"query": text, "should_trigger": is_} for text, is_ in means.items()]
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from toolcast_runtime.router.lexical_ranking import LexicalRanking, ranking
-from toolcast_runtime.router.route import Route
+from toolcast_runtime.router.route import RoutedTool
 
 from ..model.model import Case, SelectionGates, Toolset
 from .cases import DeclaredCase, cases_of
 from .catalogue import catalogues, routed
 
-__all__ = ["Confusion", "Selection", "Trial", "confusions", "trials_of", "try_cases"]
+__all__ = [
+    "Confusion",
+    "Selection",
+    "Trial",
+    "Untried",
+    "confusions",
+    "forbidden",
+    "select",
+    "trials_of",
+    "try_cases",
+]
 
 # Less than this is the rounding of sums.
 _EQUAL = 1e-9
@@ -43,9 +53,11 @@ class Trial(NamedTuple):
         message: what is said; of a near miss, not the case's own.
         is_near: it is a near miss.
         clients: whose tools were there; empty where the toolset has no clients.
-        standing: how the tool that is meant stands; None where none is meant.
-        first: the tool that stands first; empty where no word speaks for any.
+        first: the tool that stands first, or that a model named first; empty where none does.
+        chosen: the tools that were chosen; None where a model gave no answer.
         problems: what is wrong; empty when it passes.
+        standing: how the tool that is meant stands; None where none is meant, and where a
+            model chose.
         words: what each word of the message gives to the tool that is meant and to the one
             that is in its way, as parts of the better one's score; empty when it passes.
     """
@@ -54,15 +66,29 @@ class Trial(NamedTuple):
     message: str
     is_near: bool
     clients: tuple[str, ...]
-    standing: Standing | None
     first: str
-    problems: tuple[str, ...]
-    words: Mapping[str, Mapping[str, float]]
+    chosen: Sequence[str] | None
+    problems: Sequence[str]
+    standing: Standing | None = None
+    words: Mapping[str, Mapping[str, float]] = {}
 
     @property
     def tool(self) -> str | None:
         """The tool that is meant, or that must not be first."""
         return self.declared.case.tool
+
+    @property
+    def rival(self) -> str:
+        """The tool that is in its way; empty where none is."""
+        return _rival(self.tool, self.first, self.standing)
+
+
+class Untried(NamedTuple):
+    """A case that was not tried, and why; a wrong one names a tool that is not there."""
+
+    declared: DeclaredCase
+    reason: str
+    is_wrong: bool
 
 
 class Selection(NamedTuple):
@@ -72,14 +98,14 @@ class Selection(NamedTuple):
         toolset: the toolset.
         gates: what was asked.
         trials: one for each message and each different offer of tools.
-        untried: cases whose tool no client is offered; none where one client is asked for.
+        untried: the cases whose tool no client is offered.
         uncovered: the tools that no case means.
     """
 
     toolset: Toolset
     gates: SelectionGates
     trials: Sequence[Trial]
-    untried: Sequence[DeclaredCase]
+    untried: Sequence[Untried]
     uncovered: Sequence[str]
 
     @property
@@ -95,9 +121,10 @@ class Selection(NamedTuple):
 
     @property
     def passes(self) -> bool:
-        """Whether every message passes, and enough tools have a case."""
-        enough = self.covered + _EQUAL >= self.gates.coverage
-        return enough and not self.failed
+        """Whether every message passes, every tool is there, and enough have a case."""
+        is_enough = self.covered + _EQUAL >= self.gates.coverage
+        is_wrong = any(one.is_wrong for one in self.untried)
+        return is_enough and not is_wrong and not self.failed
 
 
 class Confusion(NamedTuple):
@@ -116,37 +143,65 @@ class Confusion(NamedTuple):
     words: tuple[str, ...]
 
 
+_Try = Callable[
+    [Sequence[DeclaredCase], tuple[RoutedTool, ...], tuple[str, ...]], Sequence[Trial]
+]
+
+
 def try_cases(
     toolset: Toolset, gates: SelectionGates, client: str | None = None
 ) -> Selection:
-    """Tries every case for every client that is offered its tool.
+    """Tries every case by its words, for every client that is offered its tool.
 
     Args:
         client: for this client alone.
     """
+
+    def by_words(
+        cases: Sequence[DeclaredCase],
+        tools: tuple[RoutedTool, ...],
+        clients: tuple[str, ...],
+    ) -> list[Trial]:
+        index = ranking(tools)
+        return [t for one in cases for t in trials_of(one, index, gates, clients)]
+
+    return select(toolset, gates, client, by_words)
+
+
+def select(
+    toolset: Toolset, gates: SelectionGates, client: str | None, try_: _Try
+) -> Selection:
+    """Tries the cases of a toolset in a way of its own.
+
+    Args:
+        client: for this client alone.
+        try_: tries cases among tools that clients are offered.
+    """
     declared = list(cases_of(toolset))
     trials: list[Trial] = []
-    tried: set[int] = set()
+    tried: set[str | None] = set()
     for catalogue in catalogues(toolset, client) if declared else ():
-        offered = {tool.name for tool in catalogue.tools}
-        index = ranking(routed(catalogue.tools))
-        for number, one in enumerate(declared):
-            if one.case.tool is None or one.case.tool in offered:
-                tried.add(number)
-                trials += trials_of(one, index, gates, catalogue.clients)
+        offered = {None, *(tool.name for tool in catalogue.tools)}
+        tried |= offered
+        cases = [one for one in declared if one.case.tool in offered]
+        trials += try_(cases, routed(catalogue.tools), catalogue.clients)
+    untried = [_untried(toolset, one) for one in declared if one.case.tool not in tried]
+    if client is not None:
+        # That a client is not offered a tool is no news to who asks for it.
+        untried = [one for one in untried if one.is_wrong]
     meant = {one.case.tool for one in declared}
     names = [tool.name for tool in toolset.tools_in("registry")]
-    return Selection(
-        toolset,
-        gates,
-        trials,
-        [
-            one
-            for number, one in enumerate(declared)
-            if number not in tried and client is None
-        ],
-        [name for name in names if name not in meant],
-    )
+    uncovered = [name for name in names if name not in meant]
+    return Selection(toolset, gates, trials, untried, uncovered)
+
+
+def _untried(toolset: Toolset, one: DeclaredCase) -> Untried:
+    name = one.case.tool or ""
+    if any(tool.name == name for tool in toolset.tools):
+        return Untried(one, f"nobody is offered `{name}`", False)
+    if any(server.is_named(name) for server in toolset.mcp_servers):
+        return Untried(one, f"`{name}` is of an external server", False)
+    return Untried(one, f"there is no tool `{name}`", True)
 
 
 def confusions(trials: Sequence[Trial]) -> list[Confusion]:
@@ -154,32 +209,25 @@ def confusions(trials: Sequence[Trial]) -> list[Confusion]:
 
     A message counts once, whichever clients are offered the two.
     """
-    messages: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    words: defaultdict[tuple[str, str], defaultdict[str, float]] = defaultdict(
-        lambda: defaultdict(float)
-    )
+    pairs: defaultdict[tuple[str, str], dict[str, Trial]] = defaultdict(dict)
     for trial in trials:
         if trial.problems and trial.tool and trial.first not in ("", trial.tool):
-            pair = trial.tool, trial.first
-            if trial.message not in messages[pair]:
-                messages[pair].add(trial.message)
-                for word, parts in trial.words.items():
-                    words[pair][word] += parts.get(trial.first, 0.0)
-    pairs = sorted(messages, key=lambda pair: (-len(messages[pair]), pair))
+            pairs[trial.tool, trial.first].setdefault(trial.message, trial)
+    ordered = sorted(pairs.items(), key=lambda item: (-len(item[1]), item[0]))
     return [
-        Confusion(
-            *pair,
-            len(messages[pair]),
-            tuple(_most(words[pair])),
-        )
-        for pair in pairs
+        Confusion(*pair, len(tried), _most(tried.values(), pair[1]))
+        for pair, tried in ordered
     ]
 
 
-def _most(words: Mapping[str, float]) -> list[str]:
-    """The words that give most."""
-    given = sorted((-part, word) for word, part in words.items() if part)
-    return [word for _, word in given[:_MOST_WORDS]]
+def _most(trials: Iterable[Trial], tool: str) -> tuple[str, ...]:
+    """The words that give most to a tool."""
+    given: defaultdict[str, float] = defaultdict(float)
+    for trial in trials:
+        for word, parts in trial.words.items():
+            given[word] += parts.get(tool, 0.0)
+    order = sorted((-part, word) for word, part in given.items() if part)
+    return tuple(word for _, word in order[:_MOST_WORDS])
 
 
 def trials_of(
@@ -194,39 +242,35 @@ def trials_of(
         clients: who is offered these tools.
     """
     case = one.case
-    top = case.top or gates.top
-    route = index.route(case.message)
-    names = list(route.scores)
-    first = names[0] if names else ""
-    # In doubt the router shows all, so that none is chosen before the others.
-    chosen = [] if route.doubt else names[:top]
-    problems = [f"`{name}` must not be chosen" for name in case.never if name in chosen]
-    where = _standing(route.scores, case.tool, top) if case.tool else None
-    if where is not None:
-        problems = [*_shortcomings(case, where, first, top, gates.margin), *problems]
-    elif _chooses(route):
-        problems.insert(0, f"no tool is meant, and `{first}` is chosen")
-    rival = first if first != case.tool else where.rival if where else ""
-    words = _words(index, case.message, case.tool, rival) if problems else {}
-    yield Trial(
-        one,
-        case.message,
-        False,
-        clients,
-        where,
-        first,
-        tuple(problems),
-        words,
-    )
-    for message in case.near:
+    for number, message in enumerate((case.message, *case.near)):
+        is_near = number > 0
+        top = 1 if is_near else case.top or gates.top
         route = index.route(message)
-        found = next(iter(route.scores), "")
-        is_wrong = found == case.tool and not route.doubt
-        wrong = (f"`{case.tool}` must not be first",) if is_wrong else ()
-        where = _standing(route.scores, case.tool, 1) if case.tool else None
-        rival = where.rival if where else ""
-        words = _words(index, message, case.tool, rival) if wrong else {}
-        yield Trial(one, message, True, clients, where, found, wrong, words)
+        names = list(route.scores)
+        first = names[0] if names else ""
+        # In doubt the router shows all, so that none is chosen before the others.
+        chosen = names[:top] if route.names and not route.doubt else []
+        where = _standing(route.scores, case.tool, top) if case.tool else None
+        problems = list(forbidden(case, is_near, chosen))
+        if where is not None and not is_near:
+            problems[:0] = _shortcomings(case, where, first, top, gates.margin)
+        rival = _rival(case.tool, first, where)
+        words = _words(index, message, case.tool, rival) if problems else {}
+        yield Trial(
+            one, message, is_near, clients, first, chosen, problems, where, words
+        )
+
+
+def forbidden(case: Case, is_near: bool, chosen: Sequence[str]) -> Iterator[str]:
+    """What is wrong with tools that were chosen for a message, or stand first for it."""
+    if case.tool is None and chosen:
+        yield f"no tool is meant, and `{chosen[0]}` is chosen"
+    wrong = (case.tool,) if is_near else case.never
+    yield from (f"`{name}` must not be chosen" for name in wrong if name in chosen)
+
+
+def _rival(tool: str | None, first: str, where: Standing | None) -> str:
+    return where.rival if where and first == tool else first
 
 
 def _standing(scores: Mapping[str, float], tool: str, top: int) -> Standing:
@@ -243,21 +287,17 @@ def _shortcomings(
     case: Case, where: Standing, first: str, top: int, margin: float
 ) -> Iterator[str]:
     if where.rank is None:
-        if first:
-            yield f"no word speaks for `{case.tool}`, and `{first}` is first"
-        else:
-            yield f"no word speaks for `{case.tool}`, nor for another tool"
+        other = f"and `{first}` is first" if first else "nor for another tool"
+        yield f"no word speaks for `{case.tool}`, {other}"
     elif where.rank > top:
         yield f"`{case.tool}` is number {where.rank}, and `{first}` is first"
     elif where.margin + _EQUAL < margin:
         yield (
             f"`{case.tool}` is only {max(where.margin, 0):.0%} ahead of `{where.rival}`"
         )
-
-
-def _chooses(route: Route) -> bool:
-    """Whether the words speak for tools, and are not in doubt."""
-    return bool(route.names) and not route.doubt
+    elif where.rival and where.margin < _EQUAL:
+        # Of the same score the first is the one whose name comes first.
+        yield f"`{case.tool}` and `{where.rival}` score the same"
 
 
 def _words(
@@ -272,10 +312,8 @@ def _words(
         word: {name: parts[name] for name in pair if name in parts}
         for word, parts in index.evidence(message).items()
     }
-    best = max(
-        (sum(parts.get(name, 0.0) for parts in given.values()) for name in pair),
-        default=0.0,
-    )
+    sums = (sum(parts.get(name, 0.0) for parts in given.values()) for name in pair)
+    best = max(sums, default=0.0)
     return {
         word: {name: part / best for name, part in parts.items()}
         for word, parts in given.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from ..encoders.code import Code
@@ -12,13 +13,11 @@ from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
 from .target import Context, header
 
-__all__ = ["external_file", "external_names"]
+__all__ = ["RUNTIME_NAMES", "external_file", "external_names"]
 
-_SERVER_FIELDS = (
-    "command args env cwd url headers prefix tools allow restrict clients persistent"
-    " connect_timeout list_timeout call_timeout max_tools"
-).split()
-_MODEL_FIELDS = ("base_url", "model", "api_key", "timeout", "history")
+# What the runtime calls otherwise, and what it is not told.
+RUNTIME_NAMES = {"max_tools": "most_tools"}
+_SPEC_ONLY = {"fields", "title"}
 _INNER = "        "
 
 
@@ -65,9 +64,9 @@ def external_file(toolset: Toolset, context: Context) -> bytes | None:
         servers=[_server(server) for server in toolset.mcp_servers],
         has_router=router is not None,
         model=[
-            _setting(name, model[name], _INNER)
-            for name in _MODEL_FIELDS
-            if name in model and (name, model[name]) not in defaults.items()
+            _setting(name, value, _INNER)
+            for name, value in model.items()
+            if (name, value) not in defaults.items()
         ],
         shape=_shape(bool(toolset.mcp_servers), router is not None),
     )
@@ -77,11 +76,10 @@ def external_file(toolset: Toolset, context: Context) -> bytes | None:
 def _server(server: McpServer) -> ServerView:
     plain = McpServer(server.name)
     values: dict[str, Any] = {"name": server.name}
-    for field in _SERVER_FIELDS:
-        value = getattr(server, field)
-        if value != getattr(plain, field):
-            # The one field that the runtime calls otherwise.
-            values["most_tools" if field == "max_tools" else field] = value
+    for name in (field.name for field in fields(server)):
+        value = getattr(server, name)
+        if name not in _SPEC_ONLY and value != getattr(plain, name):
+            values[RUNTIME_NAMES.get(name, name)] = value
     return ServerView([_setting(name, value, _INNER) for name, value in values.items()])
 
 

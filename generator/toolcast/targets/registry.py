@@ -73,6 +73,8 @@ class RegistryView(NamedTuple):
     has_outside: bool
     outside: Code
     has_providers: bool
+    has_reserved: bool
+    reserved: Code
     has_router: bool
     has_handlers: bool
     handlers: Code
@@ -136,6 +138,8 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         has_outside=bool(outside),
         outside=names(outside),
         has_providers=bool(toolset.mcp_servers),
+        has_reserved=bool(toolset.reserved_names),
+        reserved=literal(tuple(toolset.reserved_names), "    reserved_names=", ","),
         has_router=toolset.router is not None,
         has_handlers=toolset.handlers is not None,
         handlers=literal(toolset.handlers, "    handlers=", ","),

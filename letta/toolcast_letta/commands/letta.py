@@ -223,7 +223,7 @@ def verify(
     """Read everything back, and call the tools that have an example.
 
     Names, ids, rules and schemas are compared with the specs. Tools are called through
-    Letta without a model; those that change data only with --call-changing.
+    Letta without a model; with --call-changing also those that change data.
     """
     from ..plan.backend import Calls
     from . import operations

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..digests import digest_of
-from ..state.seal import Seal
+from ..state.seal import Seal, with_tuples
 
 __all__ = [
     "AgentPlan",
@@ -179,16 +179,13 @@ class Plan:
         pairs = value["registry"].items()
         parts = {
             "registry": {name: (pair[0], pair[1]) for name, pair in pairs},
-            "agents": tuple(AgentPlan(**_tuples(agent)) for agent in value["agents"]),
+            "agents": tuple(
+                AgentPlan(**with_tuples(agent)) for agent in value["agents"]
+            ),
             "changes": tuple(Change(**change) for change in value["changes"]),
             "blockers": tuple(Blocker(**blocker) for blocker in value["blockers"]),
             "missing": tuple(value["missing"]),
             "warnings": tuple(value["warnings"]),
-            "overrides": Overrides(**_tuples(value["overrides"])),
+            "overrides": Overrides(**with_tuples(value["overrides"])),
         }
         return cls(**{**value, **parts})
-
-
-def _tuples(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with tuples instead of lists."""
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

@@ -18,7 +18,7 @@ from toolcast_runtime.files.folder_lock import AnotherRun as Locked
 from toolcast_runtime.files.folder_lock import locked
 
 from ..plan.current_state import AgentState
-from .seal import NotOurs, Seal, StateError
+from .seal import NotOurs, Seal, StateError, with_tuples
 
 __all__ = [
     "AgentBaseline",
@@ -250,17 +250,12 @@ class Baselines:
         value = self._seal.load(path, _FORMAT)
         del value["format"]
         value["agents"] = tuple(
-            AgentBaseline(**_with_tuples(agent)) for agent in value["agents"]
+            AgentBaseline(**with_tuples(agent)) for agent in value["agents"]
         )
-        value["holders"] = _with_tuples(value["holders"])
+        value["holders"] = with_tuples(value["holders"])
         return Baseline(**value)
 
     def _write(self, baseline: Baseline) -> None:
         self._seal.save(
             self.path(baseline), {"format": _FORMAT, **asdict(baseline)}, create=True
         )
-
-
-def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with tuples instead of lists."""
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

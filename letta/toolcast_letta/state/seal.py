@@ -22,7 +22,7 @@ from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.folder_lock import AnotherRun, locked
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["KEY_VARIABLE", "NotOurs", "Seal", "StateError"]
+__all__ = ["KEY_VARIABLE", "NotOurs", "Seal", "StateError", "with_tuples"]
 
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _SHORTEST = 16
@@ -176,3 +176,8 @@ def _alone_in(folder: Folder) -> Iterator[None]:
                 return
         except AnotherRun:
             time.sleep(0.05)
+
+
+def with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
+    """What a dataclass takes of a saved object: tuples instead of lists."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

@@ -110,7 +110,7 @@ def _problems(
     other = reserved.get(look_alike_key(name))
     if other is not None:
         like = "is" if other == name else f"looks like `{other}`,"
-        yield f"would be `{name}`, which {like} another's tool"
+        yield f"would be `{name}`, which {like} another's name, or reserved"
     if name in tools:
         yield "is listed twice"
     if not _NAME.fullmatch(name):

@@ -53,6 +53,7 @@ class Registry:
         providers: where further tools come from; a local tool wins over one of the same
             name.
         router: chooses tools for a message; None to choose by words.
+        reserved_names: names that no tool of a provider may have.
 
     Attributes:
         package: the toolset's package, by its name.
@@ -74,6 +75,7 @@ class Registry:
         ledger: LedgerSettings | None = None,
         providers: Sequence[ToolProvider] = (),
         router: Router | None = None,
+        reserved_names: Sequence[str] = (),
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
         tools = read_tools(tools_package)
@@ -91,7 +93,8 @@ class Registry:
         self._router = router
         self._tool_calls: ToolCalls | None = None
         for provider in self._providers:
-            provider.reserve_names({*self._tools, *self._former_names})
+            taken = {*self._tools, *self._former_names, *reserved_names}
+            provider.reserve_names(taken)
 
     @property
     def has_clients(self) -> bool:

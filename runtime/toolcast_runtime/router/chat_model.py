@@ -143,7 +143,7 @@ def _names(answer: Any, known: set[str]) -> list[str]:
         raise NoChoice("the model answered no list of names")
     if not set(chosen) <= known:
         raise NoChoice("the model named tools that are not there")
-    return chosen
+    return list(dict.fromkeys(chosen))
 
 
 def _json(text: Any) -> Any:

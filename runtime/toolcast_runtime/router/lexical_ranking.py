@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, takewhile
 from math import log
-from typing import Any, NamedTuple
+from typing import Any
 
-from .message_words import TIMES, is_greeting, message_words, stem, words
+from .message_words import TIMES, is_greeting, joined_words, message_words, stem, words
 from .route import Route, RoutedTool
 
 __all__ = ["LexicalRanking", "ranking"]
@@ -34,6 +34,7 @@ _OTHER_FORM = 0.6
 _BEGINNING = 0.3
 _SHORTEST_BEGINNING = 4
 _MOST_BEGINNINGS = 50
+_SHORTEST_HALF = 3
 # Shown is what scores at least a part of the best, the larger the better the best one fits
 # the message, and at most so many.
 _LEAST_OF_BEST = (0.25, 0.6)
@@ -48,13 +49,6 @@ _FEW_OF_ALL = 0.125
 _HISTORY = 0.3
 _MOST_LEVELS = 4
 _MOST_CACHED = 32
-
-
-class _Text(NamedTuple):
-    """A text of a tool, and what a word of it counts for."""
-
-    text: str
-    weight: float
 
 
 @lru_cache(maxsize=_MOST_CACHED)
@@ -93,7 +87,7 @@ class LexicalRanking:
 
     def __init__(self, tools: Sequence[RoutedTool]) -> None:
         self._names = [tool.name for tool in tools]
-        counted = [_counted(_texts(tool)) for tool in tools]
+        counted = [_counted(tool) for tool in tools]
         lengths = [sum(counts.values()) for counts in counted]
         usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
         found: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -117,10 +111,10 @@ class LexicalRanking:
         """
         if is_greeting(message):
             return Route(())
-        asked = message_words(message)
+        evidence = self._evidence(message)
+        asked = list(evidence)
         if not asked:
             return self._all("the message has no word of its own")
-        evidence = {word: self._matches(word) for word in asked}
         scores = _sums(evidence.values())
         telling = [word for word in asked if word not in TIMES] or asked
         known = sum(1 for word in telling if evidence[word])
@@ -133,8 +127,7 @@ class LexicalRanking:
         # What a tool would have that is all about these words and nothing else.
         perfect = sum(self._rarity(len(self._tools.get(word, ()))) for word in asked)
         least = min(max(max(scores.values()) / perfect, _LEAST_OF_BEST[0]), 1.0)
-        earlier = message_words(" ".join(history[-3:]))
-        before = _sums(map(self._matches, earlier))
+        before = _sums(self._evidence(" ".join(history[-3:])).values())
         for row in scores:
             scores[row] += _HISTORY * before.get(row, 0.0)
         ordered = self._ordered(scores)
@@ -151,9 +144,15 @@ class LexicalRanking:
         The words of the message that count, in its order; one that no tool has is empty.
         """
         return {
-            word: {self._names[row]: part for row, part in self._matches(word).items()}
-            for word in message_words(message)
+            word: {self._names[row]: part for row, part in rows.items()}
+            for word, rows in self._evidence(message).items()
         }
+
+    def _evidence(self, message: str) -> dict[str, dict[int, float]]:
+        """The scores for each word, and for two that a tool writes as one."""
+        joined = (word for word in joined_words(message) if word in self._tools)
+        asked = dict.fromkeys([*message_words(message), *joined])
+        return {word: self._matches(word) for word in asked}
 
     def _told_apart(
         self, evidence: Mapping[str, Mapping[int, float]]
@@ -179,16 +178,35 @@ class LexicalRanking:
         return 0 < len(self._matches(word)) <= max(1, _FEW_OF_ALL * len(self._names))
 
     def _matches(self, word: str) -> dict[int, float]:
-        """The scores of the tools that have a word, one of its forms, or begin so."""
+        """The scores of the tools that have a word, a form of it, or else something near."""
+        return self._forms_of(word) or self._longer(word) or self._halves(word)
+
+    def _forms_of(self, word: str) -> dict[int, float]:
         rows = dict(self._tools.get(word, ()))
         for other in self._forms.get(stem(word), ()):
             if other != word:
                 self._add(rows, other, _OTHER_FORM)
-        if not rows and len(word) >= _SHORTEST_BEGINNING:
+        return rows
+
+    def _longer(self, word: str) -> dict[int, float]:
+        """For `repo`, what `repository` gives."""
+        rows: dict[int, float] = {}
+        if len(word) >= _SHORTEST_BEGINNING:
             first = bisect_left(self._sorted, word)
             following = self._sorted[first : first + _MOST_BEGINNINGS]
             for longer in takewhile(lambda one: one.startswith(word), following):
                 self._add(rows, longer, _BEGINNING)
+        return rows
+
+    def _halves(self, word: str) -> dict[int, float]:
+        """For `flowchart`, what tools have that write `flow chart`."""
+        rows: dict[int, float] = {}
+        for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
+            halves = word[:cut], word[cut:]
+            if all(stem(half) in self._forms for half in halves):
+                one, other = map(self._forms_of, halves)
+                for row in one.keys() & other.keys():
+                    rows[row] = max(rows.get(row, 0.0), one[row] + other[row])
         return rows
 
     def _add(self, rows: dict[int, float], word: str, weight: float) -> None:
@@ -204,24 +222,23 @@ def _sums(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return dict(sums)
 
 
-def _counted(texts: Iterable[_Text]) -> dict[str, float]:
+def _counted(tool: RoutedTool) -> dict[str, float]:
     """How often a tool has each word, by the weights of its texts."""
     counts: defaultdict[str, float] = defaultdict(float)
-    for text, weight in texts:
+    for text, weight in _texts(tool):
         for word in words(text):
             counts[word] += weight
     return counts
 
 
-def _texts(tool: RoutedTool) -> Iterator[_Text]:
-    """The texts that are searched."""
+def _texts(tool: RoutedTool) -> Iterator[tuple[str, float]]:
+    """The texts that are searched, and what a word of each counts for."""
     summary = tool.summary or tool.description.strip().partition("\n")[0]
-    yield _Text(tool.name, _NAME)
-    yield _Text(summary, _SUMMARY)
-    yield _Text(tool.description.replace(summary, "", 1), 1.0)
-    yield _Text(tool.when_to_use, 1.0)
-    parameters = " ".join(_parameter_texts(tool.parameters, _MOST_LEVELS))
-    yield _Text(parameters, _PARAMETERS)
+    yield tool.name, _NAME
+    yield summary, _SUMMARY
+    yield tool.description.replace(summary, "", 1), 1.0
+    yield tool.when_to_use, 1.0
+    yield " ".join(_parameter_texts(tool.parameters, _MOST_LEVELS)), _PARAMETERS
 
 
 def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:

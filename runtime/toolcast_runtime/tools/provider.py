@@ -42,7 +42,7 @@ class ToolProvider(Protocol):
         """Whether a tool of it could be one that is offered in every turn."""
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Learns the names of local tools, present and former: it must not offer those."""
+        """Learns the present, former and reserved names of the toolset: it must not offer those."""
 
     def may_have(self, name: str) -> bool:
         """Whether it could have a tool of this name, now or later. Does no I/O.

@@ -24,7 +24,8 @@ from toolcast.changes.review.limits import limits
 from toolcast.changes.review.verdict import judge
 from toolcast.changes.table import rules
 from toolcast.model.model import Workspace
-from toolcast.reports.changes.formats import DiffAbout, report_changes
+from toolcast.reports.changes.formats import report_changes
+from toolcast.reports.findings.formats import About
 
 TODAY = datetime.date(2026, 11, 22)
 
@@ -44,8 +45,8 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return of
 
 
-def test_there_are_seven() -> None:
-    assert len(HISTORIES) == 7
+def test_there_are_nine() -> None:
+    assert len(HISTORIES) == 9
 
 
 @pytest.mark.parametrize("server", HISTORIES)
@@ -78,7 +79,7 @@ def test_the_summary_of_the_markdown(server: str, compared: Any) -> None:
         known=rules(()),
         today=TODAY,
     )
-    page = report_changes(verdict, "markdown", DiffAbout(sides[1].root))
+    page = report_changes(verdict, "markdown", About(sides[1].root))
     for change in comparison.changes:
         if change.grades.worst is not Grade.SAFE:
             assert f"/{change.tool}`" in page or not change.tool

@@ -41,7 +41,7 @@ def said(entries: str) -> list[str]:
         ),
         ("  - {fingerprint: abc, reason: Why.}\n", "3:19 `accept[0].fingerprint` is"),
         ("  - {fingerprint: 123456789012, reason: Why.}\n", "3:19 `accept[0].finger"),
-        ('  - {rule: a/b, tool: x, reason: ""}\n', "3:34 `accept[0].reason` must not"),
+        ('  - {rule: a/b, tool: x, reason: " "}\n', "3:34 `accept[0].reason`"),
         ("  - {rule: a/b, tool: x}\n", "3:5 the key `reason` is missing"),
         ("  - {rule: a/b, tool: x, reson: Why.}\n", "did you mean `reason`?"),
         (
@@ -145,11 +145,54 @@ def test_accept_writes_an_entry_behind_those_that_are_there(project: Any) -> Non
 
 
 @pytest.mark.parametrize(
+    "there",
+    [
+        b"",
+        b"version: 1\naccept: []\n",
+        b"# Ours.\nversion: 1\naccept: [ ]",
+        b"version: 1\r\naccept:\r\n- {rule: a/b, tool: x, reason: W}\r\n",
+        b"\xef\xbb\xbfversion: 1\naccept:\n    - rule: a/b\n      tool: x\n      reason: |\n        W\n",
+        b"version: 1\naccept:\n  - {rule: a/b, tool: x, reason: W}\n# The end.",
+    ],
+)
+def test_accept_keeps_what_is_there(project: Any, there: bytes) -> None:
+    known = fingerprint(project, "a")
+    file = project.root / "toolcast.accept.yaml"
+    file.write_bytes(there)
+    assert (
+        "1 change accepted" in diff(project, "--accept", known, "--reason", "Y").stderr
+    )
+    after = file.read_bytes()
+    assert after.startswith(there.rstrip(b"\r\n []"))
+    assert after.count(b"\r") in (0, after.count(b"\n"))
+    entries = yaml.safe_load(after)["accept"]
+    assert entries[-1] == {"fingerprint": known, "reason": "Y"}
+    assert len(entries) == (2 if b"W" in there else 1)
+
+
+def test_what_is_over_can_be_accepted_anew(project: Any) -> None:
+    known = fingerprint(project, "a")
+    entry = f'{{fingerprint: "{known}", reason: W, until: "2020-01-01"}}'
+    project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
+    assert "2 fail" in diff(project).stdout
+    done = diff(project, "--accept", known, "--reason", "Y")
+    assert "1 change accepted" in done.stderr
+    assert "1 fails" in done.stdout
+    done = diff(project, "--accept", known, "--reason", "Y")
+    assert "accepts this already" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("there", "words", "message"),
     [
-        ("version: 1\naccept: []\n", [], "does not end with its list"),
+        ("version: 1\naccept: []\n...\n", [], "does not end with its list"),
+        ("accept: []\nversion: 1\n", [], "does not end with its list"),
         ("version: 1\naccept: [\n", [], "nothing was written"),
-        (None, ["--until", "tomorrow"], "`tomorrow` is no day"),
+        (None, ["--until", "tomorrow"], "'tomorrow' does not match the format"),
+        (None, ["--until", "2020-01-01"], "2020-01-01 has come already"),
+        (None, ["--reason", "two\nlines"], "--reason is one line of text"),
+        (None, ["--reason", "\x1b[31m"], "--reason is one line of text"),
+        (None, ["--reason", " "], "--accept needs a reason"),
     ],
 )
 def test_what_accept_cannot_write_stays_as_it_is(

@@ -135,9 +135,12 @@ def test_a_limit_for_one_audience_lets_the_others_pass() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fail-on", "cal=breaking"], "`cal` is no audience"),
-        (["--fail-on", "call=braking"], "`braking` is no grade"),
-        (["--fail-on", "call"], "`call` is no grade"),
+        (["--fail-on", "cal=breaking"], "did you mean `call`?"),
+        (["--fail-on", "call=braking"], "`call=braking` names no grade"),
+        (["--fail-on", "call"], "`call` names no grade"),
+        (["--fail-on", "risky,breaking"], "`risky` names no audience"),
+        (["--fail-on", ""], "`` names no audience"),
+        (["--fail-on", "safe"], "or `risky`, `breaking` or `none` alone"),
         (["--fail-on", "call=risky,call=breaking"], "`call` is named twice"),
         (["--bump", "--format", "json"], "--bump prints Markdown"),
         (["--reason", "Why."], "--accept"),

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from toolcast.changes.change import Change, ChangeRule, Grade, Grades
+from toolcast.changes.comparison import Comparison
+from toolcast.changes.review.verdict import judge
 from toolcast.changes.review.versions import proposals
 from toolcast.findings import Place
 from toolcast.model.model import Toolset, Workspace
 from toolcast.reading.tree import Source
+from toolcast.reports.changes.changelog import write as changelog
 
 SAFE, RISKY, BREAKING = Grade
 
@@ -48,6 +54,9 @@ def change(rule: str, grades: Grades) -> Change:
         ("1.4.2-rc.1", "x/y", Grades(), ""),
         ("v1", "x/y", Grades(), ""),
         ("1.4", "x/y", Grades(), ""),
+        ("1.4.2+<b>", "x/y", Grades(), ""),
+        ("1.4.\u0662", "x/y", Grades(), ""),
+        ("1.4." + "9" * 5_000, "x/y", Grades(), ""),
         (None, "x/y", Grades(), ""),
     ],
 )
@@ -99,6 +108,22 @@ def test_a_toolset_is_known_by_its_former_name() -> None:
 
 def test_a_toolset_without_changes_has_no_proposal() -> None:
     assert list(proposals([], side("1.0.0"), side("1.0.0"))) == []
+
+
+@pytest.mark.parametrize("before", ["1.4.2", "", "0.9.0-<b>x</b>\n\n# x"])
+def test_a_version_that_is_no_version_writes_no_markdown(before: str) -> None:
+    now = "9 <script>x()</script>\n\n# Title"
+    breaking = change("x/y", Grades(call=BREAKING))
+    text = changelog(
+        judge(
+            Comparison([breaking], []), (side(before), side(now)), "main",
+            limits={}, acceptances=(), known=(), today=datetime.date(2030, 1, 1),
+        )
+    )  # fmt: skip
+    html = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
+    tags = set(re.findall(r"<(\w+)", html))
+    assert tags == {"h2", "p", "h3", "ul", "li", "code"}
+    assert html.count("<h2") == 1
 
 
 def test_the_entry_of_a_case_reads_as_a_changelog() -> None:

@@ -7,7 +7,7 @@ import re
 import tempfile
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -19,8 +19,10 @@ from toolcast.changes.review.limits import DEFAULT
 from toolcast.changes.review.verdict import Verdict, judge
 from toolcast.findings import Finding, Place, Severity
 from toolcast.model.model import Workspace
-from toolcast.reports.changes.formats import DiffAbout, report_changes
+from toolcast.reports.changes.formats import report_changes
 from toolcast.reports.findings.formats import About, report_findings
+from toolcast.reports.item import Item
+from toolcast.reports.sarif import sarif
 
 RULE = ChangeRule(
     "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
@@ -35,13 +37,13 @@ TEXTS = st.one_of(
                 "@all", "#12", "https://evil.example", "www.evil.example", "![x](y)",
                 "[x](y)", "|", "`", "``", "```", "~~~", "\n", "\r", "\n\n", "# x", "- x",
                 "::error::", "%0A", "%", "\x1b[31m", "\x00", "\u202e", "\u200b", "\ud800",
-                "\ufffe", "*x*", "_x_", "\\", "a", " ", "1.", "+", "=", "---", "GH-1",
+                "\ufffe", "*x*", "_x_", "\\", "a", " ", "1.", "+", "=", "---", "GH-1", "##[add-mask]", "##vso[x]", "word " * 9,
             ]
         )
     ).map("".join),
     st.lists(st.sampled_from("`|<@ a"), max_size=12).map("".join),
 )  # fmt: skip
-ABOUT = DiffAbout(tempfile.gettempdir())
+ABOUT = About(tempfile.gettempdir())
 TODAY = datetime.date(2030, 1, 1)
 
 
@@ -59,11 +61,25 @@ def verdict_of(text: str, value: str) -> Verdict:
     )
 
 
+def holds_no_command(log: str) -> None:
+    """Nothing that the runners of GitHub and Azure Pipelines take for a command."""
+    assert not re.search(r"##(vso)?\[", log)
+    assert not [line for line in log.split("\n") if line.lstrip().startswith("::")]
+
+
 @given(TEXTS, TEXTS)
 def test_what_a_terminal_gets_can_be_printed(text: str, value: str) -> None:
     said = report_changes(verdict_of(text, value), "text", ABOUT)
     assert said.replace("\n", "").isprintable()
     assert "\u202e" not in said and "\u200b" not in said
+    holds_no_command(said)
+
+
+def test_a_wrapped_text_begins_no_line_with_a_command() -> None:
+    text = "word " * 14 + "::stop-commands::x ##[add-mask]word ::error::x"
+    said = report_changes(verdict_of(text, text), "text", ABOUT)
+    assert "\n      \\x3a:stop-commands::x #\\x23[add-mask]word" in said
+    holds_no_command(said)
 
 
 def test_colours_are_around_grades_alone() -> None:
@@ -105,6 +121,8 @@ def rendered(text: str) -> str:
 
 
 @given(TEXTS, TEXTS)
+@example("see (www.evil.example)", ",www.evil.example")
+@example("0www.", "a GH-1")
 def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
     said = report_changes(verdict_of(text, value), "markdown", ABOUT)
     html = rendered(said)
@@ -117,7 +135,7 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
     # What GitHub would make a mention, a reference or a link stands in code alone.
     plain = re.sub(r"<code.*?</code>", "", html, flags=re.DOTALL)
     plain = re.sub(r"<[^>]*>", "", plain)
-    assert not re.search(r"@|#|://|(?<!\w)www\.", plain)
+    assert not re.search(r"@|#|://|www\.|\bGH-\d", plain)
 
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
@@ -125,6 +143,7 @@ def test_findings_stay_what_they_are(text: str, help_: str, severity: Severity) 
     place = Place("specs/toy/act.yaml", 3, 1, 4)
     finding = Finding("prompt/title-repeats", severity, place, text, help_)
     about = About()
+    holds_no_command(report_findings([finding], "text", about))
     hold_sarif(report_findings([finding], "sarif", about))
     hold_json(report_findings([finding], "json", about), "findings")
     html = rendered(report_findings([finding], "markdown", about))
@@ -168,3 +187,20 @@ def test_every_case_is_rendered_without_html_of_specs() -> None:
     for case in CASES:
         html = rendered((case / "expected" / "comment.md").read_text("utf-8"))
         assert "<script" not in html and "<a " not in html and "<img" not in html
+
+
+def test_a_log_has_no_more_results_than_github_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("toolcast.reports.sarif._MOST_RESULTS", 3)
+    severities = [Severity.NOTE] * 4 + [Severity.ERROR]
+    place = Place("a.yaml")
+    items = [
+        Item("schema/x", one, place, "It is.", "", str(number))
+        for number, one in enumerate(severities)
+    ]
+    run = hold_sarif(sarif(items, {}, None, "check"))
+    assert len(run["results"]) == 3
+    assert run["results"][0]["level"] == "error"
+    [told] = run["invocations"][0]["toolExecutionNotifications"]
+    assert told["message"]["text"].startswith("2 more results are left out")

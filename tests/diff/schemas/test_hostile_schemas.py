@@ -137,12 +137,12 @@ def test_a_shape_is_compared_in_bounded_time(shape: Any) -> None:
     assert_bounded(shape(OLD), shape(OTHER))
 
 
-def values(word: str, *numbers: Any) -> list[Any]:
+def values(word: str, *numbers: Any, **others: Any) -> list[Any]:
     """Schemas of one parameter, each with a keyword of another value."""
     kinds_of = {"maxLength": "string", "maxItems": "array", "minProperties": "object"}
     typed = {"type": kinds_of.get(word, "number")}
     return [
-        {"type": "object", "properties": {"a": {**typed, word: number}}}
+        {"type": "object", "properties": {"a": {**typed, **others, word: number}}}
         for number in numbers
     ]
 
@@ -154,6 +154,7 @@ def values(word: str, *numbers: Any) -> list[Any]:
         values("maxItems", 10**9, 10**8),
         values("minProperties", 10**9, 10**9 + 1),
         values("maximum", 10**400, 10**399),
+        values("maximum", 10**400, 10**399, type="integer"),
         values("multipleOf", 1e-300, 1e-299),
         values("pattern", "^(a+)+$", "^(a|a)*b{3,900}$"),
         values("enum", *([f"v{i}" for i in range(k, 3_000 + k)] for k in (0, 5))),

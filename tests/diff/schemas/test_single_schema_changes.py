@@ -16,12 +16,12 @@ import yaml
 
 from tests.diff.schemas.comparing import compared, told
 from toolcast.changes.change import ABSENT, Grade
-from toolcast.changes.schemas.field_rules import RULES
+from toolcast.changes.schemas.schema_rules import RULES
 
 CASES = [
     pytest.param(case, id=f"{file.stem}: {case['name']}")
     for file in sorted(Path(__file__).parent.glob("cases/*.yaml"))
-    for case in yaml.safe_load(file.read_text("utf-8"))
+    for case in yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)
 ]
 IDS = {rule.id: rule for rule in RULES.values()}
 

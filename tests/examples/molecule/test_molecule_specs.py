@@ -18,9 +18,11 @@ from toolcast_runtime import ToolError
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "specs" / "molecule"
 SCHEMAS = ROOT / "generator" / "toolcast" / "schemas"
-TOOLSET = yaml.safe_load((FOLDER / "toolset.yaml").read_text(encoding="utf-8"))
+TOOLSET = yaml.load(
+    (FOLDER / "toolset.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+)
 SPECS: dict[str, dict[str, Any]] = {
-    file.stem: yaml.safe_load(file.read_text(encoding="utf-8"))
+    file.stem: yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
     for file in sorted(FOLDER.glob("*.yaml"))
     if file.stem != "toolset"
 }

@@ -6,83 +6,69 @@ from collections.abc import Iterator
 
 from ...model.endpoints import endpoints
 from ...model.model import Toolset, Workspace
-from ..change import ABSENT, Both, Change, Family, Grade, Grades, SpecFiles, files_of
-from ..field_rows import (
-    changes_of,
-    entries,
-    fields_of_rows,
-    flag,
-    rules_of_rows,
-    value,
-)
+from ..change import ABSENT, Change, Grade, Grades, SpecFiles, files_of
+from ..family import Family, Rules
+from ..field_rows import entries, flag, value
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-ADDED, REMOVED = pair(
-    ("client/added", "There is a client more.", Grades(attachment=_R)),
-    (
-        "client/removed",
-        "A client is gone: nobody is served as it any more.",
-        Grades(call=_B, prompt=_B, attachment=_B),
-    ),
+RULES = Rules()
+ADDED, REMOVED = RULES.pair(
+    "client/added",
+    "There is a client more.",
+    Grades(attachment=_R),
+    "client/removed",
+    "A client is gone: nobody is served as it any more.",
+    Grades(call=_B, prompt=_B, attachment=_B),
 )
-ASKED, UNASKED = pair(
-    (
-        "client/asked-for",
-        "The toolset asks who calls: a caller that is no client is refused.",
-        Grades(call=_B, code=_B, attachment=_B),
-    ),
-    (
-        "client/not-asked-for",
-        "The toolset no longer asks who calls: every caller has every tool.",
-        Grades(code=_B, attachment=_B),
-    ),
+ASKED, UNASKED = RULES.pair(
+    "client/asked-for",
+    "The toolset asks who calls: a caller that is no client is refused.",
+    Grades(call=_B, code=_B, attachment=_B),
+    "client/not-asked-for",
+    "The toolset no longer asks who calls: every caller has every tool.",
+    Grades(code=_B, attachment=_B),
 )
-ENDPOINT = alone(
+ENDPOINT = RULES.alone(
     "client/endpoint",
     "A client is served at another path: what is set up for the old one fails.",
     Grades(attachment=_B),
 )
-TOKEN = alone(
+TOKEN = RULES.alone(
     "client/token-variable",
     "A client's token is read from another variable: the server refuses it until that is"
     " set.",
     Grades(attachment=_B),
 )
-OVERRIDE = alone(
+OVERRIDE = RULES.alone(
     "client/override",
     "Another file says what administrators changed of the clients, or none does.",
     Grades(attachment=_R),
 )
-PERMISSION_ADDED, PERMISSION_REMOVED = pair(
-    ("client/permission-added", "Tools may ask for a permission more.", Grades()),
-    (
-        "client/permission-removed",
-        "A permission is gone that tools could ask for.",
-        Grades(attachment=_R),
-    ),
+PERMISSION_ADDED, PERMISSION_REMOVED = RULES.pair(
+    "client/permission-added",
+    "Tools may ask for a permission more.",
+    Grades(),
+    "client/permission-removed",
+    "A permission is gone that tools could ask for.",
+    Grades(attachment=_R),
 )
-PERMISSION_MEANING = alone(
+PERMISSION_MEANING = RULES.alone(
     "client/permission-meaning",
     "A permission means something else, to people who give it.",
     Grades(attachment=_R),
 )
-ALWAYS, ROUTED = pair(
-    (
-        "client/tool-always",
-        "A tool is offered in every turn: each costs its tokens, and models may choose it"
-        " where it is not meant.",
-        Grades(prompt=_R),
-    ),
-    (
-        "client/tool-routed",
-        "A tool is offered where the router finds it needed: a model may not see it.",
-        Grades(prompt=_R),
-    ),
+ALWAYS, ROUTED = RULES.pair(
+    "client/tool-always",
+    "A tool is offered in every turn: each costs its tokens, and models may choose it"
+    " where it is not meant.",
+    Grades(prompt=_R),
+    "client/tool-routed",
+    "A tool is offered where the router finds it needed: a model may not see it.",
+    Grades(prompt=_R),
 )
 
 _TOOL = (
@@ -106,17 +92,11 @@ _TOOLSET = (
 )
 
 
-def compare_tools(both: Both) -> Iterator[Change]:
-    """Whether a tool is always offered."""
-    return changes_of(_TOOL, both.files)
-
-
 def compare_toolsets(
     before: Toolset, after: Toolset, was: Workspace, now: Workspace
 ) -> Iterator[Change]:
     """The changes of a toolset's clients."""
     files = files_of(before, after)
-    yield from changes_of(_TOOLSET, files)
     if bool(before.clients) != bool(after.clients):
         asks = bool(after.clients)
         words = "who calls" if asks else "no longer who calls"
@@ -125,8 +105,8 @@ def compare_toolsets(
             ASKED if asks else UNASKED,
             ("clients",),
             f"the toolset asks {words}",
-            before=counts[0] or ABSENT,
-            after=counts[1] or ABSENT,
+            counts[0] or ABSENT,
+            counts[1] or ABSENT,
         )
     for rule, one, other in ((ADDED, after, before), (REMOVED, before, after)):
         for client in one.clients:
@@ -150,8 +130,8 @@ def _whole(files: SpecFiles, toolset: Toolset, name: str, *, is_added: bool) -> 
         ADDED if is_added else REMOVED,
         ("clients", name),
         message,
-        before=ABSENT if is_added else name,
-        after=name if is_added else ABSENT,
+        ABSENT if is_added else name,
+        name if is_added else ABSENT,
     )
 
 
@@ -170,8 +150,8 @@ def _endpoints(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Ch
                 ENDPOINT,
                 ("clients", name, "path"),
                 f"{said(name)} is served at {said(plan.path)} instead of {said(old.path)}",
-                before=old.path,
-                after=plan.path,
+                old.path,
+                plan.path,
             )
         if old.token_variable != plan.token_variable:
             variables = said(plan.token_variable), said(old.token_variable)
@@ -180,25 +160,16 @@ def _endpoints(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Ch
                 ("clients", name, "token_variable"),
                 f"the token of {said(name)} is read from {variables[0]} instead of"
                 f" {variables[1]}",
-                before=old.token_variable,
-                after=plan.token_variable,
+                old.token_variable,
+                plan.token_variable,
             )
 
 
 FAMILY = Family(
-    rules=(
-        *rules_of_rows((*_TOOL, *_TOOLSET)),
-        ADDED,
-        REMOVED,
-        ASKED,
-        UNASKED,
-        ENDPOINT,
-        TOKEN,
-    ),
-    tool_fields=fields_of_rows(_TOOL),
-    toolset_fields=fields_of_rows(_TOOLSET)
-    | {"clients", "clients.*.path", "clients.*.token_variable"},
-    compare_tools=compare_tools,
+    rules=RULES,
+    tool_rows=_TOOL,
+    toolset_rows=_TOOLSET,
+    toolset_fields={"clients", "clients.*.path", "clients.*.token_variable"},
     compare_toolsets=compare_toolsets,
 )
 """Clients, and how they are served."""

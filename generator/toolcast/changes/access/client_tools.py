@@ -12,76 +12,60 @@ from ..change import (
     ABSENT,
     Both,
     Change,
-    Family,
     Grade,
     Grades,
     SpecFiles,
     files_of,
-    found,
     raw,
+    tools_of_both,
 )
+from ..family import Family, Rules
 from ..json_values import said
-from ..rule_pairs import alone, pair
 from .name_lists import NameLists
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-GAINED, LOST = pair(
-    (
-        "access/gained",
-        "A client may see and call a tool that it could not.",
-        Grades(attachment=_R),
-    ),
-    (
-        "access/lost",
-        "A client may no longer see and call a tool: its calls are refused.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+RULES = Rules()
+GAINED, LOST = RULES.pair(
+    "access/gained",
+    "A client may see and call a tool that it could not.",
+    Grades(attachment=_R),
+    "access/lost",
+    "A client may no longer see and call a tool: its calls are refused.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-OPENED, LISTED = pair(
-    (
-        "access/opened",
-        "A client may have every tool: those of external servers, and all to come.",
-        Grades(attachment=_R),
-    ),
-    (
-        "access/listed",
-        "A client may have the named tools alone, and none that come later.",
-        Grades(attachment=_R),
-    ),
+OPENED, LISTED = RULES.pair(
+    "access/opened",
+    "A client may have every tool: those of external servers, and all to come.",
+    Grades(attachment=_R),
+    "access/listed",
+    "A client may have the named tools alone, and none that come later.",
+    Grades(attachment=_R),
 )
-SERVER_GAINED, SERVER_LOST = pair(
-    (
-        "access/server-gained",
-        "A client may have the tools of an external server.",
-        Grades(attachment=_R),
-    ),
-    (
-        "access/server-lost",
-        "A client may no longer have the tools of an external server.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+SERVER_GAINED, SERVER_LOST = RULES.pair(
+    "access/server-gained",
+    "A client may have the tools of an external server.",
+    Grades(attachment=_R),
+    "access/server-lost",
+    "A client may no longer have the tools of an external server.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-PERMITTED, UNPERMITTED = pair(
-    (
-        "access/permitted",
-        "A client has a permission more, which no tool of today needs from it.",
-        Grades(attachment=_R),
-    ),
-    (
-        "access/not-permitted",
-        "A client has a permission less, which no tool of today needs from it.",
-        Grades(),
-    ),
+PERMITTED, UNPERMITTED = RULES.pair(
+    "access/permitted",
+    "A client has a permission more, which no tool of today needs from it.",
+    Grades(attachment=_R),
+    "access/not-permitted",
+    "A client has a permission less, which no tool of today needs from it.",
+    Grades(),
 )
-PERMISSION = alone(
+PERMISSION = RULES.alone(
     "access/permission",
     "A tool needs another permission, or none; who has the tool stays the same.",
     Grades(attachment=_R),
 )
-SAME = alone(
+SAME = RULES.alone(
     "access/written-otherwise",
     "The lists are others, and every client has the tools that it had.",
     Grades(),
@@ -102,25 +86,13 @@ def compare_toolsets(
 ) -> Iterator[Change]:
     """Who gains and who loses which tool, one change for a client and tool."""
     files = files_of(before, after)
-    tools = _matched(before, after)
+    tools = tools_of_both(before, after)
     for client in after.clients:
         old = before.client(client.name)
         if old is not None:
             cases = [_Case(one, other, old, client) for one, other in tools]
             yield from _client(before, after, files, cases, old, client)
     yield from _servers(before, after, files)
-
-
-def _matched(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
-    """The tools that both sides have, whatever they are called."""
-    old = {tool.name: tool for tool in before.tools}
-    pairs = []
-    for tool in after.tools:
-        names = (tool.name, *tool.renamed_from)
-        known = next((old[name] for name in names if name in old), None)
-        if known is not None:
-            pairs.append((known, tool))
-    return pairs
 
 
 def _client(
@@ -151,31 +123,27 @@ def _client(
                 OPENED if is_open else LISTED,
                 (*path, "allow"),
                 f"{said(name)} may have {words}",
-                before=_allow(old),
-                after=_allow(new),
+                _allow(old),
+                _allow(new),
             )
         )
     permissions |= {*old.permissions} & {*new.permissions}
-    for permission in dict.fromkeys(new.permissions):
-        if permission not in permissions:
+    where = (*path, "permissions")
+    for permission in dict.fromkeys((*new.permissions, *old.permissions)):
+        if permission in permissions:
+            continue
+        if permission in new.permissions:
             message = f"{said(name)} has the permission {said(permission)}"
-            where = (*path, "permissions")
             changes.append(files.changed(PERMITTED, where, message, after=permission))
-    for permission in dict.fromkeys(old.permissions):
-        if permission not in permissions:
+        else:
             message = f"{said(name)} has no permission {said(permission)} any more"
-            where = (*path, "permissions")
-            changes.append(
-                files.changed(UNPERMITTED, where, message, before=permission)
-            )
+            changes.append(files.changed(UNPERMITTED, where, message, permission))
     if not changes and _lists(old) != _lists(new):
         message = f"the lists of {said(name)} are others, its tools are the same"
         called = {case.old.name: case.new.name for case in cases}
         lists = [list(_sorted(one, called)) for one in (old, new)]
         if lists[0] != lists[1]:
-            changes.append(
-                files.changed(SAME, path, message, before=lists[0], after=lists[1])
-            )
+            changes.append(files.changed(SAME, path, message, lists[0], lists[1]))
     yield from changes
 
 
@@ -193,8 +161,8 @@ def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
         GAINED if has else LOST,
         path,
         f"{said(name)} {verb} {said(tool.name)}: {cause}",
-        before=ABSENT if has else name,
-        after=name if has else ABSENT,
+        ABSENT if has else name,
+        name if has else ABSENT,
     )
 
 
@@ -273,8 +241,8 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                     SERVER_GAINED if has else SERVER_LOST,
                     path,
                     f"{said(client.name)} {verb} the tools of {said(server.name)}",
-                    before=ABSENT if has else client.name,
-                    after=client.name if has else ABSENT,
+                    ABSENT if has else client.name,
+                    client.name if has else ABSENT,
                 )
         if not is_found:
             message = f"the clients of {said(server.name)} are written otherwise"
@@ -282,7 +250,7 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                 ABSENT if one.clients is None else list(one.clients)
                 for one in (old, server)
             ]
-            yield files.changed(SAME, path, message, before=values[0], after=values[1])
+            yield files.changed(SAME, path, message, values[0], values[1])
 
 
 def compare_tools(both: Both) -> Iterator[Change]:
@@ -293,23 +261,17 @@ def compare_tools(both: Both) -> Iterator[Change]:
     before, after = raw(old, "permission"), raw(new, "permission")
     if before != after:
         needs = "no permission" if after is ABSENT else f"the permission {said(after)}"
-        yield found(
-            PERMISSION,
-            both,
-            ("permission",),
-            f"the tool needs {needs}",
-            before=before,
-            after=after,
+        yield both.files.changed(
+            PERMISSION, ("permission",), f"the tool needs {needs}", before, after
         )
     sides = [None if one.clients is None else sorted(one.clients) for one in (old, new)]
     if sides[0] != sides[1]:
-        yield found(
+        yield both.files.changed(
             SAME,
-            both,
             ("clients",),
             "the tool's clients are written otherwise",
-            before=raw(old, "clients"),
-            after=raw(new, "clients"),
+            raw(old, "clients"),
+            raw(new, "clients"),
         )
 
 
@@ -346,18 +308,7 @@ def _allow(client: Client) -> object:
 
 
 FAMILY = Family(
-    rules=(
-        GAINED,
-        LOST,
-        OPENED,
-        LISTED,
-        SERVER_GAINED,
-        SERVER_LOST,
-        PERMITTED,
-        UNPERMITTED,
-        PERMISSION,
-        SAME,
-    ),
+    rules=RULES,
     tool_fields=frozenset(["clients", "permission"]),
     toolset_fields=frozenset(
         [

@@ -7,28 +7,11 @@ from typing import Any
 
 from ...model.endpoints import variable
 from ...model.model import Toolset, Workspace
-from ..change import (
-    ABSENT,
-    Change,
-    ChangeRule,
-    Family,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-)
-from ..field_rows import (
-    amount,
-    changes_of,
-    fields_of_rows,
-    flag,
-    items,
-    rules_of_rows,
-    value,
-)
+from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles, files_of
+from ..family import Family, Rules
+from ..field_rows import amount, changes_of, fields_of_rows, flag, items, value
 from ..json_equality import same
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
@@ -45,98 +28,83 @@ _GRADES = {
 _OF_OTHERS = Grades(call=_R, prompt=_R, code=_R, attachment=_B)
 """The same of an extension's target: who has the tool there loses it."""
 
-TARGET_ADDED, TARGET_REMOVED = pair(
-    ("offer/target-added", "A target is generated that was not.", Grades()),
-    (
-        "offer/target-removed",
-        "A target is no longer generated: what imports, runs or reads it fails.",
-        Grades(_B, _B, _B, _B),
-    ),
+RULES = Rules()
+TARGET_ADDED, TARGET_REMOVED = RULES.pair(
+    "offer/target-added",
+    "A target is generated that was not.",
+    Grades(),
+    "offer/target-removed",
+    "A target is no longer generated: what imports, runs or reads it fails.",
+    Grades(_B, _B, _B, _B),
 )
-INCLUDED, EXCLUDED = pair(
-    (
-        "offer/tool-included",
-        "A tool is in a target that left it out.",
-        Grades(attachment=_R),
-    ),
-    (
-        "offer/tool-excluded",
-        "A tool is left out of a target.",
-        Grades(_B, _B, _B, _B),
-    ),
+INCLUDED, EXCLUDED = RULES.pair(
+    "offer/tool-included",
+    "A tool is in a target that left it out.",
+    Grades(attachment=_R),
+    "offer/tool-excluded",
+    "A tool is left out of a target.",
+    Grades(_B, _B, _B, _B),
 )
-EXCLUSION = alone(
+EXCLUSION = RULES.alone(
     "offer/exclusion-reason",
     "A tool is left out of a target for another reason.",
     Grades(),
 )
-CLIENT = alone(
+CLIENT = RULES.alone(
     "offer/default-client",
     "Who names no client is taken for another one, with other tools.",
     Grades(call=_R, prompt=_R, attachment=_B),
 )
-EXTERNAL, NO_EXTERNAL = pair(
-    (
-        "offer/external-shown",
-        "The MCP server shows and calls the tools of external servers, too.",
-        Grades(prompt=_R, attachment=_R),
-    ),
-    (
-        "offer/external-hidden",
-        "The MCP server no longer shows the tools of external servers.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+EXTERNAL, NO_EXTERNAL = RULES.pair(
+    "offer/external-shown",
+    "The MCP server shows and calls the tools of external servers, too.",
+    Grades(prompt=_R, attachment=_R),
+    "offer/external-hidden",
+    "The MCP server no longer shows the tools of external servers.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-HOST_ADDED, HOST_REMOVED = pair(
-    (
-        "offer/host-allowed",
-        "Requests may be sent to one more name of the server.",
-        Grades(attachment=_R),
-    ),
-    (
-        "offer/host-refused",
-        "Requests to a name of the server are refused.",
-        Grades(call=_B, attachment=_B),
-    ),
+HOST_ADDED, HOST_REMOVED = RULES.pair(
+    "offer/host-allowed",
+    "Requests may be sent to one more name of the server.",
+    Grades(attachment=_R),
+    "offer/host-refused",
+    "Requests to a name of the server are refused.",
+    Grades(call=_B, attachment=_B),
 )
-ORIGIN_ADDED, ORIGIN_REMOVED = pair(
-    (
-        "offer/origin-allowed",
-        "Web pages of one more origin may send requests.",
-        Grades(attachment=_R),
-    ),
-    (
-        "offer/origin-refused",
-        "Requests of web pages of an origin are refused.",
-        Grades(call=_B, attachment=_B),
-    ),
+ORIGIN_ADDED, ORIGIN_REMOVED = RULES.pair(
+    "offer/origin-allowed",
+    "Web pages of one more origin may send requests.",
+    Grades(attachment=_R),
+    "offer/origin-refused",
+    "Requests of web pages of an origin are refused.",
+    Grades(call=_B, attachment=_B),
 )
-BODY_SMALLER, BODY_LARGER = pair(
-    (
-        "offer/body-smaller",
-        "The largest request over HTTP is smaller: a call with much in it is refused.",
-        Grades(call=_R),
-    ),
-    ("offer/body-larger", "Larger requests over HTTP are taken.", Grades()),
+BODY_SMALLER, BODY_LARGER = RULES.pair(
+    "offer/body-smaller",
+    "The largest request over HTTP is smaller: a call with much in it is refused.",
+    Grades(call=_R),
+    "offer/body-larger",
+    "Larger requests over HTTP are taken.",
+    Grades(),
 )
-ADMIN = alone(
+ADMIN = RULES.alone(
     "offer/admin-token-variable",
     "The administrator's token is read from another variable: the paths for"
     " administrators are closed until that is set.",
     Grades(attachment=_R),
 )
-STATE_KEY = alone(
+STATE_KEY = RULES.alone(
     "offer/state-key-variable",
     "The key of questions to people is read from another variable: until that is set,"
     " several processes ask nobody.",
     Grades(attachment=_R),
 )
-PROGRAM = alone(
+PROGRAM = RULES.alone(
     "offer/program",
     "Help and prompts call the program otherwise; a command of the old name may be gone.",
     Grades(prompt=_R, code=_R),
 )
-OPTION = alone(
+OPTION = RULES.alone(
     "offer/option",
     "An option of an extension's target is another one.",
     Grades(attachment=_R),
@@ -152,10 +120,7 @@ _ROWS = (
         ("are shown", "are not shown any more"),
     ),
     items(
-        "targets.mcp.http.allowed_hosts",
-        "the allowed hosts",
-        HOST_ADDED,
-        HOST_REMOVED,
+        "targets.mcp.http.allowed_hosts", "the allowed hosts", HOST_ADDED, HOST_REMOVED
     ),
     items(
         "targets.mcp.http.allowed_origins",
@@ -195,47 +160,44 @@ def compare_toolsets(
     # What a target does that comes or goes is told by that alone.
     rows = [row for row in _ROWS if row.field.split(".")[1] in shared]
     yield from changes_of(rows, files)
+    sides = before, after
     if "mcp" in shared:
-        yield from _admin_token(before, after, files)
+        option = ("mcp", "http", "admin_token_variable")
+        variables = [variable(side, "ADMIN", "TOKEN") for side in sides]
+        words = "the administrator's token is read from"
+        yield from _named(files, sides, option, ADMIN, words, variables)
     if "cli" in shared:
-        yield from _program(before, after, files, (was.package, now.package))
+        words = "the program is called"
+        programs = [_program(before, was.package), _program(after, now.package)]
+        yield from _named(files, sides, ("cli", "program"), PROGRAM, words, programs)
     for name in shared:
         if name not in _OWN_OPTIONS:
             yield from _options(files, name, before.targets[name], after.targets[name])
     yield from _exclusions(before, after, files, frozenset(shared))
 
 
-def _admin_token(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
-    path = ("targets", "mcp", "http", "admin_token_variable")
-    raws = [_at(side.targets, *path[1:]) for side in (before, after)]
-    names = [
-        variable(side, "ADMIN", "TOKEN") if name is ABSENT else name
-        for name, side in zip(raws, (before, after), strict=True)
-    ]
-    # What the toolset's name decides is told by that.
-    if names[0] != names[1] and raws != [ABSENT, ABSENT]:
-        words = f"{said(names[1])} instead of {said(names[0])}"
-        message = f"the administrator's token is read from {words}"
-        yield files.changed(ADMIN, path, message, before=raws[0], after=raws[1])
-
-
-def _program(
-    before: Toolset, after: Toolset, files: SpecFiles, packages: tuple[str, str]
+def _named(
+    files: SpecFiles,
+    sides: tuple[Toolset, Toolset],
+    path: tuple[str, ...],
+    rule: ChangeRule,
+    words: str,
+    defaults: list[str],
 ) -> Iterator[Change]:
-    path = ("targets", "cli", "program")
-    raws = [_at(side.targets, *path[1:]) for side in (before, after)]
+    """The change of a name whose default is made of other names, which tell their own."""
+    raws = [_at(side.targets, *path) for side in sides]
     names = [
-        (
-            ".".join(filter(None, (f"python -m {package}", side.name, "cli")))
-            if name is ABSENT
-            else name
-        )
-        for name, side, package in zip(raws, (before, after), packages, strict=True)
+        default if name is ABSENT else name
+        for name, default in zip(raws, defaults, strict=True)
     ]
     if names[0] != names[1] and raws != [ABSENT, ABSENT]:
-        words = f"{said(names[1])} instead of {said(names[0])}"
-        message = f"the program is called {words}"
-        yield files.changed(PROGRAM, path, message, before=raws[0], after=raws[1])
+        message = f"{words} {said(names[1])} instead of {said(names[0])}"
+        yield files.changed(rule, ("targets", *path), message, raws[0], raws[1])
+
+
+def _program(toolset: Toolset, package: str) -> str:
+    """What a toolset's program is called where it does not say."""
+    return ".".join(filter(None, (f"python -m {package}", toolset.name, "cli")))
 
 
 def _at(value: Any, *keys: str) -> Any:
@@ -252,7 +214,7 @@ def _options(
         if not same(before, after):
             message = f"the option {said(key)} of the target {said(target)} differs"
             path = ("targets", target, key)
-            yield files.changed(OPTION, path, message, before=before, after=after)
+            yield files.changed(OPTION, path, message, before, after)
 
 
 def _exclusions(
@@ -273,7 +235,7 @@ def _exclusions(
         is_effective = tool in there and tool in had and target in targets
         if was is not None and is_ is not None:
             message = f"{said(tool)} is left out of {said(target)} for another reason"
-            yield where.changed(EXCLUSION, path, message, before=was, after=is_)
+            yield where.changed(EXCLUSION, path, message, was, is_)
         elif is_ is not None:
             message = f"{said(tool)} is left out of {said(target)}: {said(is_)}"
             yield _graded(
@@ -308,22 +270,12 @@ def _graded(
     if not counts:
         grades, reason = Grades(), _NO_EFFECT
     return files.changed(
-        rule, path, message, before=before, after=after, grades=grades, reason=reason
+        rule, path, message, before, after, grades=grades, reason=reason
     )
 
 
 FAMILY = Family(
-    rules=(
-        TARGET_ADDED,
-        TARGET_REMOVED,
-        INCLUDED,
-        EXCLUDED,
-        EXCLUSION,
-        *rules_of_rows(_ROWS),
-        ADMIN,
-        PROGRAM,
-        OPTION,
-    ),
+    rules=RULES,
     toolset_fields=fields_of_rows(_ROWS)
     | {f"targets.{name}" for name in ("registry", "langchain", "prompts", "snapshots")}
     | {"targets", "targets.mcp.http.admin_token_variable", "targets.cli.program"}

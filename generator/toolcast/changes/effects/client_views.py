@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...facts.client_limits import Limited, crossed
 from ...facts.costs.client_costs import Cost, client_costs
-from ...facts.costs.client_kinds import kind_of, limits_of
+from ...facts.costs.client_kinds import Limited, crossed, limits_of
 from ...facts.token_count import estimated_tokens
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...targets.exposure import Exposure, exposures
@@ -164,7 +163,7 @@ def _listed(places: frozenset[str]) -> str:
 
 def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:
     client = toolset.client(name) if name else None
-    limits = limits_of(kind_of(toolset, client), Limited.TOOLS)
+    limits = limits_of(toolset, client, Limited.TOOLS)
     for limit in crossed(limits, before, after):
         who = f"{said(name)} has" if name else "there are"
         takes = f"{limit.client} takes {limit.most}"

@@ -24,9 +24,10 @@ class Named:
     def __init__(self, before: Toolset, after: Toolset, former: Former) -> None:
         self.former = former
         self._names = {tool.name: tool.name for tool in (*before.tools, *after.tools)}
+        present = {tool.name for tool in after.tools}
         for tool in after.tools:
             old = former.get(id(tool), tool)
-            if old.name not in {tool.name, *(t.name for t in after.tools)}:
+            if old.name not in present:
                 self._names[old.name] = tool.name
         self._known: dict[int, NamedTools] = {}
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited, crossed
-from ...facts.costs.tool_limits import limits_here
+from ...facts.costs.client_kinds import Limited, crossed, limits_here
 from ...facts.mcp_definition import mcp_definition
 from ...facts.provider_forms import LANGCHAIN_LOSES, lost_keywords, name_problem
 from ...facts.strict_clients import refused_by
@@ -68,8 +67,6 @@ def _names(
         words = problems[1] or "is taken by every provider"
         yield _name("providers", toolsets[1], names, words, bool(problems[1]))
     for limit in limits_here(toolsets[1], new, Limited.NAME):
-        if not limit.prefix:
-            continue  # `name_problem` knows those
         sizes = [
             len(limit.prefix.format(toolset.name)) + len(name) if name else 0
             for toolset, name in zip(toolsets, names, strict=True)

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..change import (
-    ABSENT,
-    Both,
-    Change,
-    ChangeRule,
-    Family,
-    Grade,
-    Grades,
-    found,
-    raw,
-)
-from ..field_rows import changes_of, entries, fields_of_rows, rules_of_rows
+from ..change import ABSENT, Both, Change, Grade, Grades, raw
+from ..family import Family, Rules
+from ..field_rows import entries, items
 from ..json_equality import same
 from ..json_values import said
 
@@ -24,110 +15,81 @@ __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-ICONS = ChangeRule(
-    "listed/icons",
-    "A tool has other icons, which people see.",
-    Grades(),
-    opposite="listed/icons",
+RULES = Rules()
+ICONS = RULES.alone(
+    "listed/icons", "A tool has other icons, which people see.", Grades()
 )
-META_ADDED = ChangeRule(
+META_ADDED, META_REMOVED = RULES.pair(
     "listed/meta-added",
     "A key of `_meta` is new: clients that know it handle the tool otherwise.",
     Grades(attachment=_R),
-    opposite="listed/meta-removed",
-)
-META_REMOVED = ChangeRule(
     "listed/meta-removed",
     "A key of `_meta` is gone: clients that know it handle the tool otherwise.",
     Grades(attachment=_R),
-    opposite="listed/meta-added",
 )
-META_CHANGED = ChangeRule(
+META_CHANGED = RULES.alone(
     "listed/meta-changed",
     "A key of `_meta` has another value: clients that know it handle the tool otherwise.",
     Grades(attachment=_R),
-    opposite="listed/meta-changed",
 )
-EXTRA_ADDED = ChangeRule(
+EXTRA_ADDED, EXTRA_REMOVED = RULES.pair(
     "listed/extra-added",
     "A key outside of MCP is new in the list; strict clients may refuse it.",
     Grades(attachment=_R),
-    opposite="listed/extra-removed",
-)
-EXTRA_REMOVED = ChangeRule(
     "listed/extra-removed",
     "A key outside of MCP is gone from the list; who reads it misses it.",
     Grades(attachment=_R),
-    opposite="listed/extra-added",
 )
-EXTRA_CHANGED = ChangeRule(
+EXTRA_CHANGED = RULES.alone(
     "listed/extra-changed",
     "A key outside of MCP has another value in the list.",
     Grades(attachment=_R),
-    opposite="listed/extra-changed",
 )
-OMITTED = ChangeRule(
+OMITTED, LISTED = RULES.pair(
     "listed/description-omitted",
     "MCP's list no longer has the tool's description: models there do not read it.",
     Grades(prompt=_B),
-    opposite="listed/description-listed",
-)
-LISTED = ChangeRule(
     "listed/description-listed",
     "MCP's list has the tool's description, which it left out.",
     Grades(prompt=_R),
-    opposite="listed/description-omitted",
 )
-PLAIN_REFUSED = ChangeRule(
+PLAIN_REFUSED, PLAIN_TAKEN = RULES.pair(
     "listed/plain-call-refused",
     "The tool is called as a task only: clients without tasks cannot call it.",
     Grades(call=_B, attachment=_B),
-    opposite="listed/plain-call-taken",
-)
-PLAIN_TAKEN = ChangeRule(
     "listed/plain-call-taken",
     "Clients without tasks can call the tool.",
     Grades(),
-    opposite="listed/plain-call-refused",
 )
-TASK_REFUSED = ChangeRule(
+TASK_REFUSED, TASK_TAKEN = RULES.pair(
     "listed/task-refused",
     "The tool is not called as a task any more: clients that do it fail.",
     Grades(call=_B, attachment=_R),
-    opposite="listed/task-taken",
-)
-TASK_TAKEN = ChangeRule(
     "listed/task-taken",
     "The tool can be called as a task.",
     Grades(),
-    opposite="listed/task-refused",
 )
-EXECUTION = ChangeRule(
+EXECUTION = RULES.alone(
     "listed/execution",
     "A key of `execution` beside `taskSupport` is new, gone, or another one.",
     Grades(attachment=_R),
-    opposite="listed/execution",
 )
-NULL = ChangeRule(
+NULL, NULL_NO_MORE = RULES.pair(
     "listed/null",
     "A key of MCP's list is null instead of absent: strict clients refuse the whole list.",
     Grades(attachment=_R),
-    opposite="listed/null-no-more",
-)
-NULL_NO_MORE = ChangeRule(
     "listed/null-no-more",
     "A key of MCP's list that was null is absent.",
     Grades(),
-    opposite="listed/null",
 )
-SKILL = ChangeRule(
+SKILL = RULES.alone(
     "listed/skill",
     "The metadata of SKILL.md are others: agents may take it up otherwise.",
     Grades(prompt=_R),
-    opposite="listed/skill",
 )
 
 _ROWS = (
+    items("mcp.omit", "what MCP's list leaves out", OMITTED, LISTED),
     entries("meta", "the keys of `_meta`", META_ADDED, META_REMOVED, META_CHANGED),
     entries(
         "mcp.extra",
@@ -143,9 +105,7 @@ _NULLABLE = "title description returns annotations icons meta execution".split()
 
 def compare(both: Both) -> Iterator[Change]:
     """The changes of a tool's keys in MCP's list."""
-    yield from changes_of(_ROWS, both.files)
     yield from _icons(both)
-    yield from _omitted(both)
     yield from _tasks(both)
     yield from _nulls(both)
 
@@ -155,24 +115,7 @@ def _icons(both: Both) -> Iterator[Change]:
     shown = [value if isinstance(value, list) else [] for value in (before, after)]
     if not same(*shown):
         message = "the tool has other icons"
-        yield found(ICONS, both, ("icons",), message, before=before, after=after)
-
-
-def _omitted(both: Both) -> Iterator[Change]:
-    old, new = ("description" in side.mcp_omit for side in (both.before, both.after))
-    if old == new:
-        return
-    rule, word = (OMITTED, "without") if new else (LISTED, "with")
-    message = f"MCP's list has the tool {word} its description"
-    value = "description"
-    yield found(
-        rule,
-        both,
-        ("mcp", "omit"),
-        message,
-        before=value if old else ABSENT,
-        after=value if new else ABSENT,
-    )
+        yield both.files.changed(ICONS, ("icons",), message, before, after)
 
 
 def _tasks(both: Both) -> Iterator[Change]:
@@ -185,24 +128,25 @@ def _tasks(both: Both) -> Iterator[Change]:
     if plain[0] != plain[1]:
         rule = PLAIN_TAKEN if plain[1] else PLAIN_REFUSED
         words = "with and without a task" if plain[1] else "as a task only"
-        yield found(rule, both, path, f"the tool is called {words}", **values)
+        yield both.files.changed(rule, path, f"the tool is called {words}", **values)
     task = [value in ("required", "optional") for value in (before, after)]
     if task[0] != task[1]:
         rule = TASK_TAKEN if task[1] else TASK_REFUSED
         words = "can be" if task[1] else "is not"
-        yield found(rule, both, path, f"the tool {words} called as a task", **values)
+        yield both.files.changed(
+            rule, path, f"the tool {words} called as a task", **values
+        )
     for key in dict.fromkeys((*old, *new)):
         if key == "taskSupport":
             continue
         before, after = old.get(key, ABSENT), new.get(key, ABSENT)
         if not same(before, after):
-            yield found(
+            yield both.files.changed(
                 EXECUTION,
-                both,
                 ("execution", key),
                 f"{said(key)} of `execution` differs",
-                before=before,
-                after=after,
+                before,
+                after,
             )
 
 
@@ -215,7 +159,7 @@ def _nulls(both: Both) -> Iterator[Change]:
             (NULL, "is null") if after is None else (NULL_NO_MORE, "is not null")
         )
         message = f"`{field}` {words} in MCP's list"
-        yield found(rule, both, (field,), message, before=before, after=after)
+        yield both.files.changed(rule, (field,), message, before, after)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -223,20 +167,9 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 FAMILY = Family(
-    rules=(
-        *rules_of_rows(_ROWS),
-        ICONS,
-        OMITTED,
-        LISTED,
-        PLAIN_REFUSED,
-        PLAIN_TAKEN,
-        TASK_REFUSED,
-        TASK_TAKEN,
-        EXECUTION,
-        NULL,
-        NULL_NO_MORE,
-    ),
-    tool_fields=fields_of_rows(_ROWS) | {"icons", "execution", "mcp.omit"},
+    rules=RULES,
+    tool_rows=_ROWS,
+    tool_fields={"icons", "execution"},
     compare_tools=compare,
 )
 """Keys of MCP's list that are neither texts nor schemas nor annotations."""

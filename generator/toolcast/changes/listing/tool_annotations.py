@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..change import ABSENT, Both, Change, ChangeRule, Family, Grade, Grades, found, raw
+from ..change import ABSENT, Both, Change, ChangeRule, Grade, Grades, raw
+from ..family import Family, Rules
 from ..json_equality import same
 from ..json_values import said
 
@@ -16,6 +17,9 @@ _ONLY_OF_WRITERS = ("destructiveHint", "idempotentHint")
 """What these say means something only where a tool is not read-only."""
 
 
+RULES = Rules()
+
+
 class _Promise(NamedTuple):
     """A hint, and the changes of what it promises.
 
@@ -23,26 +27,28 @@ class _Promise(NamedTuple):
         key: the hint.
         promising: the value with which it promises something; without it the promise is
             not made. Source: MCP 2026-07-28, ToolAnnotations, with its defaults.
+        words: what it promises.
     """
 
     key: str
     promising: bool
+    words: str
     lost: ChangeRule
     given: ChangeRule
-    words: str
 
 
 def _promise(
     key: str, promising: bool, name: str, words: str, lost: Grades, given: Grades
 ) -> _Promise:
-    ids = f"annotation/{name}-lost", f"annotation/{name}-given"
-    return _Promise(
-        key,
-        promising,
-        ChangeRule(ids[0], f"A tool no longer promises that {words}.", lost, ids[1]),
-        ChangeRule(ids[1], f"A tool promises that {words}.", given, ids[0]),
-        words,
+    rules = RULES.pair(
+        f"annotation/{name}-lost",
+        f"A tool no longer promises that {words}.",
+        lost,
+        f"annotation/{name}-given",
+        f"A tool promises that {words}.",
+        given,
     )
+    return _Promise(key, promising, words.partition(":")[0], *rules)
 
 
 _R, _B = Grade.RISKY, Grade.BREAKING
@@ -83,11 +89,10 @@ _PROMISES = (
 )
 _KEYS = frozenset(promise.key for promise in _PROMISES)
 
-OTHER = ChangeRule(
+OTHER = RULES.alone(
     "annotation/other",
     "An annotation that is no hint of MCP's is new, gone, or another one.",
     Grades(),
-    opposite="annotation/other",
 )
 
 
@@ -96,25 +101,27 @@ def compare(both: Both) -> Iterator[Change]:
     old, new = (
         _mapping(raw(side, "annotations")) for side in (both.before, both.after)
     )
-    is_told = _is_promised(_PROMISES[0], old) and _is_promised(_PROMISES[0], new)
+    is_read_only = all(_is_promised(_PROMISES[0], side) for side in (old, new))
     for promise in _PROMISES:
         key = promise.key
         before, after = (_is_promised(promise, side) for side in (old, new))
-        values = {"before": old.get(key, ABSENT), "after": new.get(key, ABSENT)}
-        path = ("annotations", key)
-        if before != after:
-            rule = promise.given if after else promise.lost
-            verb = "promises" if after else "no longer promises"
-            message = f"the tool {verb} that {promise.words.partition(':')[0]}"
-            if is_told and key in _ONLY_OF_WRITERS:
-                reason = (
-                    "the tool is read-only before and after, so that it says nothing"
-                )
-                yield found(
-                    rule, both, path, message, **values, grades=Grades(), reason=reason
-                )
-            else:
-                yield found(rule, both, path, message, **values)
+        if before == after:
+            continue
+        says_nothing = is_read_only and key in _ONLY_OF_WRITERS
+        yield both.files.changed(
+            promise.given if after else promise.lost,
+            ("annotations", key),
+            f"the tool {'promises' if after else 'no longer promises'} that"
+            f" {promise.words}",
+            old.get(key, ABSENT),
+            new.get(key, ABSENT),
+            grades=Grades() if says_nothing else None,
+            reason=(
+                "the tool is read-only before and after, so that it says nothing"
+                if says_nothing
+                else ""
+            ),
+        )
     for key in dict.fromkeys((*old, *new)):
         before, after = old.get(key, ABSENT), new.get(key, ABSENT)
         if key in _KEYS and _is_hint(before) and _is_hint(after):
@@ -122,7 +129,7 @@ def compare(both: Both) -> Iterator[Change]:
         if not same(before, after):
             path = ("annotations", key)
             message = f"the annotation {said(key)} {_went(before, after)}"
-            yield found(OTHER, both, path, message, before=before, after=after)
+            yield both.files.changed(OTHER, path, message, before, after)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -145,9 +152,5 @@ def _went(before: Any, after: Any) -> str:
     return "is gone" if after is ABSENT else f"is {said(after)}"
 
 
-FAMILY = Family(
-    rules=(*(r for p in _PROMISES for r in (p.lost, p.given)), OTHER),
-    tool_fields=frozenset(["annotations"]),
-    compare_tools=compare,
-)
+FAMILY = Family(rules=RULES, tool_fields=["annotations"], compare_tools=compare)
 """What a tool promises of its effects."""

@@ -10,102 +10,85 @@ from ...facts.server_secrets import is_secret_text
 from ...model.endpoints import endpoints, variable
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ..change import Change, Family, Grade, Grades, SpecFiles, files_of
-from ..field_rows import amount, changes_of, fields_of_rows, rules_of_rows, value
+from ..change import Change, Grade, Grades, SpecFiles, files_of
+from ..family import Family, Rules
+from ..field_rows import amount, changes_of, fields_of_rows, value
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-PROGRAM, PROGRAM_GONE = pair(
-    (
-        "reach/program",
-        "Whoever serves the toolset starts a program that it did not start.",
-        Grades(attachment=_B),
-    ),
-    ("reach/program-no-more", "A program is no longer started.", Grades()),
+RULES = Rules()
+PROGRAM, PROGRAM_GONE = RULES.pair(
+    "reach/program",
+    "Whoever serves the toolset starts a program that it did not start.",
+    Grades(attachment=_B),
+    "reach/program-no-more",
+    "A program is no longer started.",
+    Grades(),
 )
-HOST, HOST_GONE = pair(
-    (
-        "reach/host",
-        "Whoever serves the toolset speaks to a host that it did not speak to.",
-        Grades(attachment=_B),
-    ),
-    ("reach/host-no-more", "A host is no longer spoken to.", Grades()),
+HOST, HOST_GONE = RULES.pair(
+    "reach/host",
+    "Whoever serves the toolset speaks to a host that it did not speak to.",
+    Grades(attachment=_B),
+    "reach/host-no-more",
+    "A host is no longer spoken to.",
+    Grades(),
 )
-VARIABLE, VARIABLE_GONE = pair(
-    (
-        "reach/variable",
-        "An environment variable is read that was not: it has to be set.",
-        Grades(attachment=_R),
-    ),
-    ("reach/variable-no-more", "An environment variable is no longer read.", Grades()),
+VARIABLE, VARIABLE_GONE = RULES.pair(
+    "reach/variable",
+    "An environment variable is read that was not: it has to be set.",
+    Grades(attachment=_R),
+    "reach/variable-no-more",
+    "An environment variable is no longer read.",
+    Grades(),
 )
-SENT, SENT_NO_MORE = pair(
-    (
-        "reach/variable-sent",
-        "The value of an environment variable goes to another host, which it did not.",
-        Grades(attachment=_B),
-    ),
-    (
-        "reach/variable-sent-no-more",
-        "The value of an environment variable no longer goes to another host.",
-        Grades(),
-    ),
+SENT, SENT_NO_MORE = RULES.pair(
+    "reach/variable-sent",
+    "The value of an environment variable goes to another host, which it did not.",
+    Grades(attachment=_B),
+    "reach/variable-sent-no-more",
+    "The value of an environment variable no longer goes to another host.",
+    Grades(),
 )
-ROUTER, NO_ROUTER = pair(
-    (
-        "router/added",
-        "A model chooses the tools for a message: messages go to its host, and other tools"
-        " are offered.",
-        Grades(prompt=_R, attachment=_R),
-    ),
-    (
-        "router/removed",
-        "Tools are chosen by their words, no longer by a model.",
-        Grades(prompt=_R),
-    ),
+ROUTER, NO_ROUTER = RULES.pair(
+    "router/added",
+    "A model chooses the tools for a message: messages go to its host, and other tools"
+    " are offered.",
+    Grades(prompt=_R, attachment=_R),
+    "router/removed",
+    "Tools are chosen by their words, no longer by a model.",
+    Grades(prompt=_R),
 )
-ROUTER_HOST = alone(
+ROUTER_HOST = RULES.alone(
     "router/address",
     "Messages go to another address for the choice of tools.",
     Grades(prompt=_R, attachment=_R),
 )
-ROUTER_MODEL = alone(
-    "router/model",
-    "Another model chooses the tools for a message.",
-    Grades(prompt=_R),
+ROUTER_MODEL = RULES.alone(
+    "router/model", "Another model chooses the tools for a message.", Grades(prompt=_R)
 )
-ROUTER_KEY = alone(
+ROUTER_KEY = RULES.alone(
     "router/key",
     "The key of the model that chooses tools is another variable.",
     Grades(attachment=_R),
 )
-ROUTER_SHORTER, ROUTER_LONGER = pair(
-    (
-        "router/timeout-shorter",
-        "The choice of tools is given up earlier; then all of them are offered.",
-        Grades(prompt=_R),
-    ),
-    (
-        "router/timeout-longer",
-        "The choice of tools is given up later; turns may wait for it.",
-        Grades(),
-    ),
+ROUTER_SHORTER, ROUTER_LONGER = RULES.pair(
+    "router/timeout-shorter",
+    "The choice of tools is given up earlier; then all of them are offered.",
+    Grades(prompt=_R),
+    "router/timeout-longer",
+    "The choice of tools is given up later; turns may wait for it.",
+    Grades(),
 )
-ROUTER_LESS, ROUTER_MORE = pair(
-    (
-        "router/history-less",
-        "Fewer messages are shown to the model that chooses tools.",
-        Grades(prompt=_R),
-    ),
-    (
-        "router/history-more",
-        "More messages are sent to the model that chooses tools.",
-        Grades(prompt=_R, attachment=_R),
-    ),
+ROUTER_LESS, ROUTER_MORE = RULES.pair(
+    "router/history-less",
+    "Fewer messages are shown to the model that chooses tools.",
+    Grades(prompt=_R),
+    "router/history-more",
+    "More messages are sent to the model that chooses tools.",
+    Grades(prompt=_R, attachment=_R),
 )
 
 _ROWS = (
@@ -233,15 +216,6 @@ def _router(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chang
 
 
 FAMILY = Family(
-    rules=(
-        *(rule for _, came, gone, _ in _KINDS for rule in (came, gone)),
-        SENT,
-        SENT_NO_MORE,
-        ROUTER,
-        NO_ROUTER,
-        *rules_of_rows(_ROWS),
-    ),
-    toolset_fields=fields_of_rows(_ROWS),
-    compare_toolsets=compare_toolsets,
+    rules=RULES, toolset_fields=fields_of_rows(_ROWS), compare_toolsets=compare_toolsets
 )
 """Programs, hosts, variables, and the model that chooses tools."""

@@ -10,152 +10,108 @@ from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..access.name_lists import NameLists
-from ..change import (
-    ABSENT,
-    Change,
-    ChangeRule,
-    Family,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-)
-from ..field_rows import (
-    HIDDEN,
-    amount,
-    changes_of,
-    fields_of_rows,
-    flag,
-    rules_of_rows,
-    value,
-)
+from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles, files_of
+from ..family import Family, Rules
+from ..field_rows import HIDDEN, amount, entries, flag, value
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-ADDED, REMOVED = pair(
-    (
-        "server/added",
-        "The tools of an external server are offered, too.",
-        Grades(prompt=_R, attachment=_B),
-    ),
-    (
-        "server/removed",
-        "The tools of an external server are no longer offered.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+RULES = Rules()
+ADDED, REMOVED = RULES.pair(
+    "server/added",
+    "The tools of an external server are offered, too.",
+    Grades(prompt=_R, attachment=_B),
+    "server/removed",
+    "The tools of an external server are no longer offered.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-PROGRAM = alone(
+PROGRAM = RULES.alone(
     "server/program",
     "Another program, or the same with other arguments, is started for a server.",
     Grades(call=_R, attachment=_B),
 )
-TRANSPORT = alone(
+TRANSPORT = RULES.alone(
     "server/transport",
     "A server is a program instead of an address, or an address instead of a program.",
     Grades(call=_R, attachment=_B),
 )
-ADDRESS = alone(
+ADDRESS = RULES.alone(
     "server/address",
     "A server is reached at another address.",
     Grades(call=_R, attachment=_B),
 )
-FOLDER = alone(
+FOLDER = RULES.alone(
     "server/folder",
     "A server's program starts in another folder.",
     Grades(attachment=_R),
 )
-SENT_ADDED, SENT_REMOVED = pair(
-    (
-        "server/setting-added",
-        "A server is given a variable or header that it was not.",
-        Grades(attachment=_R),
-    ),
-    (
-        "server/setting-removed",
-        "A server is no longer given a variable or header; it may refuse its work.",
-        Grades(attachment=_R),
-    ),
+SENT_ADDED, SENT_REMOVED = RULES.pair(
+    "server/setting-added",
+    "A server is given a variable or header that it was not.",
+    Grades(attachment=_R),
+    "server/setting-removed",
+    "A server is no longer given a variable or header; it may refuse its work.",
+    Grades(attachment=_R),
 )
-SENT_CHANGED = alone(
+SENT_CHANGED = RULES.alone(
     "server/setting",
     "A server is given another value in a variable or header.",
     Grades(attachment=_R),
 )
-PREFIX = alone(
+PREFIX = RULES.alone(
     "server/prefix",
     "All tools of a server that are not named one by one are called otherwise.",
     Grades(call=_B, prompt=_B, attachment=_B),
 )
-TOOL_NAME = alone(
+TOOL_NAME = RULES.alone(
     "server/tool-name",
     "A tool of a server is called otherwise.",
     Grades(call=_B, prompt=_B, attachment=_B),
 )
-TAKEN, NOT_TAKEN = pair(
-    (
-        "server/tool-taken",
-        "A tool of a server is offered that was not.",
-        Grades(prompt=_R, attachment=_R),
-    ),
-    (
-        "server/tool-not-taken",
-        "A tool of a server is no longer offered.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+TAKEN, NOT_TAKEN = RULES.pair(
+    "server/tool-taken",
+    "A tool of a server is offered that was not.",
+    Grades(prompt=_R, attachment=_R),
+    "server/tool-not-taken",
+    "A tool of a server is no longer offered.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-OPENED, LISTED = pair(
-    (
-        "server/opened",
-        "All tools of a server are taken, and all that it will have.",
-        Grades(prompt=_R, attachment=_B),
-    ),
-    (
-        "server/listed",
-        "Of a server only the named tools are taken.",
-        Grades(call=_R, prompt=_R, attachment=_R),
-    ),
+OPENED, LISTED = RULES.pair(
+    "server/opened",
+    "All tools of a server are taken, and all that it will have.",
+    Grades(prompt=_R, attachment=_B),
+    "server/listed",
+    "Of a server only the named tools are taken.",
+    Grades(call=_R, prompt=_R, attachment=_R),
 )
-RECORDED, UNRECORDED = pair(
-    (
-        "server/recorded",
-        "Calls of a server's tools are written to the ledger.",
-        Grades(),
-    ),
-    (
-        "server/not-recorded",
-        "Calls of a server's tools are no longer written to the ledger.",
-        Grades(attachment=_R),
-    ),
+RECORDED, UNRECORDED = RULES.pair(
+    "server/recorded",
+    "Calls of a server's tools are written to the ledger.",
+    Grades(),
+    "server/not-recorded",
+    "Calls of a server's tools are no longer written to the ledger.",
+    Grades(attachment=_R),
 )
-SHORTER, LONGER = pair(
-    (
-        "server/timeout-shorter",
-        "A server is given up earlier: a call that was answered may fail.",
-        Grades(call=_R),
-    ),
-    (
-        "server/timeout-longer",
-        "A server is given up later: a caller may wait longer for an error.",
-        Grades(),
-    ),
+SHORTER, LONGER = RULES.pair(
+    "server/timeout-shorter",
+    "A server is given up earlier: a call that was answered may fail.",
+    Grades(call=_R),
+    "server/timeout-longer",
+    "A server is given up later: a caller may wait longer for an error.",
+    Grades(),
 )
-FEWER, MORE = pair(
-    (
-        "server/tools-fewer",
-        "Fewer tools of a server are taken: those behind the number are lost.",
-        Grades(call=_R, attachment=_R),
-    ),
-    (
-        "server/tools-more",
-        "More tools of a server may be taken.",
-        Grades(attachment=_R),
-    ),
+FEWER, MORE = RULES.pair(
+    "server/tools-fewer",
+    "Fewer tools of a server are taken: those behind the number are lost.",
+    Grades(call=_R, attachment=_R),
+    "server/tools-more",
+    "More tools of a server may be taken.",
+    Grades(attachment=_R),
 )
-ORDER = alone(
+ORDER = RULES.alone(
     "server/order",
     "Servers are declared in another order: of tools with one name another one is called.",
     Grades(call=_R),
@@ -163,6 +119,7 @@ ORDER = alone(
 
 _OF = "the server {}"
 _ROWS = (
+    entries("mcp_servers", "the external servers", ADDED, REMOVED, moved=ORDER),
     value("mcp_servers.*.cwd", f"the folder of {_OF}", FOLDER),
     flag(
         "mcp_servers.*.persistent",
@@ -202,25 +159,8 @@ def compare_toolsets(
     files = files_of(before, after)
     old, new = ({s.name: s for s in side.mcp_servers} for side in (before, after))
     for name in new:
-        if name not in old:
-            message = f"the external server {said(name)} is new"
-            path = ("mcp_servers", name)
-            yield files.changed(ADDED, path, message, after=name)
-    for name in old:
-        if name not in new:
-            message = f"the external server {said(name)} is gone"
-            path = ("mcp_servers", name)
-            yield files.changed(REMOVED, path, message, before=name)
-    yield from changes_of(_ROWS, files)
-    for name in new:
         if name in old:
             yield from _server(files, old[name], new[name])
-    orders = [n for n in old if n in new], [n for n in new if n in old]
-    if orders[0] != orders[1]:
-        message = "the external servers are declared in another order"
-        yield files.changed(
-            ORDER, ("mcp_servers",), message, before=orders[0], after=orders[1]
-        )
 
 
 def _server(files: SpecFiles, old: McpServer, new: McpServer) -> Iterator[Change]:
@@ -239,7 +179,7 @@ def _server(files: SpecFiles, old: McpServer, new: McpServer) -> Iterator[Change
             )
             rule = SHORTER if after < before else LONGER
             where = (*path, "call_timeout")
-            yield files.changed(rule, where, message, before=before, after=after)
+            yield files.changed(rule, where, message, before, after)
 
 
 def _reached_by(
@@ -256,7 +196,9 @@ def _reached_by(
     elif old.url is not None and new.url is not None:
         rule = ADDRESS
     message = f"the server {said(new.name)} is {said(after)} instead of {said(before)}"
-    yield files.changed(rule, (*path, field), message, before=before, after=after)
+    if before == after:
+        message = f"the server {said(new.name)} is another one, which may hold a secret"
+    yield files.changed(rule, (*path, field), message, before, after)
 
 
 def _line(server: McpServer) -> str:
@@ -311,8 +253,8 @@ def _names(
             PREFIX,
             (*path, "prefix"),
             message,
-            before=old.prefix or ABSENT,
-            after=new.prefix or ABSENT,
+            old.prefix or ABSENT,
+            new.prefix or ABSENT,
         )
     for own in dict.fromkeys((*new.tools, *old.tools)):
         before, after = old.tools.get(own), new.tools.get(own)
@@ -329,8 +271,8 @@ def _names(
             TOOL_NAME,
             (*path, "tools", own),
             message,
-            before=ABSENT if before is None else before,
-            after=ABSENT if after is None else after,
+            ABSENT if before is None else before,
+            ABSENT if after is None else after,
         )
 
 
@@ -346,8 +288,8 @@ def _taken(
             OPENED if is_open else LISTED,
             (*path, "allow"),
             f"{words} {of} {'is' if is_open else 'are'} taken",
-            before=lists[0],
-            after=lists[1],
+            lists[0],
+            lists[1],
         )
     names = (*(new.allow or ()), *(old.allow or ()), *new.restrict, *old.restrict)
     before, after = (NameLists(one.allow, one.restrict) for one in (old, new))
@@ -362,33 +304,15 @@ def _taken(
             rule,
             (*path, field),
             f"the tool {said(own)} {of} is {verb}",
-            before=ABSENT if is_ else own,
-            after=own if is_ else ABSENT,
+            ABSENT if is_ else own,
+            own if is_ else ABSENT,
         )
 
 
 FAMILY = Family(
-    rules=(
-        ADDED,
-        REMOVED,
-        PROGRAM,
-        TRANSPORT,
-        ADDRESS,
-        SENT_ADDED,
-        SENT_REMOVED,
-        SENT_CHANGED,
-        PREFIX,
-        TOOL_NAME,
-        TAKEN,
-        NOT_TAKEN,
-        OPENED,
-        LISTED,
-        *rules_of_rows(_ROWS),
-        ORDER,
-    ),
-    toolset_fields=fields_of_rows(_ROWS)
-    | {"mcp_servers"}
-    | {
+    rules=RULES,
+    toolset_rows=_ROWS,
+    toolset_fields={
         f"mcp_servers.*.{field}"
         for field in (
             "command args env url headers prefix tools allow restrict call_timeout"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...findings import Finding, Place, Severity, has_errors
+from ...model.loading import first_bytes
 from ...model.spec_schema import check_schema
 from ...reading.project_files import ProjectFiles
 from ...reading.tree import NOWHERE, Path, Source
-from ...reading.yaml_reader import MAX_BYTES, read_yaml
+from ...reading.yaml_reader import read_yaml
 from ...wording import did_you_mean
 from ..change import Change
 
@@ -20,9 +21,9 @@ __all__ = [
     "EVERY_TOOL",
     "Acceptance",
     "UnreadableAcceptances",
+    "acceptance_file",
     "acceptance_of",
     "accepted_in",
-    "read_acceptances",
     "stale",
 ]
 
@@ -66,7 +67,7 @@ class Acceptance:
     toolset: str = ""
     until: datetime.date | None = None
     path: Path = ()
-    source: Source = NOWHERE
+    source: Source = field(default=NOWHERE, compare=False)
 
     def is_over(self, today: datetime.date) -> bool:
         """Whether its day has come."""
@@ -90,22 +91,18 @@ class Acceptance:
         return Place(self.source.file, *self.source.span(self.path))
 
 
-def read_acceptances(files: ProjectFiles) -> list[Acceptance]:
-    """The entries of a project's file; none where there is no such file.
+def acceptance_file(files: ProjectFiles) -> bytes:
+    """The bytes of a project's file; none where there is no such file.
 
     Raises:
-        UnreadableAcceptances: it has errors.
+        UnreadableAcceptances: it cannot be read.
     """
     if not files.is_there(ACCEPT_FILE):
-        return []
-    try:
-        data = files.read(ACCEPT_FILE, MAX_BYTES + 1)
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or type(error).__name__}"
-        place = Place(ACCEPT_FILE)
-        finding = Finding("spec/unreadable", Severity.ERROR, place, message)
-        raise UnreadableAcceptances([finding]) from error
-    return accepted_in(data)
+        return b""
+    data, findings = first_bytes(files, ACCEPT_FILE)
+    if data is None:
+        raise UnreadableAcceptances(findings)
+    return data
 
 
 def accepted_in(data: bytes) -> list[Acceptance]:
@@ -114,6 +111,8 @@ def accepted_in(data: bytes) -> list[Acceptance]:
     Raises:
         UnreadableAcceptances: they have errors.
     """
+    if not data:
+        return []
     document, findings = read_yaml(ACCEPT_FILE, data)
     if document is not None:
         findings += check_schema(document, "accept")
@@ -164,26 +163,16 @@ def _problem(entry: dict[str, Any]) -> tuple[str, str, str] | None:
 
 def _bound(entry: dict[str, Any], path: Path, source: Source) -> Acceptance:
     until = entry.get("until")
-    return Acceptance(
-        entry["reason"],
-        entry.get("fingerprint", ""),
-        entry.get("rule", ""),
-        entry.get("tool", ""),
-        entry.get("toolset", ""),
-        None if until is None else datetime.date.fromisoformat(until),
-        path,
-        source,
-    )
+    day = until and datetime.date.fromisoformat(until)
+    return Acceptance(**{**entry, "until": day}, path=path, source=source)
 
 
 def acceptance_of(
     change: Change, acceptances: Sequence[Acceptance], today: datetime.date
 ) -> Acceptance | None:
     """The first one that accepts a change today."""
-    return next(
-        (one for one in acceptances if one.takes(change) and not one.is_over(today)),
-        None,
-    )
+    in_force = (one for one in acceptances if not one.is_over(today))
+    return next((one for one in in_force if one.takes(change)), None)
 
 
 def stale(
@@ -192,14 +181,7 @@ def stale(
     known: Collection[str],
     today: datetime.date,
 ) -> Iterator[Finding]:
-    """The findings of entries that accept nothing.
-
-    Args:
-        acceptances: the entries.
-        changes: all changes of the comparison.
-        known: the ids of all rules of changes.
-        today: the day of the comparison.
-    """
+    """The findings of entries that accept none of a comparison's changes; see `judge`."""
     for one in acceptances:
         if one.is_over(today):
             message = f"this acceptance ended on {one.until}"

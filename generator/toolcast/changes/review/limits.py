@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from ...wording import did_you_mean, quoted_list
+from ...wording import known_instead
 from ..change import AUDIENCES, Grade, Grades
 
 __all__ = ["BadLimit", "DEFAULT", "Limits", "failing", "limits", "said"]
@@ -16,6 +16,7 @@ DEFAULT: Limits = dict.fromkeys(AUDIENCES, Grade.BREAKING)
 """A change that breaks anybody fails."""
 
 _NONE = "none"
+_EXAMPLES = "as `call=breaking,prompt=risky`, or `risky`, `breaking` or `none` alone"
 _WORDS = {Grade.RISKY.word: Grade.RISKY, Grade.BREAKING.word: Grade.BREAKING}
 
 
@@ -35,28 +36,18 @@ def limits(words: str) -> Limits:
         return dict.fromkeys(AUDIENCES, _WORDS[words])
     found: dict[str, Grade] = {}
     for part in words.split(","):
-        audience, equals, grade = (word.strip() for word in part.partition("="))
-        if not equals:
-            raise _bad(audience, [*_WORDS, _NONE], "grade")
-        if audience not in AUDIENCES:
-            raise _bad(audience, AUDIENCES, "audience")
-        if grade not in _WORDS:
-            raise _bad(grade, _WORDS, "grade")
+        audience, _, grade = (word.strip() for word in part.partition("="))
+        for word, known, noun in (
+            (audience, AUDIENCES, "audience"),
+            (grade, tuple(_WORDS), "grade"),
+        ):
+            if word not in known:
+                help_ = f"{known_instead(word, known)}; {_EXAMPLES}"
+                raise BadLimit(f"`{part}` names no {noun}\n  help: {help_}")
         if audience in found:
             raise BadLimit(f"`{audience}` is named twice")
         found[audience] = _WORDS[grade]
     return found
-
-
-def _bad(word: str, known: Iterable[str], noun: str) -> BadLimit:
-    names = list(known)
-    near = did_you_mean(word, names)
-    example = "`--fail-on call=breaking,prompt=risky`"
-    help_ = f"{near} It takes" if near else "it takes"
-    return BadLimit(
-        f"`{word}` is no {noun}; those are {quoted_list(names)}\n"
-        f"  help: {help_} {example}, `--fail-on risky` or `--fail-on none`"
-    )
 
 
 def failing(grades: Grades, at: Limits) -> list[str]:

@@ -11,7 +11,8 @@ from ...model.loading import KnownTools, load_workspace
 from ...model.model import Workspace
 from ...project import WORKSPACE_FILE
 from ...reading.project_files import DiskFiles, Entry
-from ..comparison import Comparison, compare
+from ..change import Change
+from ..comparison import compare
 
 __all__ = ["Unreadable", "changes_of_file"]
 
@@ -22,7 +23,7 @@ class Unreadable(Exception):
 
 def changes_of_file(
     root: str, before: tuple[str, bytes | None], after: tuple[str, bytes | None]
-) -> tuple[Comparison, Workspace, Workspace]:
+) -> list[Change]:
     """What has changed in a file, seen in the project as it is on disk.
 
     What follows for clients as a whole is left out: it is not this file's alone.
@@ -36,14 +37,13 @@ def changes_of_file(
         Unreadable: one of the states has errors, or the file is no spec of the project.
     """
     known: KnownTools = {}
-    sides = [_loaded(root, *one, known) for one in (before, after)]
+    sides = _loaded(root, *before, known), _loaded(root, *after, known)
     for path, data in (before, after):
         folders = [folder for side in sides for folder in side.toolset_folders]
         is_spec = path == WORKSPACE_FILE or posixpath.dirname(path) in folders
         if data is not None and not is_spec:
             raise Unreadable("it is no spec of the project")
-    compared = compare(sides[0], sides[1])
-    return Comparison(compared.changes, []), sides[0], sides[1]
+    return compare(*sides).changes
 
 
 def _loaded(root: str, path: str, data: bytes | None, known: KnownTools) -> Workspace:

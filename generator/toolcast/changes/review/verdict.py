@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...findings import Finding, Place, Severity
 from ...model.model import Workspace
+from ...reading.tree import Source
 from ..change import Change, Grade, place_of
 from ..comparison import Comparison
 from ..effects.effect import Effect
@@ -93,6 +94,7 @@ def judge(
     acceptances: Sequence[Acceptance],
     known: Collection[str],
     today: datetime.date,
+    is_first: bool = False,
 ) -> Verdict:
     """Decides about the changes of a comparison.
 
@@ -104,14 +106,21 @@ def judge(
         acceptances: the entries of toolcast.accept.yaml.
         known: the ids of all rules of changes.
         today: the day by which acceptances end.
+        is_first: the old one has no specs.
     """
-    places = _Places(sides[1])
+    sources = {
+        (toolset.name, tool.name): tool.source
+        for toolset in sides[1].toolsets
+        for tool in toolset.tools
+    }
+    sources |= {(one.name, ""): one.source for one in sides[1].toolsets}
     judged = []
     changes = comparison.changes
     for change in changes:
         accepted = acceptance_of(change, acceptances, today)
         fails = () if accepted else tuple(failing(change.grades, limits))
-        judged.append(Judged(change, places.of(change), accepted, fails))
+        place = _place_now(change, sources, sides[1].source)
+        judged.append(Judged(change, place, accepted, fails))
     return Verdict(
         against,
         tuple(judged),
@@ -119,30 +128,21 @@ def judge(
         tuple(stale(acceptances, changes, known, today)),
         limits,
         tuple(proposals(changes, *sides)),
+        is_first,
     )
 
 
-class _Places:
-    """Where changes are shown in the project as it is."""
-
-    def __init__(self, after: Workspace) -> None:
-        self._workspace = after.source
-        self._toolsets = {one.name: one.source for one in after.toolsets}
-        self._tools = {
-            (toolset.name, tool.name): tool.source
-            for toolset in after.toolsets
-            for tool in toolset.tools
-        }
-
-    def of(self, change: Change) -> Place:
-        if not change.is_gone:
-            return change.place
-        source = self._tools.get((change.toolset, change.tool))
-        if source is None and change.tool:
-            # A comment in the toolset's own file is the nearest to a tool that is gone.
-            toolset = self._toolsets.get(change.toolset)
-            return Place((toolset or self._workspace).file, 1, 1, 2)
-        source = source or self._toolsets.get(change.toolset)
-        if source is None:
-            return place_of(self._workspace, ("toolsets",))
-        return place_of(source, change.path)
+def _place_now(
+    change: Change, sources: Mapping[tuple[str, str], Source], workspace: Source
+) -> Place:
+    """Where a change is shown in the project as it is now."""
+    if not change.is_gone:
+        return change.place
+    toolset = sources.get((change.toolset, ""))
+    if change.tool and (change.toolset, change.tool) not in sources:
+        # A comment in the toolset's own file is the nearest to a tool that is gone.
+        return Place((toolset or workspace).file, 1, 1, 2)
+    source = sources.get((change.toolset, change.tool))
+    if source is None:
+        return place_of(workspace, ("toolsets",))
+    return place_of(source, change.path)

@@ -14,10 +14,10 @@ from ..change import Change, Grade, raw
 
 __all__ = ["Proposal", "proposals"]
 
+_NUMBER = r"(0|[1-9][0-9]{0,17})"
 _VERSION = re.compile(
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+.*)?"
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
 )
-_STEPS = ("major", "minor", "patch")
 _Numbers = tuple[int, int, int]
 
 
@@ -135,10 +135,13 @@ def _step(changes: Sequence[Change]) -> tuple[str, str]:
 
 
 def _raised(numbers: _Numbers, step: str) -> _Numbers:
-    index = _STEPS.index(step)
-    kept = numbers[:index]
-    raised = (*kept, numbers[index] + 1, 0, 0)
-    return raised[0], raised[1], raised[2]
+    major, minor, patch = numbers
+    steps = {
+        "major": (major + 1, 0, 0),
+        "minor": (major, minor + 1, 0),
+        "patch": (major, minor, patch + 1),
+    }
+    return steps[step]
 
 
 def _said(toolset: Toolset) -> str:

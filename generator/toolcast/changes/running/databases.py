@@ -2,86 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ...model.model import Toolset, Workspace
-from ..change import Both, Change, Family, Grade, Grades, files_of
-from ..field_rows import (
-    changes_of,
-    entries,
-    fields_of_rows,
-    flag,
-    items,
-    rules_of_rows,
-    value,
-)
-from ..rule_pairs import alone, pair
+from ..change import Grade, Grades
+from ..family import Family, Rules
+from ..field_rows import entries, flag, items, value
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-POOL = alone(
-    "database/pool",
-    "A tool works on another database.",
-    Grades(call=_R, attachment=_R),
+RULES = Rules()
+POOL = RULES.alone(
+    "database/pool", "A tool works on another database.", Grades(call=_R, attachment=_R)
 )
-READS, READS_NOT = pair(
-    ("database/reads", "A tool reads a table more.", Grades(attachment=_R)),
-    ("database/reads-no-more", "A tool reads a table less.", Grades()),
+READS, READS_NOT = RULES.pair(
+    "database/reads",
+    "A tool reads a table more.",
+    Grades(attachment=_R),
+    "database/reads-no-more",
+    "A tool reads a table less.",
+    Grades(),
 )
-WRITES, WRITES_NOT = pair(
-    ("database/writes", "A tool writes a table more.", Grades(attachment=_R)),
-    ("database/writes-no-more", "A tool writes a table less.", Grades()),
+WRITES, WRITES_NOT = RULES.pair(
+    "database/writes",
+    "A tool writes a table more.",
+    Grades(attachment=_R),
+    "database/writes-no-more",
+    "A tool writes a table less.",
+    Grades(),
 )
-DESTROYS, DESTROYS_NOT = pair(
-    (
-        "database/destroys",
-        "A tool deletes rows of a table that it left alone.",
-        Grades(attachment=_B),
-    ),
-    ("database/destroys-no-more", "A tool leaves the rows of a table.", Grades()),
+DESTROYS, DESTROYS_NOT = RULES.pair(
+    "database/destroys",
+    "A tool deletes rows of a table that it left alone.",
+    Grades(attachment=_B),
+    "database/destroys-no-more",
+    "A tool leaves the rows of a table.",
+    Grades(),
 )
-CONFIRMED, UNCONFIRMED = pair(
-    (
-        "database/confirmed",
-        "A first call only says what would be destroyed; who expected it to be done calls"
-        " once more.",
-        Grades(call=_R, prompt=_R),
-    ),
-    (
-        "database/not-confirmed",
-        "A first call destroys at once.",
-        Grades(call=_B, prompt=_R, attachment=_B),
-    ),
+CONFIRMED, UNCONFIRMED = RULES.pair(
+    "database/confirmed",
+    "A first call only says what would be destroyed; who expected it to be done calls"
+    " once more.",
+    Grades(call=_R, prompt=_R),
+    "database/not-confirmed",
+    "A first call destroys at once.",
+    Grades(call=_B, prompt=_R, attachment=_B),
 )
-POOL_ADDED, POOL_REMOVED = pair(
-    ("database/pool-added", "The toolset has a database more.", Grades(attachment=_R)),
-    (
-        "database/pool-removed",
-        "The toolset has a database less; handlers that ask for it fail.",
-        Grades(code=_R),
-    ),
+POOL_ADDED, POOL_REMOVED = RULES.pair(
+    "database/pool-added",
+    "The toolset has a database more.",
+    Grades(attachment=_R),
+    "database/pool-removed",
+    "The toolset has a database less; handlers that ask for it fail.",
+    Grades(code=_R),
 )
-TABLE_ADDED, TABLE_REMOVED = pair(
-    ("database/table-added", "A pool has a table more.", Grades()),
-    (
-        "database/table-removed",
-        "A pool has a table less: tools may not name it any more.",
-        Grades(code=_R),
-    ),
+TABLE_ADDED, TABLE_REMOVED = RULES.pair(
+    "database/table-added",
+    "A pool has a table more.",
+    Grades(),
+    "database/table-removed",
+    "A pool has a table less: tools may not name it any more.",
+    Grades(code=_R),
 )
-ACCESSOR_ADDED, ACCESSOR_REMOVED = pair(
-    (
-        "database/accessor-added",
-        "Handlers' code is checked for queries over this connection.",
-        Grades(),
-    ),
-    (
-        "database/accessor-removed",
-        "Handlers' code is no longer checked for queries over this connection.",
-        Grades(attachment=_R),
-    ),
+ACCESSOR_ADDED, ACCESSOR_REMOVED = RULES.pair(
+    "database/accessor-added",
+    "Handlers' code is checked for queries over this connection.",
+    Grades(),
+    "database/accessor-removed",
+    "Handlers' code is no longer checked for queries over this connection.",
+    Grades(attachment=_R),
 )
 
 _TOOL = (
@@ -114,23 +102,5 @@ _TOOLSET = (
 )
 
 
-def compare_tools(both: Both) -> Iterator[Change]:
-    """The changes of what a tool does to databases."""
-    return changes_of(_TOOL, both.files)
-
-
-def compare_toolsets(
-    before: Toolset, after: Toolset, was: Workspace, now: Workspace
-) -> Iterator[Change]:
-    """The changes of a toolset's pools."""
-    return changes_of(_TOOLSET, files_of(before, after))
-
-
-FAMILY = Family(
-    rules=rules_of_rows((*_TOOL, *_TOOLSET)),
-    tool_fields=fields_of_rows(_TOOL),
-    toolset_fields=fields_of_rows(_TOOLSET),
-    compare_tools=compare_tools,
-    compare_toolsets=compare_toolsets,
-)
+FAMILY = Family(rules=RULES, tool_rows=_TOOL, toolset_rows=_TOOLSET)
 """What tools do to databases."""

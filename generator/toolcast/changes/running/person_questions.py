@@ -4,45 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..change import ABSENT, Both, Change, Family, Grade, Grades, found
+from ..change import ABSENT, Both, Change, Grade, Grades
+from ..family import Family, Rules
 from ..json_equality import same
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-ASKED, UNASKED = pair(
-    (
-        "run/person-asked",
-        "A person is asked before calls: where nobody can be asked they are refused.",
-        Grades(call=_B, code=_B, attachment=_R),
-    ),
-    (
-        "run/person-not-asked",
-        "Nobody is asked any more before calls: a model decides alone.",
-        Grades(attachment=_B),
-    ),
+RULES = Rules()
+ASKED, UNASKED = RULES.pair(
+    "run/person-asked",
+    "A person is asked before calls: where nobody can be asked they are refused.",
+    Grades(call=_B, code=_B, attachment=_R),
+    "run/person-not-asked",
+    "Nobody is asked any more before calls: a model decides alone.",
+    Grades(attachment=_B),
 )
-ALWAYS, SOMETIMES = pair(
-    (
-        "run/person-asked-always",
-        "A person is asked before every call, and was before some.",
-        Grades(call=_B, code=_B, attachment=_R),
-    ),
-    (
-        "run/person-asked-sometimes",
-        "A person is asked before some calls, and was before every one.",
-        Grades(attachment=_B),
-    ),
+ALWAYS, SOMETIMES = RULES.pair(
+    "run/person-asked-always",
+    "A person is asked before every call, and was before some.",
+    Grades(call=_B, code=_B, attachment=_R),
+    "run/person-asked-sometimes",
+    "A person is asked before some calls, and was before every one.",
+    Grades(attachment=_B),
 )
-CONDITION = alone(
+CONDITION = RULES.alone(
     "run/person-asked-otherwise",
     "A person is asked before other calls: some are refused, some are no longer asked about.",
     Grades(call=_B, code=_B, attachment=_B),
 )
-MESSAGE = alone(
+MESSAGE = RULES.alone(
     "run/person-message",
     "A person reads another question before saying yes.",
     Grades(attachment=_R),
@@ -56,15 +49,14 @@ def compare_tools(both: Both) -> Iterator[Change]:
     if old is None or new is None:
         if new is not None:
             message = f"a person is asked before calls: {said(new.message)}"
-            yield found(ASKED, both, path, message, after=new.as_json)
+            yield both.files.changed(ASKED, path, message, after=new.as_json)
         elif old is not None:
             message = "nobody is asked any more before calls"
-            yield found(UNASKED, both, path, message, before=old.as_json)
+            yield both.files.changed(UNASKED, path, message, before=old.as_json)
         return
     if old.message != new.message:
-        yield found(
+        yield both.files.changed(
             MESSAGE,
-            both,
             (*path, "message"),
             f"a person is asked {said(new.message)} instead of {said(old.message)}",
             before=old.message,
@@ -78,9 +70,8 @@ def compare_tools(both: Both) -> Iterator[Change]:
         SOMETIMES: f"a person is asked only before calls that {said(new.when)} allows",
         CONDITION: f"a person is asked before calls that {said(new.when)} allows",
     }
-    yield found(
+    yield both.files.changed(
         rule,
-        both,
         (*path, "when"),
         words[rule],
         before=ABSENT if old.when is None else old.when,
@@ -89,7 +80,7 @@ def compare_tools(both: Both) -> Iterator[Change]:
 
 
 FAMILY = Family(
-    rules=(ASKED, UNASKED, ALWAYS, SOMETIMES, CONDITION, MESSAGE),
+    rules=RULES,
     tool_fields=frozenset(["confirm.message", "confirm.when"]),
     compare_tools=compare_tools,
 )

@@ -6,68 +6,61 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...model.model import Action, ToolSpec
-from ..change import ABSENT, Both, Change, ChangeRule, Family, Grade, Grades, found
+from ..change import ABSENT, Both, Change, ChangeRule, Grade, Grades
+from ..family import Family, Rules
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-ROUTED, UNROUTED = pair(
-    (
-        "action/router",
-        "Calls are checked by what each action needs: one without it is refused.",
-        Grades(call=_R, prompt=_R, code=_R),
-    ),
-    (
-        "action/no-router",
-        "Calls are no longer checked by what each action needs, prompts no longer say it,"
-        " and the actions' subcommands are gone.",
-        Grades(prompt=_R, code=_B),
-    ),
+RULES = Rules()
+ROUTED, UNROUTED = RULES.pair(
+    "action/router",
+    "Calls are checked by what each action needs: one without it is refused.",
+    Grades(call=_R, prompt=_R, code=_R),
+    "action/no-router",
+    "Calls are no longer checked by what each action needs, prompts no longer say it,"
+    " and the actions' subcommands are gone.",
+    Grades(prompt=_R, code=_B),
 )
-PARAMETER = alone(
+PARAMETER = RULES.alone(
     "action/parameter",
     "Another parameter selects the action.",
     Grades(call=_B, prompt=_R, code=_R),
 )
-ADDED, REMOVED = pair(
-    ("action/added", "There is an action more.", Grades()),
-    (
-        "action/removed",
-        "An action is gone: calls of it are refused, its subcommand is no command.",
-        Grades(call=_B, prompt=_R, code=_B),
-    ),
+ADDED, REMOVED = RULES.pair(
+    "action/added",
+    "There is an action more.",
+    Grades(),
+    "action/removed",
+    "An action is gone: calls of it are refused, its subcommand is no command.",
+    Grades(call=_B, prompt=_R, code=_B),
 )
-NEEDS, NEEDS_NOT = pair(
-    (
-        "action/needs",
-        "An action needs a parameter that it could do without.",
-        Grades(call=_B, code=_B),
-    ),
-    ("action/needs-no-more", "An action can do without a parameter.", Grades()),
+NEEDS, NEEDS_NOT = RULES.pair(
+    "action/needs",
+    "An action needs a parameter that it could do without.",
+    Grades(call=_B, code=_B),
+    "action/needs-no-more",
+    "An action can do without a parameter.",
+    Grades(),
 )
-NARROWED, WIDENED = pair(
-    (
-        "action/one-of-narrowed",
-        "An action needs one of some parameters, which are fewer than before or were not"
-        " asked for.",
-        Grades(call=_B, code=_B),
-    ),
-    (
-        "action/one-of-widened",
-        "An action takes one of more parameters, or needs none of them.",
-        Grades(),
-    ),
+NARROWED, WIDENED = RULES.pair(
+    "action/one-of-narrowed",
+    "An action needs one of some parameters, which are fewer than before or were not"
+    " asked for.",
+    Grades(call=_B, code=_B),
+    "action/one-of-widened",
+    "An action takes one of more parameters, or needs none of them.",
+    Grades(),
 )
-REFUSES, ACCEPTS = pair(
-    (
-        "action/refuses",
-        "An action refuses a parameter that it took.",
-        Grades(call=_B, code=_B),
-    ),
-    ("action/accepts", "An action takes a parameter that it refused.", Grades()),
+REFUSES, ACCEPTS = RULES.pair(
+    "action/refuses",
+    "An action refuses a parameter that it took.",
+    Grades(call=_B, code=_B),
+    "action/accepts",
+    "An action takes a parameter that it refused.",
+    Grades(),
 )
 
 
@@ -80,33 +73,31 @@ def compare(both: Both) -> Iterator[Change]:
         rule = ROUTED if old is None else UNROUTED
         named = new or old
         names = [] if named is None else [action.name for action in named.values]
-        yield found(
+        yield both.files.changed(
             rule,
-            both,
             ("actions",),
             "calls are checked by action" if new else "calls are not checked by action",
-            before=ABSENT if old is None else names,
-            after=ABSENT if new is None else names,
+            ABSENT if old is None else names,
+            ABSENT if new is None else names,
         )
         return
     if old.parameter != new.parameter:
-        yield found(
+        yield both.files.changed(
             PARAMETER,
-            both,
             ("actions", "parameter"),
             f"{said(new.parameter)} selects the action instead of {said(old.parameter)}",
-            before=old.parameter,
-            after=new.parameter,
+            old.parameter,
+            new.parameter,
         )
     before, after = ({a.name: a for a in side.values} for side in (old, new))
     for name in [*after, *(name for name in before if name not in after)]:
         path = ("actions", "values", name)
         if name not in before:
             message = f"there is an action {said(name)}"
-            yield found(ADDED, both, path, message, after=name)
+            yield both.files.changed(ADDED, path, message, after=name)
         elif name not in after:
             message = f"the action {said(name)} is gone"
-            yield found(REMOVED, both, path, message, before=name)
+            yield both.files.changed(REMOVED, path, message, before=name)
         else:
             yield from _action(both, before[name], after[name])
 
@@ -116,10 +107,10 @@ def _action(both: Both, old: Action, new: Action) -> Iterator[Change]:
     what = f"the action {said(new.name)}"
     for name in _more(new.requires, old.requires):
         message = f"{what} needs {said(name)}"
-        yield found(NEEDS, both, (*path, "requires"), message, after=name)
+        yield both.files.changed(NEEDS, (*path, "requires"), message, after=name)
     for name in _more(old.requires, new.requires):
         message = f"{what} can do without {said(name)}"
-        yield found(NEEDS_NOT, both, (*path, "requires"), message, before=name)
+        yield both.files.changed(NEEDS_NOT, (*path, "requires"), message, before=name)
     yield from _one_of(both, old, new)
     # Without `accepts` an action takes every parameter.
     takes = [None if a.accepts is None else set(a.parameters) for a in (old, new)]
@@ -132,13 +123,13 @@ def _action(both: Both, old: Action, new: Action) -> Iterator[Change]:
             rule, verb = (ACCEPTS, "takes") if is_ else (REFUSES, "refuses")
             values: dict[str, Any] = {"after": name} if is_ else {"before": name}
             message = f"{what} {verb} {said(name)}"
-            yield found(rule, both, (*path, "accepts"), message, **values)
+            yield both.files.changed(rule, (*path, "accepts"), message, **values)
     was, is_ = (side is None for side in takes)
     if was != is_ and _takes_any(both.before) and _takes_any(both.after):
         rule, verb = (ACCEPTS, "takes") if is_ else (REFUSES, "refuses")
         message = f"{what} {verb} parameters that the schema does not name"
         values = {"after": "*"} if is_ else {"before": "*"}
-        yield found(rule, both, (*path, "accepts"), message, **values)
+        yield both.files.changed(rule, (*path, "accepts"), message, **values)
 
 
 def _takes_any(tool: ToolSpec) -> bool:
@@ -164,7 +155,7 @@ def _one_of(both: Both, old: Action, new: Action) -> Iterator[Change]:
         "after": list(new.requires_any) or ABSENT,
     }
     for rule in rules:
-        yield found(rule, both, path, message, **values)
+        yield both.files.changed(rule, path, message, **values)
 
 
 def _more(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
@@ -173,19 +164,7 @@ def _more(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
 
 
 FAMILY = Family(
-    rules=(
-        ROUTED,
-        UNROUTED,
-        PARAMETER,
-        ADDED,
-        REMOVED,
-        NEEDS,
-        NEEDS_NOT,
-        NARROWED,
-        WIDENED,
-        REFUSES,
-        ACCEPTS,
-    ),
+    rules=RULES,
     tool_fields=frozenset(
         [
             "actions.parameter",

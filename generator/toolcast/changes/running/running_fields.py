@@ -5,58 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.model import Toolset, Workspace
-from ..change import ABSENT, Both, Change, Family, Grade, Grades, files_of, found, raw
-from ..field_rows import changes_of, fields_of_rows, flag, rules_of_rows, value
-from ..rule_pairs import alone, pair
+from ..change import ABSENT, Both, Change, Grade, Grades, files_of, raw
+from ..family import Family, Rules
+from ..field_rows import flag, value
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-HANDLED, UNHANDLED = pair(
-    ("run/handled", "A tool has a handler, and had none.", Grades()),
-    (
-        "run/handler-gone",
-        "A tool has no handler any more: its calls fail.",
-        Grades(call=_B, code=_R),
-    ),
+RULES = Rules()
+HANDLED, UNHANDLED = RULES.pair(
+    "run/handled",
+    "A tool has a handler, and had none.",
+    Grades(),
+    "run/handler-gone",
+    "A tool has no handler any more: its calls fail.",
+    Grades(call=_B, code=_R),
 )
-HANDLER = alone(
-    "run/handler",
-    "Another function does a tool's work.",
-    Grades(call=_R, code=_R),
+HANDLER = RULES.alone(
+    "run/handler", "Another function does a tool's work.", Grades(call=_R, code=_R)
 )
-PACKAGE = alone(
+PACKAGE = RULES.alone(
     "run/handlers-package",
     "Handlers come from another package; those outside of it are refused.",
     Grades(code=_B),
 )
-SHORTER, LONGER = pair(
-    (
-        "run/timeout-shorter",
-        "Calls are given up earlier: one that was answered may fail.",
-        Grades(call=_R),
-    ),
-    (
-        "run/timeout-longer",
-        "Calls are given up later: a caller may wait longer for an error.",
-        Grades(),
-    ),
+SHORTER, LONGER = RULES.pair(
+    "run/timeout-shorter",
+    "Calls are given up earlier: one that was answered may fail.",
+    Grades(call=_R),
+    "run/timeout-longer",
+    "Calls are given up later: a caller may wait longer for an error.",
+    Grades(),
 )
-RECORDED, UNRECORDED = pair(
-    ("run/recorded", "Calls are written to the ledger.", Grades()),
-    (
-        "run/not-recorded",
-        "Calls are no longer written to the ledger: nobody can look them up.",
-        Grades(attachment=_R),
-    ),
+RECORDED, UNRECORDED = RULES.pair(
+    "run/recorded",
+    "Calls are written to the ledger.",
+    Grades(),
+    "run/not-recorded",
+    "Calls are no longer written to the ledger: nobody can look them up.",
+    Grades(attachment=_R),
 )
-SERVICE = alone(
+SERVICE = RULES.alone(
     "run/service",
     "A tool depends on another service, which whoever runs it has to have.",
     Grades(attachment=_R),
 )
-LEDGER = alone(
+LEDGER = RULES.alone(
     "run/ledger",
     "Calls are recorded elsewhere: earlier records are not found beside new ones.",
     Grades(attachment=_R),
@@ -82,7 +77,6 @@ _TOOLSET = (
 
 def compare_tools(both: Both) -> Iterator[Change]:
     """The changes of what runs a tool."""
-    yield from changes_of(_TOOL, both.files)
     before, after = raw(both.before, "timeout"), raw(both.after, "timeout")
     if before == after:
         return
@@ -90,13 +84,12 @@ def compare_tools(both: Both) -> Iterator[Change]:
     old = both.toolset_before.timeout if before is ABSENT else float(before)
     new = both.toolset_after.timeout if after is ABSENT else float(after)
     if old != new:
-        yield found(
+        yield both.files.changed(
             SHORTER if new < old else LONGER,
-            both,
             ("timeout",),
             f"calls are given up after {new:g} seconds instead of {old:g}",
-            before=before,
-            after=after,
+            before,
+            after,
         )
 
 
@@ -105,24 +98,28 @@ def compare_toolsets(
 ) -> Iterator[Change]:
     """The changes of what runs a toolset's tools."""
     files = files_of(before, after)
-    yield from changes_of(_TOOLSET, files)
     old, new = before.timeout, after.timeout
     if old != new:
-        own = sum(tool.timeout is None for tool in after.tools)
-        whose = f"of tools without a time-out of their own, which are {own},"
+        concerned = sum(tool.timeout is None for tool in after.tools)
+        concerned += sum("call_timeout" not in s.fields for s in after.mcp_servers)
+        whose = f"of the {concerned} tools and servers without a time-out of their own"
         yield files.changed(
             SHORTER if new < old else LONGER,
             ("timeout",),
             f"calls {whose} are given up after {new:g} seconds instead of {old:g}",
-            before=raw(before, "timeout"),
-            after=raw(after, "timeout"),
+            raw(before, "timeout"),
+            raw(after, "timeout"),
+            grades=None if concerned else Grades(),
+            reason="" if concerned else "all have a time-out of their own",
         )
 
 
 FAMILY = Family(
-    rules=(*rules_of_rows((*_TOOL, *_TOOLSET)), SHORTER, LONGER),
-    tool_fields=fields_of_rows(_TOOL) | {"timeout"},
-    toolset_fields=fields_of_rows(_TOOLSET) | {"timeout"},
+    rules=RULES,
+    tool_rows=_TOOL,
+    tool_fields={"timeout"},
+    toolset_rows=_TOOLSET,
+    toolset_fields={"timeout"},
     compare_tools=compare_tools,
     compare_toolsets=compare_toolsets,
 )

@@ -6,45 +6,42 @@ from collections.abc import Iterator
 
 from ...facts.cli_commands import CliPositional, parse_usage
 from ...model.model import ToolSpec
-from ..change import ABSENT, Both, Change, Family, Grade, Grades, found
+from ..change import ABSENT, Both, Change, Grade, Grades
+from ..family import Family, Rules
 from ..json_values import said
-from ..rule_pairs import alone, pair
 
 __all__ = ["FAMILY"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
-ADDED, REMOVED = pair(
-    ("shell/added", "A tool has a command.", Grades(prompt=_R)),
-    (
-        "shell/removed",
-        "A tool's command is gone: scripts that run it fail.",
-        Grades(prompt=_B, code=_B),
-    ),
+RULES = Rules()
+ADDED, REMOVED = RULES.pair(
+    "shell/added",
+    "A tool has a command.",
+    Grades(prompt=_R),
+    "shell/removed",
+    "A tool's command is gone: scripts that run it fail.",
+    Grades(prompt=_B, code=_B),
 )
-KEYWORD = alone(
+KEYWORD = RULES.alone(
     "shell/keyword",
     "A tool's command is called otherwise: scripts that run it fail.",
     Grades(prompt=_R, code=_B),
 )
-USAGE = alone(
+USAGE = RULES.alone(
     "shell/usage",
     "A command takes other arguments by place, or in another order: scripts that give them"
     " fail or mean something else.",
     Grades(prompt=_R, code=_B),
 )
-EXTENDED, CUT = pair(
-    (
-        "shell/usage-extended",
-        "A command takes an argument more by place, behind the others and optional; scripts"
-        " that give it as an option fail.",
-        Grades(prompt=_R, code=_R),
-    ),
-    (
-        "shell/usage-cut",
-        "A command takes an optional argument less by place: scripts that give it fail.",
-        Grades(prompt=_R, code=_B),
-    ),
+EXTENDED, CUT = RULES.pair(
+    "shell/usage-extended",
+    "A command takes an argument more by place, behind the others and optional; scripts"
+    " that give it as an option fail.",
+    Grades(prompt=_R, code=_R),
+    "shell/usage-cut",
+    "A command takes an optional argument less by place: scripts that give it fail.",
+    Grades(prompt=_R, code=_B),
 )
 
 
@@ -62,13 +59,12 @@ def compare(both: Both) -> Iterator[Change]:
                 else f"the command {said(old)} is called {said(new)}"
             )
         )
-        yield found(
+        yield both.files.changed(
             rule,
-            both,
             ("cli", "keyword"),
             message,
-            before=ABSENT if old is None else old,
-            after=ABSENT if new is None else new,
+            ABSENT if old is None else old,
+            ABSENT if new is None else new,
         )
     if old is None or new is None:
         return
@@ -82,13 +78,12 @@ def compare(both: Both) -> Iterator[Change]:
             rule, word = CUT, "takes fewer arguments by place"
         else:
             rule, word = USAGE, "takes other arguments by place"
-        yield found(
+        yield both.files.changed(
             rule,
-            both,
             ("cli", "usage"),
             f"the command {word}: {said(usages[1])} instead of {said(usages[0])}",
-            before=usages[0] or ABSENT,
-            after=usages[1] or ABSENT,
+            usages[0] or ABSENT,
+            usages[1] or ABSENT,
         )
 
 
@@ -107,7 +102,7 @@ def _usage(tool: ToolSpec) -> str:
 
 
 FAMILY = Family(
-    rules=(ADDED, REMOVED, KEYWORD, USAGE, EXTENDED, CUT),
+    rules=RULES,
     tool_fields=frozenset(["cli.keyword", "cli.usage"]),
     compare_tools=compare,
 )

@@ -7,13 +7,13 @@ from typing import Any
 
 from ...targets.tool_types import shown_types
 from ..change import Grade
-from .field_rules import Field, row_named
+from .schema_rules import EFFECTS, Field
 from .walk.paired_nodes import Difference
 
 __all__ = ["TypeChanges"]
 
 _SAME = "the generated types stay the same"
-_AFTER_NAME = (".", "[", "{")
+_AFTER_NAME = (".", "[", "\0")
 
 
 class TypeChanges:
@@ -36,7 +36,7 @@ class TypeChanges:
 
     def grade(self, change: Difference, grade: Grade) -> tuple[Grade, str]:
         """What a change means for code, and why that is not what its rule says."""
-        if grade is Grade.SAFE or not row_named(change.row).typed:
+        if grade is Grade.SAFE or EFFECTS[change.row] == "none":
             return grade, ""
         before, after = self._types
         place = change.pair.place

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..change import ABSENT, Both, Change, Family, Grade, Grades, found
+from ..change import ABSENT, Both, Change, Grade, Grades
+from ..family import Family
 from ..json_equality import same
 from ..texts.text_change import TextSides, kind_of_edit
 from ..texts.text_rules import PURPOSE_LOST, RESTYLED
-from .field_rules import FIELDS, RULES, Field
 from .generated_types import TypeChanges
 from .schema_grades import CallGrades, Verdict
+from .schema_rules import FIELDS, RULES, Field
 from .schema_side import SchemaSide
 from .schema_words import shown
 from .search.witness_search import Refuses, Taker
@@ -55,11 +56,11 @@ def _of_field(
 ) -> Iterator[Change]:
     sides = SchemaSide(before), SchemaSide(after)
     if is_whole:
-        changes = [_whole(*sides, _WHOLE[field])]
+        row = "schema-added" if before is True else "schema-removed"
+        changes = [_whole(*sides, field, row)]
     else:
         changes = differences(*sides, _WHOLE[field])
-    if not changes:
-        changes = [_rewritten(*sides, field)]
+    changes = changes or [_whole(*sides, field, "rewritten")]
     is_call = field == "parameters"
     actions = _actions(both) if is_call else None
     takers = (
@@ -72,7 +73,7 @@ def _of_field(
         yield _graded(both, field, change, calls.of(index), types)
     left = calls.unexplained()
     if left is not None:
-        change = _rewritten(*sides, field)
+        change = _whole(*sides, field, "rewritten")
         yield _graded(both, field, change, left, types)
 
 
@@ -93,9 +94,8 @@ def _graded(
     prompt, prompt_reason = _told(change, rule.grades.prompt)
     grades = grades._replace(prompt=prompt)
     reasons = ["" if is_usual else call.reason, prompt_reason, code_reason]
-    made = found(
+    made = both.files.changed(
         rule,
-        both,
         (field, *change.path),
         message,
         before=change.before,
@@ -117,34 +117,20 @@ def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:
     return grade, ""
 
 
-def _whole(before: SchemaSide, after: SchemaSide, whole: str) -> Difference:
-    """A schema that one side does not have."""
-    is_new = before.root is True
-    row, says = (
-        ("schema-added", "has a schema now")
-        if is_new
-        else (
-            "schema-removed",
-            "has no schema any more",
-        )
-    )
-    pair = _roots(before, after, whole)
-    old, new = (ABSENT, after.root) if is_new else (before.root, ABSENT)
+def _whole(before: SchemaSide, after: SchemaSide, field: Field, row: str) -> Difference:
+    """A schema that one side does not have, or that is another one in a way not told."""
+    whole = _WHOLE[field]
+    text = {
+        "schema-added": f"{whole} has a schema now",
+        "schema-removed": f"{whole} has no schema any more",
+        "rewritten": f"`{field}` is written in another way",
+    }[row]
+    one, other = (node_at(side, Place(side.root, ())) for side in (before, after))
+    pair = Pair(one, other, "", whole, 1, before, after)
+    old = ABSENT if row == "schema-added" else before.root
+    new = ABSENT if row == "schema-removed" else after.root
     edit = Edit((), after.root, (), before.root)
-    return Difference(row, (), old, new, f"{whole} {says}", (edit,), pair)
-
-
-def _rewritten(before: SchemaSide, after: SchemaSide, field: Field) -> Difference:
-    text = f"`{field}` is written in another way"
-    pair = _roots(before, after, _WHOLE[field])
-    edit = Edit((), after.root, (), before.root)
-    return Difference("rewritten", (), before.root, after.root, text, (edit,), pair)
-
-
-def _roots(before: SchemaSide, after: SchemaSide, whole: str) -> Pair:
-    places = Place(before.root, ()), Place(after.root, ())
-    nodes = node_at(before, places[0]), node_at(after, places[1])
-    return Pair(*nodes, "", whole, 1, before, after)
+    return Difference(row, (), old, new, text, (edit,), pair)
 
 
 def _not_compared(
@@ -153,8 +139,8 @@ def _not_compared(
     rule = RULES[field, "not-compared"]
     text = f"`{field}` is another schema, and is not compared: {why}"
     risky = Grades(Grade.RISKY, Grade.RISKY, Grade.RISKY, Grade.SAFE)
-    return found(
-        rule, both, (field,), text, before=before, after=after, grades=risky, reason=why
+    return both.files.changed(
+        rule, (field,), text, before=before, after=after, grades=risky, reason=why
     )
 
 

@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..change import ABSENT, Grade
-from .field_rules import RULES, Field, hazard, row_named
 from .proof.effort import Effort
 from .proof.inclusion import Inclusion
+from .schema_rules import EFFECTS, RULES, Field, is_hazard
 from .schema_side import SchemaSide
 from .search.witness_search import Search, Taker, Witness
+from .value_limits import EXACT
 from .walk.paired_nodes import Difference
 
 __all__ = ["CallGrades", "Verdict"]
@@ -31,6 +32,8 @@ _NOT_READ = {
     "parameters": "it is not refused, and nothing says any more what it is for",
     "returns": "who looks for it may find nothing, or something else",
 }
+_TOO_MANY = "there are too many changes to try each alone"
+_INEXACT = "not all programs read whole numbers beyond it as they were sent"
 _UNTOLD = "only by names that the schema leaves open without telling of them"
 
 
@@ -64,7 +67,6 @@ class CallGrades:
         self._field = field
         self._changes = changes
         is_forward = field == "parameters"
-        self._is_forward = is_forward
         # Arguments are sent by the old schema and taken by the new one, results the other
         # way round: who still has the old schema reads what the new one lets through.
         self._sender, self._receiver = (
@@ -72,6 +74,18 @@ class CallGrades:
         )
         self._search = Search(self._sender, self._receiver, is_forward=is_forward)
         self._effort = Effort(_MOST_EFFORT)
+        self._known: dict[tuple[int, bool], bool] = {}
+
+    def _is_proved(self, side: SchemaSide, *, only_declared: bool) -> bool:
+        """Whether a schema refuses nothing that is sent, or nothing that was told of."""
+        key = (id(side), only_declared)
+        if key not in self._known:
+            proof = Inclusion(
+                self._sender.side, side, self._effort, only_declared=only_declared
+            )
+            taker = Taker(side, is_closed=self._receiver.is_closed)
+            self._known[key] = proof.is_proved(self._sender.parts, taker.parts)
+        return self._known[key]
 
     @cached_property
     def _is_harmless(self) -> bool:
@@ -94,25 +108,16 @@ class CallGrades:
 
     @cached_property
     def _suspects(self) -> dict[int, SchemaSide]:
-        """Those that may refuse something: by the way in which they go, and not disproved."""
-        if self._is_harmless:
-            return {}
-        if len(self._alone) == 1:
-            return self._alone
-        found = {i: s for i, s in self._alone.items() if self._is_suspect(i)}
-        return {
-            index: side
-            for index, side in (found or self._alone).items()
-            if not self._is_proved(side, only_declared=False)
-        }
+        """Those that may refuse something, by the way in which they go."""
+        found = {i: side for i, side in self._alone.items() if self._is_suspect(i)}
+        return found or self._alone
 
     def _is_suspect(self, index: int) -> bool:
         change = self._changes[index]
-        row = row_named(change.row)
-        if hazard(self._field, row) or not self._are_names_kept:
+        if is_hazard(self._field, change.row) or not self._are_names_kept:
             return True
         is_other = change.pair.direction != 1 or change.row == "property-added"
-        return is_other and row.effect != "none"
+        return is_other and EFFECTS[change.row] != "none"
 
     @cached_property
     def _are_names_kept(self) -> bool:
@@ -123,36 +128,14 @@ class CallGrades:
         return before.names <= after.names and {*before.patterns} <= {*after.patterns}
 
     @cached_property
-    def _kept(self) -> frozenset[int]:
-        """The suspects that refuse nothing of what callers were told of."""
-        return frozenset(
-            index
-            for index, side in self._suspects.items()
-            if self._is_proved(side, only_declared=True)
-        )
-
-    @cached_property
-    def _is_all_kept(self) -> bool:
-        """Whether nothing is refused of what callers were told of, by all changes together."""
-        return self._is_proved(self._receiver.side, only_declared=True)
-
-    def _is_proved(self, side: SchemaSide, *, only_declared: bool) -> bool:
-        proof = Inclusion(
-            self._sender.side, side, self._effort, only_declared=only_declared
-        )
-        taker = Taker(side, is_closed=self._receiver.is_closed)
-        return proof.is_proved(self._sender.parts, taker.parts)
-
-    @cached_property
     def _found(self) -> tuple[dict[int, Witness], Witness | None, str]:
         """What was found for each change, and for none; why nothing could be tried."""
-        suspects = self._suspects
         try:
-            found, left = self._search.explained(
-                suspects, self._kept, is_all_kept=self._is_all_kept
-            )
+            found, left = self._search.explained(self._suspects, self._is_proved)
             if left is not None:
-                others = {i: s for i, s in self._alone.items() if i not in suspects}
+                others = {
+                    i: s for i, s in self._alone.items() if i not in self._suspects
+                }
                 blamed = self._search.blamed(left, others)
                 found.update(blamed)
                 left = None if blamed else left
@@ -169,28 +152,29 @@ class CallGrades:
         if self._is_harmless:
             return self._harmless(change)
         found, _, why = self._found
-        if index not in self._alone and index not in found:
-            return self._untried(index)
-        witness = found.get(index)
-        if witness is not None and witness.is_declared:
-            return Verdict(Grade.BREAKING, "an example shows it", witness.value)
-        if witness is not None:
-            return Verdict(Grade.RISKY, _UNTOLD, witness.value)
-        if index not in self._suspects or index in self._kept:
+        if index in found:
+            value, is_declared = found[index]
+            if is_declared:
+                return Verdict(Grade.BREAKING, "an example shows it", value)
+            return Verdict(Grade.RISKY, _UNTOLD, value)
+        if index not in self._alone:
+            if self._is_suspect(index):
+                return Verdict(Grade.RISKY, _TOO_MANY)
+            return Verdict(Grade.SAFE)
+        side = self._suspects.get(index)
+        if side is None or self._is_proved(side, only_declared=True):
             return self._harmless(change)
-        if row_named(change.row).effect == "none":
+        if EFFECTS[change.row] == "none":
             return Verdict(usual)
         return Verdict(Grade.RISKY, why or _NOT_FOUND[self._field])
-
-    def _untried(self, index: int) -> Verdict:
-        """One of more changes than can be tried alone."""
-        if self._is_suspect(index):
-            return Verdict(Grade.RISKY, "there are too many changes to try each alone")
-        return Verdict(Grade.SAFE)
 
     def _harmless(self, change: Difference) -> Verdict:
         if change.row == "property-removed" and not self._is_still_told(change):
             return Verdict(Grade.RISKY, _NOT_READ[self._field])
+        limit = change.before if change.after is ABSENT else change.after
+        is_limit = change.row.startswith(("minimum-", "maximum-"))
+        if is_limit and isinstance(limit, int) and abs(limit) >= EXACT:
+            return Verdict(Grade.SAFE, _INEXACT)
         return Verdict(Grade.SAFE, _NOTHING_REFUSED[self._field])
 
     def _is_still_told(self, change: Difference) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from toolcast_runtime.validation.applicators import in_place
+from toolcast_runtime.validation.applicators import held_schemas, in_place
 from toolcast_runtime.validation.compiled import build
 from toolcast_runtime.validation.declared_names import DeclaredNames
 from toolcast_runtime.validation.references import REFERENCES, References
@@ -21,6 +21,7 @@ __all__ = [
     "SchemaSide",
     "has_references",
     "matches",
+    "schemas_under",
 ]
 
 ANNOTATIONS = frozenset(
@@ -42,6 +43,14 @@ _NEWER = frozenset(
         " unevaluatedProperties unevaluatedItems"
     ).split()
 )
+_ALIKE = ("draft-07", "2019-09", "2020-12")
+_OF_SOME_DRAFTS = _NEWER.union(
+    (
+        "additionalItems dependencies $dynamicRef $recursiveRef"
+        " $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary"
+    ).split()
+)
+_BESIDE_REFERENCES = ANNOTATIONS | {"$ref"}
 _MOST_PARTS = 400
 _DEFINITIONS = ("$defs", "definitions")
 _ADDRESSES = tuple(f"#/{word}/" for word in _DEFINITIONS)
@@ -103,6 +112,30 @@ class SchemaSide:
     def has_references(self) -> bool:
         """Whether any part refers to another."""
         return has_references(self.root)
+
+    def is_read_like(self, other: SchemaSide) -> bool:
+        """Whether the keywords of both mean the same, also where the drafts differ."""
+        return self.draft == other.draft or (
+            self._is_of_any_draft and other._is_of_any_draft
+        )
+
+    @cached_property
+    def _is_of_any_draft(self) -> bool:
+        """Whether draft-07 and those after it read the schema in the same way."""
+        if self.draft not in _ALIKE:
+            return False
+        waiting = [self.root]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, dict):
+                if not _OF_SOME_DRAFTS.isdisjoint(one):
+                    return False
+                if isinstance(one.get("items"), list):
+                    return False
+                if "$ref" in one and not _BESIDE_REFERENCES.issuperset(one):
+                    return False
+                waiting += [inner for _, inner in held_schemas(one)]
+        return True
 
     def shares_definitions(self, other: SchemaSide) -> bool:
         """Whether equal references of both sides lead to the very same schemas."""
@@ -187,10 +220,10 @@ class SchemaSide:
                 found.append(left)
         return found
 
-    def everything(self, schema: Any) -> list[dict[str, Any]]:
+    def everything(self, *schemas: Any) -> list[dict[str, Any]]:
         """All mappings that may have a say about the same value, whatever is chosen."""
         found: list[dict[str, Any]] = []
-        waiting, seen = [schema], set[int]()
+        waiting, seen = [*schemas], set[int]()
         while waiting and len(found) < _MOST_PARTS:
             part = waiting.pop(0)
             if not isinstance(part, dict) or id(part) in seen:
@@ -220,6 +253,20 @@ class SchemaSide:
             value = schema.get(keyword)
             if isinstance(value, dict):
                 yield from value.items()
+
+
+def schemas_under(
+    part: Mapping[str, Any], name: str, *, others: bool = True
+) -> list[Any]:
+    """The schemas that one has for what stands under a name, or under all other names."""
+    properties = part.get("properties", {})
+    found = [properties[name]] if name in properties else []
+    for pattern, schema in part.get("patternProperties", {}).items():
+        if matches(pattern, name):
+            found.append(schema)
+    if others and not found and "additionalProperties" in part:
+        found.append(part["additionalProperties"])
+    return found
 
 
 def has_references(value: Any) -> bool:

@@ -10,6 +10,10 @@ from ...wording import KINDS
 from .value_limits import Bound
 
 __all__ = [
+    "ITEMS",
+    "NAMES",
+    "OTHERS",
+    "REFUSED",
     "limit_words",
     "listed",
     "name_words",
@@ -19,6 +23,17 @@ __all__ = [
     "type_words",
 ]
 
+# No name of a property that a person would write has it.
+_MARK = "\0"
+ITEMS, OTHERS, NAMES, REFUSED = (_MARK + end for end in ("[]", "{}", "()", "!"))
+"""What stands behind a place for its items, its other values, its names, what it is not."""
+
+_OF = {
+    ITEMS: "each item of {}",
+    OTHERS: "each other value of {}",
+    NAMES: "each name in {}",
+    REFUSED: "what {} may not be",
+}
 _MOST_SHOWN = 100
 _MOST_LISTED = 5
 _COUNTED = {
@@ -50,20 +65,18 @@ def listed(values: Iterable[Any]) -> str:
 
 
 def name_words(place: str) -> str:
-    """A name in backticks; those inside of it become apostrophes."""
-    return f"`{place.replace('`', chr(39))}`"
+    """A name in backticks; those inside of it become apostrophes, what is unseen an escape."""
+    name = place.replace(_MARK, "")
+    if not name or not name.isprintable():
+        return f"`{json.dumps(name).replace('`', chr(39))}`"
+    return f"`{name.replace('`', chr(39))}`"
 
 
 def subject_words(place: str, whole: str) -> str:
     """What a change is about: a parameter, the items of one, or the whole."""
-    if place.endswith("[]"):
-        return f"each item of {subject_words(place[:-2], whole)}"
-    if place.endswith("{}"):
-        return f"each other value of {subject_words(place[:-2], whole)}"
-    if place.endswith("()"):
-        return f"each name in {subject_words(place[:-2], whole)}"
-    if place.endswith("!"):
-        return f"what {subject_words(place[:-1], whole)} may not be"
+    for ending, words in _OF.items():
+        if place.endswith(ending):
+            return words.format(subject_words(place[: -len(ending)], whole))
     return name_words(place) if place else whole
 
 

@@ -10,12 +10,19 @@ from typing import Any, NamedTuple, TypeGuard
 from ..json_equality import key_of
 from .schema_side import Conjunction
 
-__all__ = ["ALL_TYPES", "Bound", "ValueLimits", "type_of", "types_of"]
+__all__ = ["ALL_TYPES", "EXACT", "Bound", "ValueLimits", "type_of", "types_of"]
 
 ALL_TYPES = frozenset(
     ("null", "boolean", "integer", "fraction", "string", "array", "object")
 )
 """JSON Schema's types, numbers as whole ones and fractions, so that none holds another."""
+
+EXACT = 2**53 - 1
+"""The largest whole number that all programs read alike (RFC 8259, section 6).
+
+Where a schema names no limit, nobody is taken to send larger ones: newer versions of the
+libraries that make schemas write this limit down for each whole number.
+"""
 
 _NUMBERS = frozenset(("integer", "fraction"))
 _TYPES = {name: frozenset((name,)) for name in ALL_TYPES} | {"number": _NUMBERS}
@@ -139,37 +146,41 @@ class ValueLimits:
 
     @cached_property
     def _low(self) -> Bound:
-        found = Bound(-math.inf)
-        for part in self.parts:
-            for bound in _bounds(part, "minimum", "exclusiveMinimum"):
-                if (bound.value, bound.is_open) > (found.value, found.is_open):
-                    found = bound
-        return found
+        return max(self._bounds("minimum", "exclusiveMinimum", -math.inf))
 
     @cached_property
     def _high(self) -> Bound:
-        found = Bound(math.inf)
+        found = self._bounds("maximum", "exclusiveMaximum", math.inf)
+        return min(found, key=lambda bound: (bound.value, not bound.is_open))
+
+    def _bounds(self, inclusive: str, exclusive: str, none: float) -> Iterator[Bound]:
+        yield Bound(none)
         for part in self.parts:
-            for bound in _bounds(part, "maximum", "exclusiveMaximum"):
-                if (bound.value, not bound.is_open) < (found.value, not found.is_open):
-                    found = bound
-        return found
+            limit, other = part.get(inclusive), part.get(exclusive)
+            if _is_number(limit):
+                # In draft-04 the second keyword says whether the first itself is refused.
+                yield Bound(limit, other is True)
+            if _is_number(other):
+                yield Bound(other, True)
 
     def low(self, *, whole: bool) -> Bound:
         """The lower limit of numbers, rounded where all of them are whole."""
-        bound = self._low
-        if not whole or bound.value == -math.inf:
-            return bound
-        value = math.ceil(bound.value)
-        return Bound(value + (bound.is_open and value == bound.value))
+        return _rounded(self._low, 1) if whole else self._low
 
     def high(self, *, whole: bool) -> Bound:
         """The upper limit of numbers, rounded where all of them are whole."""
-        bound = self._high
-        if not whole or bound.value == math.inf:
-            return bound
-        value = math.floor(bound.value)
-        return Bound(value - (bound.is_open and value == bound.value))
+        return _rounded(self._high, -1) if whole else self._high
+
+    @property
+    def sent(self) -> tuple[Bound, Bound]:
+        """The limits that whoever sends a number keeps to."""
+        whole = self.is_whole
+        low, high = self.low(whole=whole), self.high(whole=whole)
+        if whole and low.value == -math.inf:
+            low = Bound(-EXACT)
+        if whole and high.value == math.inf:
+            high = Bound(EXACT)
+        return low, high
 
     @property
     def is_whole(self) -> bool:
@@ -181,11 +192,11 @@ class ValueLimits:
 
     def least(self, keyword: str) -> float:
         """The highest of `minLength` and its like; 0 without one."""
-        return max((n for n in self.all(keyword) if _is_number(n)), default=0)
+        return max(filter(_is_number, self.all(keyword)), default=0)
 
     def most(self, keyword: str) -> float:
         """The lowest of `maxLength` and its like; infinite without one."""
-        return min((n for n in self.all(keyword) if _is_number(n)), default=math.inf)
+        return min(filter(_is_number, self.all(keyword)), default=math.inf)
 
     def all(self, keyword: str) -> list[Any]:
         """What the schemas have under a keyword."""
@@ -206,10 +217,9 @@ def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _bounds(part: Mapping[str, Any], inclusive: str, exclusive: str) -> Iterator[Bound]:
-    limit, other = part.get(inclusive), part.get(exclusive)
-    if _is_number(limit):
-        # In draft-04 the second keyword says whether the first is a limit that is refused.
-        yield Bound(limit, other is True)
-    if _is_number(other):
-        yield Bound(other, True)
+def _rounded(bound: Bound, step: int) -> Bound:
+    """The first whole number that keeps a limit; `step` leads away from the limit."""
+    if abs(bound.value) == math.inf:
+        return bound
+    value = math.ceil(bound.value) if step > 0 else math.floor(bound.value)
+    return Bound(value + step * (bound.is_open and value == bound.value))

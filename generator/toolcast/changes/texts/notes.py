@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ...model.model import Toolset, Workspace
-from ..change import Both, Change, ChangeRule, Family, Grades, files_of
-from ..field_rows import changes_of, fields_of_rows, value
+from ..change import Grades
+from ..family import Family, Rules
+from ..field_rows import value
 
 __all__ = ["FAMILY"]
 
-CHANGED = ChangeRule(
+RULES = Rules()
+CHANGED = RULES.alone(
     "note/changed",
     "A text that only people read is new, gone, or says something else.",
     Grades(),
-    opposite="note/changed",
 )
 
 _TOOL = (
@@ -32,23 +30,5 @@ _TOOLSET = (
 )
 
 
-def compare_tools(both: Both) -> Iterator[Change]:
-    """The changes of a tool's notes."""
-    return changes_of(_TOOL, both.files)
-
-
-def compare_toolsets(
-    before: Toolset, after: Toolset, was: Workspace, now: Workspace
-) -> Iterator[Change]:
-    """The changes of a toolset's notes."""
-    return changes_of(_TOOLSET, files_of(before, after))
-
-
-FAMILY = Family(
-    rules=(CHANGED,),
-    tool_fields=fields_of_rows(_TOOL),
-    toolset_fields=fields_of_rows(_TOOLSET),
-    compare_tools=compare_tools,
-    compare_toolsets=compare_toolsets,
-)
+FAMILY = Family(rules=RULES, tool_rows=_TOOL, toolset_rows=_TOOLSET)
 """Texts that no model and no program reads."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...facts.client_limits import Limited, crossed
-from ...facts.costs.tool_limits import limits_here
+from ...facts.costs.client_kinds import Limited, crossed, limits_here
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
-from ..change import ABSENT, Change, ChangeRule, SpecFiles
+from ..change import ABSENT, Change, ChangeRule, Grades, SpecFiles
 from ..json_values import said
 from . import text_rules
 from .named_tools import named_in, names_of, unknown_in
-from .text_words import content_words, first_sentence, marks_and_words, words_by_stem
+from .text_words import (
+    content_words,
+    first_sentence,
+    leading_words,
+    marks_and_words,
+    words_by_stem,
+)
 
 __all__ = ["Owner", "TextSides", "kind_of_edit", "naming_changes", "text_changes"]
 
@@ -24,7 +30,9 @@ _FEW = 40
 _SHOWN = 4
 """So many words that come in or go are named."""
 _KEPT = 0.5
-"""A first sentence of whose words less than this part are left has lost its purpose."""
+"""A first sentence of whose words less than this part are left may have lost its purpose."""
+_LEADING = 2
+"""Of the three words that lead a first sentence so many still say what it is for."""
 
 
 class Owner(NamedTuple):
@@ -80,9 +88,19 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
         old if text.before else ABSENT,
         new if text.after else ABSENT,
     )
-
     changed = owner.files.changed
-    yield changed(rule, text.path, message, before=before, after=after)
+    grades, reason = None, ""
+    if _with_names_now(old, owner) == new:
+        grades, reason = Grades(), "only names of renamed tools differ"
+    yield changed(
+        rule,
+        text.path,
+        message,
+        before=before,
+        after=after,
+        grades=grades,
+        reason=reason,
+    )
     for rule, message, named_before, named_after in _naming(text, owner):
         yield changed(rule, text.path, message, before=named_before, after=named_after)
     if text.limited is not None:
@@ -94,7 +112,7 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
 def naming_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     """Which tools a text names now and did not before, and the other way round."""
     for rule, message, before, after in _naming(text, owner):
-        yield owner.files.changed(rule, text.path, message, before=before, after=after)
+        yield owner.files.changed(rule, text.path, message, before, after)
 
 
 def kind_of_edit(text: TextSides) -> tuple[ChangeRule, str]:
@@ -109,7 +127,7 @@ def kind_of_edit(text: TextSides) -> tuple[ChangeRule, str]:
         message = f"{subject} differs in white space, case or punctuation alone"
         return text_rules.RESTYLED, message
     if text.is_caption:
-        return text_rules.REWORDED, f"{subject} has other words{_words(old, new)}"
+        return text_rules.REWORDED, f"{subject} has {_words(old, new)}"
     lost, kept = _lost(old, new)
     stated, _ = _lost(new, old)
     if lost:
@@ -127,7 +145,7 @@ def kind_of_edit(text: TextSides) -> tuple[ChangeRule, str]:
         return text_rules.SHRUNK, f"{subject} is {-part} % shorter"
     if is_far and len(old) < _SHRUNK * len(new):
         return text_rules.GREW, f"{subject} is {part} % longer"
-    return text_rules.REWORDED, f"{subject} has other words{_words(old, new)}"
+    return text_rules.REWORDED, f"{subject} has {_words(old, new)}"
 
 
 def _words(before: str, after: str) -> str:
@@ -140,7 +158,7 @@ def _words(before: str, after: str) -> str:
         for verb, words in (("with", came), ("without", gone))
         if words
     ]
-    return f", {' and '.join(parts)}" if parts else ""
+    return f"other words, {' and '.join(parts)}" if parts else "almost the same words"
 
 
 def _few(words: list[str]) -> str:
@@ -150,31 +168,45 @@ def _few(words: list[str]) -> str:
 
 
 def _lost(before: str, after: str) -> tuple[bool, str]:
-    """Whether most words of the first sentence are gone, and how many are left."""
+    """Whether the purpose that the first sentence said is gone, and how many words are left.
+
+    It is there while half of the sentence's words are. It is there, too, where the new first
+    sentence has two of the three words that led the old one, and says little else that is
+    new: then details and praise are gone.
+    """
     purpose = content_words(first_sentence(before))
     if not purpose:
         return False, ""
     left = len(purpose & content_words(after))
     words = f"{left} of {len(purpose)} words" if left else ""
-    return left < _KEPT * len(purpose), words
+    if left >= _KEPT * len(purpose):
+        return False, words
+    now = content_words(first_sentence(after))
+    leads = len(leading_words(first_sentence(before)) & now) >= _LEADING
+    return not (leads and len(now & content_words(before)) >= _KEPT * len(now)), words
 
 
 _Naming = tuple[ChangeRule, str, Any, Any]
 
 
 def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
-    sides = list(
-        zip((text.before or "", text.after or ""), owner.toolsets, strict=True)
-    )
-    present = {old: t.name for t in owner.toolsets[1].tools for old in t.renamed_from}
-    before, after = (
-        {present.get(name, name) for name in named_in(words, names_of(toolset), own)}
-        for (words, toolset), own in zip(sides, owner.names, strict=True)
-    )
-    old, new = (
-        unknown_in(words, toolset, workspace)
-        for (words, toolset), workspace in zip(sides, owner.workspaces, strict=True)
-    )
+    present = _names_now(owner)
+    known = [names_of(toolset) for toolset in owner.toolsets]
+    named: list[set[str]] = []
+    unknown: list[set[str]] = []
+    for side, words in enumerate((text.before or "", text.after or "")):
+        own = owner.names[side]
+        other = named_in(words, known[1 - side], own)
+        named.append(
+            {present.get(name, name) for name in named_in(words, known[side], own)}
+        )
+        # The tools of the other side alone are as unknown as a name of none.
+        toolset, workspace = owner.toolsets[side], owner.workspaces[side]
+        unknown.append(
+            {*unknown_in(words, toolset, workspace)}
+            | {name for name in other if name not in {*known[side], *present.values()}}
+        )
+    (before, after), (old, new) = named, unknown
     subject = text.subject
     for name in sorted(after - before - old):
         message = f"{subject} names the tool {said(name)}"
@@ -186,8 +218,21 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
         message = f"{subject} names {said(name)}, and there is no such tool"
         yield text_rules.NAMES_UNKNOWN, message, ABSENT, name
     for name in sorted(old - new):
-        message = f"{subject} no longer names {said(name)}, which is no tool"
+        message = f"{subject} no longer names an unknown tool {said(name)}"
         yield text_rules.NAMES_UNKNOWN_NO_MORE, message, name, ABSENT
+
+
+def _names_now(owner: Owner) -> dict[str, str]:
+    """What the tools with former names are called now."""
+    return {old: t.name for t in owner.toolsets[1].tools for old in t.renamed_from}
+
+
+def _with_names_now(text: str, owner: Owner) -> str:
+    """A text with the present names of its toolset's renamed tools."""
+    names = {old: new for old, new in _names_now(owner).items() if old in text}
+    for name in sorted(names, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", names[name], text)
+    return text
 
 
 def _limits(

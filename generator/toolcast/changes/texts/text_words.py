@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-__all__ = ["content_words", "first_sentence", "marks_and_words", "words_by_stem"]
+__all__ = [
+    "content_words",
+    "first_sentence",
+    "leading_words",
+    "marks_and_words",
+    "words_by_stem",
+]
 
 # Letters of scripts that put no spaces between words count one by one.
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
-# An end mark with space behind it; but `e.g.` and `i.e.` end nothing.
-_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?](?=\s|$)|[。！？]|\n\s*\n")
+# An end mark with space behind it, or a list below; but `e.g.` and `i.e.` end nothing.
+_END = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?](?=\s|$)|[。！？]|\n\s*(?:\n|[-*•]\s|\d+[.)]\s)"
+)
 _MARK_OR_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
 _SAY_NOTHING = frozenset(
     "a an the this that these those it its of to in on at by for from with as and or is are"
     " be been was were will would can could may might should shall do does did has have had"
     " you your they their them there here which who whom what when where how if then than so"
-    " such use uses used using tool tools".split()
+    " such use uses used using tool tools any powerful comprehensive ideal easily".split()
 )
 _ENDINGS = (
     "ations",
     "ation",
+    "ions",
+    "ion",
     "ings",
     "ing",
     "ers",
@@ -58,10 +68,19 @@ _ALIKE = (
 def content_words(text: str) -> frozenset[str]:
     """The words that carry what a text says, without endings, one for all that are alike.
 
-    Left out are articles, prepositions and the like; a word that turns the sense round, as
-    `not` does, is none of those.
+    Left out are articles, prepositions, praise and the like; a word that turns the sense
+    round, as `not` does, is none of those.
     """
-    return frozenset(_ONE_FOR_ALL.get(stem, stem) for stem in words_by_stem(text))
+    return frozenset(_in_order(text))
+
+
+def leading_words(text: str) -> frozenset[str]:
+    """The first three of those words, which say in most sentences what is done to what."""
+    return frozenset(list(dict.fromkeys(_in_order(text)))[:3])
+
+
+def _in_order(text: str) -> Iterator[str]:
+    return (_ONE_FOR_ALL.get(stem, stem) for stem in words_by_stem(text))
 
 
 @lru_cache(maxsize=256)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...facts.client_limits import Limited
+from ...facts.costs.client_kinds import Limited
 from ...model.model import ToolSpec
 from ...wording import dotted
-from ..change import Both, Change, Family, raw
+from ..change import Both, Change, raw
+from ..family import Family
 from ..json_values import said
 from .text_change import Owner, TextSides, naming_changes, text_changes
 from .text_rules import RULES

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited
+from ...facts.costs.client_kinds import Limited
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..change import (
     ABSENT,
     Both,
     Change,
-    ChangeRule,
-    Family,
     Grade,
     Grades,
+    SpecFiles,
     files_of,
-    found,
     raw,
+    tools_of_both,
 )
+from ..family import Family, Rules
+from ..field_rows import entries
 from ..json_values import said
 from .text_change import Owner, TextSides, text_changes
 
@@ -26,35 +28,28 @@ __all__ = ["FAMILY"]
 
 _RISKY = Grades(prompt=Grade.RISKY)
 
-SECTION_ADDED = ChangeRule(
+RULES = Rules()
+SECTION_ADDED, SECTION_REMOVED = RULES.pair(
     "section/added",
     "The prompt docs may have a section more, with its heading and texts.",
     _RISKY,
-    opposite="section/removed",
-)
-SECTION_REMOVED = ChangeRule(
     "section/removed",
     "A section of the prompt docs is gone, with what its texts said of all its tools.",
     Grades(prompt=Grade.BREAKING),
-    opposite="section/added",
 )
-SECTIONS_MOVED = ChangeRule(
-    "section/order",
-    "The sections of the prompt docs stand in another order.",
-    Grades(),
-    opposite="section/order",
+SECTIONS_MOVED = RULES.alone(
+    "section/order", "The sections of the prompt docs stand in another order.", Grades()
 )
-TOOL_SECTION = ChangeRule(
+TOOL_SECTION = RULES.alone(
     "section/tool-moved",
     "A tool stands in another section of the prompt docs, below other texts.",
     _RISKY,
-    opposite="section/tool-moved",
 )
-TOOL_ORDER = ChangeRule(
+TOOL_ORDER = RULES.alone(
     "section/tool-order",
-    "A tool has another place among the tools of its section, and in lists.",
+    "Tools have other numbers, which say in what order they stand in their section and in"
+    " lists.",
     Grades(),
-    opposite="section/tool-order",
 )
 
 
@@ -66,46 +61,50 @@ def compare_toolsets(
     owner = Owner(files, (before, after), (was, now))
     for text in (*_texts(before, after), *_sections(before, after)):
         yield from text_changes(text, owner)
-    old, new = ({s.name: s for s in side.sections} for side in (before, after))
-    for name in new:
-        if name not in old:
-            path, message = ("sections", name), f"there is a section {said(name)}"
-            heading = new[name].heading
-            yield files.changed(SECTION_ADDED, path, message, after=heading)
-    for name in old:
-        if name not in new:
-            path, message = ("sections", name), f"the section {said(name)} is gone"
-            heading = old[name].heading
-            yield files.changed(SECTION_REMOVED, path, message, before=heading)
-    orders = [n for n in old if n in new], [n for n in new if n in old]
-    if orders[0] != orders[1]:
-        yield files.changed(
-            SECTIONS_MOVED,
-            ("sections",),
-            "the sections stand in another order",
-            before=orders[0],
-            after=orders[1],
-        )
+    yield from _tool_orders(before, after, files)
 
 
 def compare_tools(both: Both) -> Iterator[Change]:
     """The changes of a tool's place."""
     old, new = both.before.section, both.after.section
     if old != new:
-        yield found(
+        yield both.files.changed(
             TOOL_SECTION,
-            both,
             ("section",),
             f"the tool stands {_in(new)} instead of {_in(old)}",
-            before=ABSENT if old is None else old,
-            after=ABSENT if new is None else new,
+            ABSENT if old is None else old,
+            ABSENT if new is None else new,
         )
-    orders = raw(both.before, "order"), raw(both.after, "order")
-    if orders[0] != orders[1]:
-        words = ["none" if o is ABSENT else said(o) for o in orders]
-        message = f"the place among the tools is {words[1]} instead of {words[0]}"
-        path = ("order",)
-        yield found(TOOL_ORDER, both, path, message, before=orders[0], after=orders[1])
+
+
+def _tool_orders(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
+    """The changes of tools' numbers: one that is new among many may renumber them all."""
+    tools = tools_of_both(before, after)
+    numbers = {new.name: (raw(old, "order"), raw(new, "order")) for old, new in tools}
+    changed = {name: pair for name, pair in numbers.items() if pair[0] != pair[1]}
+    if len(changed) == 1:
+        for old, new in tools:
+            if new.name in changed:
+                numbered = SpecFiles(files.toolset, new.name, old.source, new.source)
+                was, is_ = changed[new.name]
+                words = ["none" if n is ABSENT else said(n) for n in (was, is_)]
+                message = f"the tool's number in its section is {words[1]} instead of {words[0]}"
+                yield numbered.changed(TOOL_ORDER, ("order",), message, was, is_)
+    elif changed:
+        stood = {tool.name: place for place, tool in enumerate(before.tools)}
+        places: defaultdict[str | None, list[int]] = defaultdict(list)
+        for old, new in tools:
+            if old.section == new.section:
+                places[new.section].append(stood[old.name])
+        is_same = all(section == sorted(section) for section in places.values())
+        order = "in the order that they had" if is_same else "in another order"
+        yield files.changed(
+            TOOL_ORDER,
+            ("order",),
+            f"{len(changed)} tools have other numbers, and the tools stand {order}",
+            before={n: was for n, (was, _) in changed.items() if was is not ABSENT},
+            after={n: is_ for n, (_, is_) in changed.items() if is_ is not ABSENT},
+        )
 
 
 def _in(section: str | None) -> str:
@@ -165,14 +164,22 @@ def _sections(before: Toolset, after: Toolset) -> Iterator[TextSides]:
 
 
 FAMILY = Family(
-    rules=(SECTION_ADDED, SECTION_REMOVED, SECTIONS_MOVED, TOOL_SECTION, TOOL_ORDER),
+    rules=RULES,
     tool_fields=frozenset(["section", "order"]),
+    toolset_rows=(
+        entries(
+            "sections",
+            "the sections",
+            SECTION_ADDED,
+            SECTION_REMOVED,
+            moved=SECTIONS_MOVED,
+        ),
+    ),
     toolset_fields=frozenset(
         [
             "instructions",
             "preamble.heading",
             "preamble.intro",
-            "sections",
             "sections.*.heading",
             "sections.*.label",
             "sections.*.intro",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
@@ -13,27 +13,28 @@ from toolcast_runtime.files.folder import Folder
 from ...changes.change import Change
 from ...changes.review.acceptances import (
     ACCEPT_FILE,
+    Acceptance,
     UnreadableAcceptances,
+    acceptance_file,
     accepted_in,
 )
 from ...encoders.json_text import compact
 from ...encoders.yaml_text import scalar
 from ...reading.project_files import DiskFiles
-from ...reading.tree import NOWHERE
-from ...reading.yaml_reader import MAX_BYTES
 from ...wording import did_you_mean
 from ..exit_codes import counted, fail, print_findings
 
 __all__ = ["accept"]
 
-_NEW = b"version: 1\naccept:\n"
+_NEW = "version: 1\naccept:\n"
+_EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)
 
 
 def accept(
     root: str,
     fingerprints: Sequence[str],
     reason: str,
-    until: str | None,
+    until: datetime.date | None,
     changes: Sequence[Change],
 ) -> None:
     """Adds an entry for each fingerprint behind those that are there, as they stand.
@@ -41,62 +42,63 @@ def accept(
     Ends the program with exit code 2, and writes nothing, where one is that of no change,
     or the file would not be read as it was with the entries added.
     """
+    today = datetime.date.today()
     known = [change.fingerprint for change in changes]
     for one in fingerprints:
         if one not in known:
             near = did_you_mean(one, known)
             help_ = f"\n  help: {near}" if near else ""
             fail(f"no change has the fingerprint `{one}`{help_}")
-    if until is not None and not _is_day(until):
-        fail(f"--until: `{until}` is no day\n  help: write it as 2030-12-31")
-    files = DiskFiles(root)
+    if until is not None and until <= today:
+        fail(f"--until: {until} has come already, so nothing would be accepted")
+    if not reason.isprintable():
+        fail("--reason is one line of text that can be seen")
     try:
-        there = (
-            files.read(ACCEPT_FILE, MAX_BYTES + 1)
-            if files.is_there(ACCEPT_FILE)
-            else b""
-        )
-        before = accepted_in(there) if there else []
+        data = acceptance_file(DiskFiles(root))
+        before = accepted_in(data)
+        in_force = {one.fingerprint for one in before if not one.is_over(today)}
+        new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
+        # The column of an entry is that of its first key, behind `- `.
+        indent = " " * (before[-1].place.column - 3 if before else 2)
+        entries = "".join(_entry(one, reason, until, indent) for one in new)
+        written = _with_entries(data.decode(), entries).encode()
+        if not _adds(before, new, written):
+            fail(
+                f"{ACCEPT_FILE} does not end with its list, so nothing was written;"
+                f" add yourself:\n{entries.rstrip()}"
+            )
+        if new:
+            with Folder.at(root) as folder:
+                folder.write(ACCEPT_FILE, written)
     except UnreadableAcceptances as unreadable:
         print_findings(unreadable.findings, "text")
         fail("nothing was written")
     except OSError as error:
         fail(f"{ACCEPT_FILE}: {error.strerror or error}; nothing was written")
-    taken = {one.fingerprint for one in before}
-    new = [one for one in dict.fromkeys(fingerprints) if one not in taken]
-    # The column of an entry is that of its first key, behind `- `.
-    indent = before[-1].place.column - 3 if before else 2
-    entries = "".join(_entry(one, reason, until, " " * indent) for one in new)
-    data = (there.rstrip() + b"\n" if there else _NEW) + entries.encode()
+    told = f"{counted(len(new), 'change')} accepted" if new else "accepts this already"
+    click.echo(f"{ACCEPT_FILE}: {told}", err=True)
+
+
+def _with_entries(text: str, entries: str) -> str:
+    text = _EMPTY_LIST.sub(r"\1", text).rstrip()
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    return (f"{text}{line_end}" if text else _NEW) + entries.replace("\n", line_end)
+
+
+def _adds(before: list[Acceptance], new: list[str], written: bytes) -> bool:
+    """Whether a file's bytes have the entries as they were, and then the new ones."""
     try:
-        after = accepted_in(data)
+        after = accepted_in(written)
     except UnreadableAcceptances:
-        after = []
-    kept = [replace(one, source=NOWHERE) for one in after[: len(before)]]
-    if len(after) != len(before) + len(new) or kept != [
-        replace(one, source=NOWHERE) for one in before
-    ]:
-        fail(
-            f"{ACCEPT_FILE} does not end with its list, so nothing was written;"
-            f" add yourself:\n{entries}"
-        )
-    try:
-        with Folder.at(root) as folder:
-            folder.write(ACCEPT_FILE, data)
-    except OSError as error:
-        fail(f"{ACCEPT_FILE}: {error.strerror or error}; nothing was written")
-    click.echo(f"{ACCEPT_FILE}: {counted(len(new), 'change')} accepted", err=True)
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return datetime.date.fromisoformat(text).isoformat() == text
-    except ValueError:
         return False
+    added = [one.fingerprint for one in after[len(before) :]]
+    return after[: len(before)] == before and added == new
 
 
-def _entry(fingerprint: str, reason: str, until: str | None, indent: str) -> str:
+def _entry(
+    fingerprint: str, reason: str, until: datetime.date | None, indent: str
+) -> str:
     rows = [f"- fingerprint: {compact(fingerprint)}", f"  reason: {scalar(reason)}"]
     if until is not None:
-        rows.append(f"  until: {compact(until)}")
+        rows.append(f"  until: {compact(until.isoformat())}")
     return "".join(f"{indent}{row}\n" for row in rows)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import datetime
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from ..exit_codes import CLEAN, FINDINGS, fail, print_findings, project_root
+from ..exit_codes import (
+    CLEAN,
+    FINDINGS,
+    fail,
+    print_findings,
+    project_root,
+    wants_colour,
+)
 from ..options import project_option
 
 if TYPE_CHECKING:
@@ -55,7 +62,12 @@ __all__ = ["command"]
     help="Write that the change with this fingerprint is accepted; may be repeated.",
 )
 @click.option("--reason", metavar="TEXT", help="Why it is, which --accept needs.")
-@click.option("--until", metavar="DATE", help="The day on which --accept ends.")
+@click.option(
+    "--until",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day on which --accept ends, as 2030-12-31.",
+)
 def command(
     project: str | None,
     against: str | None,
@@ -64,7 +76,7 @@ def command(
     bump: bool,
     accepted: tuple[str, ...],
     reason: str | None,
-    until: str | None,
+    until: datetime.datetime | None,
 ) -> None:
     """Tell what a change of the specs means, for callers, prompts, code and attachments.
 
@@ -72,14 +84,12 @@ def command(
     calls the tool, for what models read, for Python code that uses it, and for who has it.
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
-    import datetime
-    from dataclasses import replace
-
     from ...changes.comparison import Comparison, compare
     from ...changes.review.limits import BadLimit, limits
     from ...changes.review.verdict import judge
     from ...changes.table import rules
-    from ...reports.changes.formats import DiffAbout, report_changes
+    from ...reports.changes.formats import report_changes
+    from ...reports.findings.formats import About
     from ..diff_sides import sides_or_end
 
     if bump and format_ != "text":
@@ -102,7 +112,8 @@ def command(
     if accepted:
         from .accepting import accept
 
-        accept(root, accepted, reason or "", until, comparison.changes)
+        day = None if until is None else until.date()
+        accept(root, accepted, reason or "", day, comparison.changes)
     acceptances = _acceptances(root)
     verdict = judge(
         comparison,
@@ -112,28 +123,30 @@ def command(
         acceptances=acceptances,
         known=rules(extensions),
         today=datetime.date.today(),
+        is_first=before is None,
     )
-    verdict = replace(verdict, is_first=before is None)
     if bump:
         from ...reports.changes.changelog import write
 
         click.echo(write(verdict), nl=False)
         return
-    colour = (
-        format_ == "text" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    )
-    about = DiffAbout(root, extensions, colour)
+    colour = wants_colour(format_, sys.stdout)
+    about = About(root, extensions=extensions, colour=colour)
     click.echo(report_changes(verdict, format_, about), nl=False, color=colour)
     sys.exit(FINDINGS if verdict.failing else CLEAN)
 
 
 def _acceptances(root: str) -> list[Acceptance]:
-    """The accepted changes; ends the program with exit code 2 where they have errors."""
-    from ...changes.review.acceptances import UnreadableAcceptances, read_acceptances
+    """The accepted changes; ends the program where they have errors."""
+    from ...changes.review.acceptances import (
+        UnreadableAcceptances,
+        acceptance_file,
+        accepted_in,
+    )
     from ...reading.project_files import DiskFiles
 
     try:
-        return read_acceptances(DiskFiles(root))
+        return accepted_in(acceptance_file(DiskFiles(root)))
     except UnreadableAcceptances as unreadable:
         print_findings(unreadable.findings, "text")
         fail("the acceptances cannot be read, so nothing is decided")

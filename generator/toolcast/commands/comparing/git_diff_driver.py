@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import difflib
 import os
 import sys
@@ -12,6 +11,7 @@ import click
 
 from ...project import find_root
 from ...reports.escaping import printable
+from ..exit_codes import fail, wants_colour
 
 __all__ = ["command"]
 
@@ -38,9 +38,15 @@ def command(words: tuple[str, ...]) -> None:
     lines. A file that cannot be compared, or whose meaning is the same, is shown by its
     lines, too.
     """
-    # Git ends the whole command when a driver fails.
-    for line in _shown(words):
-        click.echo(line)
+    if not words:
+        fail("git runs this; `toolcast git-diff-driver --help` tells how")
+    try:
+        for line in _shown(words):
+            click.echo(line)
+    except BrokenPipeError:
+        # Git ends the whole command when a driver fails, and a pager may be closed early.
+        # What is left in the buffer would fail once more when the program ends.
+        sys.stdout = sys.stderr
 
 
 def _shown(words: tuple[str, ...]) -> Iterator[str]:
@@ -49,9 +55,6 @@ def _shown(words: tuple[str, ...]) -> Iterator[str]:
     They are path, old file, old id, old mode, new file, new id, new mode, and for a renamed
     file its new path and the header of git's diff. Source: git(1), GIT_EXTERNAL_DIFF.
     """
-    if not words:
-        yield "error: git runs this; `toolcast git-diff-driver --help` tells how"
-        return
     path = words[0]
     new_path = words[7] if len(words) > 7 else path
     yield f"toolcast diff {printable(new_path)}"
@@ -86,9 +89,8 @@ def _read(path: str) -> bytes | None:
 
 def _meaning(path: str, new_path: str, old: bytes | None, new: bytes | None) -> str:
     """The changes as `toolcast diff` shows them; empty where there are none."""
-    from ...changes.review.limits import DEFAULT
     from ...changes.review.one_file import Unreadable, changes_of_file
-    from ...changes.review.verdict import judge
+    from ...changes.review.verdict import Judged
     from ...reports.changes.text import paragraphs
 
     root = find_root(os.path.dirname(os.path.abspath(new_path)))
@@ -98,18 +100,9 @@ def _meaning(path: str, new_path: str, old: bytes | None, new: bytes | None) -> 
         os.path.relpath(os.path.abspath(one), root).replace(os.sep, "/")
         for one in (path, new_path)
     ]
-    comparison, *sides = changes_of_file(root, (below[0], old), (below[1], new))
-    verdict = judge(
-        comparison,
-        (sides[0], sides[1]),
-        "",
-        limits=DEFAULT,
-        acceptances=(),
-        known=(),
-        today=datetime.date.today(),
-    )
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return "\n".join(paragraphs(verdict.changes, colour))
+    changes = changes_of_file(root, (below[0], old), (below[1], new))
+    judged = [Judged(one, one.place, None, ()) for one in changes]
+    return "\n".join(paragraphs(judged, wants_colour("text", sys.stdout)))
 
 
 def _lines(

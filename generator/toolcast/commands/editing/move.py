@@ -51,4 +51,4 @@ def command(
 
         return move(workspace, owned, toolset, section=section, handler=handler)
 
-    run_edit(project, tool, from_, make, dry_run=dry_run)
+    run_edit(project, tool, from_, make, dry_run=dry_run, option="--from")

@@ -39,6 +39,7 @@ def run_edit(
     *,
     dry_run: bool,
     may_lose: bool = True,
+    option: str = "--toolset",
 ) -> None:
     """Makes an edit of the tool of a name, and shows or writes it.
 
@@ -47,6 +48,7 @@ def run_edit(
 
     Args:
         may_lose: files may be removed that git could not give back.
+        option: the command's option that names the tool's toolset.
     """
     from ...edits.differences import unified_diff
     from ...edits.project_edit import Refusal, tool_of
@@ -62,7 +64,7 @@ def run_edit(
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
     try:
-        owned = tool_of(loaded.workspace, name, toolset)
+        owned = tool_of(loaded.workspace, name, toolset, option)
         edit = make(loaded.workspace, owned)
         if not may_lose:
             refuse_loss(root, owned.toolset.folder, edit)

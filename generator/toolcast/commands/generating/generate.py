@@ -161,7 +161,7 @@ def _ended(
     from ...stamp import Ended
 
     colour = wants_colour(format_)
-    text = report(findings, format_, about, with_notes=False, colour=colour)
+    text = report(findings, format_, about._replace(colour=colour), with_notes=False)
     if format_ == "text":
         return Ended(code, out, text + err)
     return Ended(code, text + out, err)
@@ -169,11 +169,12 @@ def _ended(
 
 def _summary(generated: Generated, workspace: Workspace, written: Written) -> str:
     tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
+    next_step = "" if tools else "`toolcast new NAME` writes a first tool\n"
     return (
         f"{counted(tools, 'tool')} in {counted(len(workspace.toolsets), 'toolset')}"
         f" -> {counted(len(generated.files), 'file')} in {workspace.output}/"
         f" ({written.written} written, {written.unchanged} unchanged,"
-        f" {written.removed} removed)\n{_of_documents(generated, written)}"
+        f" {written.removed} removed)\n{_of_documents(generated, written)}{next_step}"
     )
 
 

@@ -10,7 +10,7 @@ import click
 
 from ... import __version__
 from ...encoders.code import Code
-from ...encoders.shell import word
+from ...encoders.shell import typed_word, word
 from ...git.repository import repository_of
 from ...reports.escaping import printable
 from ..exit_codes import fail
@@ -117,7 +117,7 @@ def command(folder: str, name: str | None) -> None:
         click.echo("GitHub runs only the workflows of the repository's own folder.")
     else:
         click.echo(f"{len(files)} files in {where}")
-    steps = [] if here else [(f"cd {shown}", "")]
+    steps = [] if here else [(f"cd {typed_word(shown)}", "")]
     source = installed_from()
     install = f" TOOLCAST={word(source)}" if source else ""
     steps += [

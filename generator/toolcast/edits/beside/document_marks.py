@@ -56,6 +56,6 @@ def _marks(workspace: Workspace, owned: Owned) -> Iterator[_Mark]:
             data = read_regular(path, LARGEST, follow=False)
         except OSError:
             continue  # `check` says what is wrong with it.
-        for region in regions_in(data)[0]:
+        for region in regions_in(document, data)[0]:
             if region.words == ("parameters", owned.toolset.name, owned.tool.name):
                 yield _Mark(document, data, region)

@@ -1,51 +1,50 @@
 """Gives a handler's function another name, by the positions of the syntax tree.
 
-The function's `def`, its uses in the module that defines it, and `__all__` are changed. What
-could be something else, and other modules that use the function, make it a refusal: code that
-was changed in part would not run.
+The function's `def`, what uses it in the modules of the handlers, and `__all__` are changed.
+What may be something else makes it a refusal: code that was changed in part would not run. An
+attribute of an object that only a run would show is left for a person.
 """
 
 from __future__ import annotations
 
 import ast
 import keyword
-import os
 import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from toolcast_runtime.files.regular_file import read_regular
 from toolcast_runtime.tools.module_names import module_name
 
 from ...findings import MOST_SHOWN
-from ...handler_code.handler import handler_code
-from ...handler_code.python_module import MAX_BYTES, FunctionDefinition, statements_of
-from ...model.model import Toolset, Workspace
-from ..project_edit import Owned, Refusal
-from .handler_modules import MOST_MODULES, modules_of
+from ...handler_code.handler import function_code
+from ...handler_code.module_scope import Imported, imports_of
+from ...handler_code.python_module import FunctionDefinition, statements_of
+from ...model.model import HandlerReference, Workspace
+from ..project_edit import Left, Owned, Refusal
+from .handler_modules import Module, modules_with
 
 __all__ = ["HandlerEdit", "rename_handler"]
 
 _FIRST = re.compile(rb"(?:async[ \t\f]+)?def[ \t\f]+")
 
+_Means = Callable[[str], bool]
+"""Whether the function has its old name in a module."""
+
 
 class HandlerEdit(NamedTuple):
-    """A module with another name for one function.
+    """Modules with another name for one function.
 
     Attributes:
         old: the function's name before.
         new: its name now.
-        file: the module's, relative to the project's root.
-        before: its bytes.
-        after: its bytes with the new name.
+        files: the bytes before and after, by path; the module that defines it comes last.
+        left: where it may be used as well.
     """
 
     old: str
     new: str
-    file: str
-    before: bytes
-    after: bytes
+    files: dict[str, tuple[bytes, bytes]]
+    left: tuple[Left, ...] = ()
 
 
 class _Place(NamedTuple):
@@ -55,6 +54,8 @@ class _Place(NamedTuple):
 
 def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
     """Names the handler of a tool after the tool's new name.
+
+    A function that has the name already is left as it is.
 
     Raises:
         Refusal: it is not called as the tool is, or not everything that uses it can be
@@ -68,70 +69,181 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
     if old not in (tool.name, module_name(tool.name)):
         help_ = "leave out `--handler`, or rename the function by hand"
         raise Refusal(f"the handler of `{tool.name}` is called `{old}`", help_)
-    code = handler_code(workspace, toolset, tool)
-    if code is None or not code.place or code.source is None or code.foreign:
+    if keyword.iskeyword(name) or not name.isidentifier():
+        raise Refusal(f"`{name}` is no name of a function")
+
+    def place_of(module: str, function: str) -> str:
+        code = function_code(workspace, toolset, HandlerReference(module, function))
+        return code.place if code is not None and not code.foreign else ""
+
+    place = place_of(reference.module, old)
+    if not place and place_of(reference.module, name):
+        return HandlerEdit(old, name, {})
+    if not place:
         raise Refusal(f"the function `{reference}` is not found as a plain `def`")
-    if code.source.file != code.module.file:
-        raise Refusal(
-            f"{code.module.file} has `{old}` from {code.source.file}",
-            "rename it by hand: two modules have the name",
-        )
-    file = code.source.file
-    data = read_regular(os.path.join(workspace.root, file), MAX_BYTES, follow=False)
-    places = list(_places(data, file, old, name))
-    _refuse_other_uses(workspace, toolset, file, old)
-    after = _replaced(data, places, old, name)
-    if not _is_as_meant(data, after, places, old, name):
-        raise Refusal(f"{file}: `{old}` cannot be renamed safely", "rename it by hand")
-    return HandlerEdit(old, name, file, data, after)
+    defining = place.rpartition(":")[0]
+    files: dict[str, tuple[bytes, bytes]] = {}
+    left: list[Left] = []
+    modules = modules_with(workspace, toolset, old)
+    for module in sorted(modules, key=lambda one: one.file == defining):
+        if module.tree is None:
+            message = f"{module.file} says `{old}`, and is no Python module in UTF-8"
+            raise Refusal(message, "mend it, or rename the function by hand")
+        if module.file == defining:
+            places = _of_definition(module, module.tree, old, name)
+        else:
+            uses = _Uses(
+                module, module.tree, old, lambda at: place_of(at, old) == place
+            )
+            places, unclear = uses.places(name)
+            left += unclear
+        if places:
+            after = _replaced(module.data, places, old, name)
+            if not _is_as_meant(module.data, after, places, old, name):
+                message = f"{module.file}: `{old}` cannot be renamed safely"
+                raise Refusal(message, "rename it by hand")
+            files[module.file] = module.data, after
+    return HandlerEdit(old, name, files, tuple(left))
 
 
-def _places(data: bytes, file: str, old: str, new: str) -> Iterator[_Place]:
-    """Where the name stands for the function.
+def _of_definition(
+    module: Module, tree: ast.Module, old: str, new: str
+) -> list[_Place]:
+    """Where the name stands for the function in the module that defines it.
 
     Raises:
         Refusal: it also stands for something else, or the new one is taken.
     """
-    try:
-        data.decode("utf-8")
-        tree = ast.parse(data)
-    except (ValueError, SyntaxError) as error:
-        raise Refusal(f"{file} cannot be read: {error}") from error
-    if keyword.iskeyword(new) or not new.isidentifier():
-        raise Refusal(f"`{new}` is no name of a function")
-    lines = _line_starts(data)
     own = [
         node
         for node in statements_of(tree.body)
         if isinstance(node, FunctionDefinition) and node.name == old
     ]
     if len(own) != 1:
-        raise Refusal(f"{file} defines `{old}` {len(own)} times", "rename it by hand")
-    unclear: list[int] = []
+        times = f"{module.file} defines `{old}` {len(own)} times"
+        raise Refusal(times, "rename it by hand")
+    _refuse_other_meanings(module, tree, old, new, {id(own[0])})
+    lines = _line_starts(module.data)
+    start = lines[own[0].lineno - 1] + own[0].col_offset
+    match = _FIRST.match(module.data, start)
+    if match is None:
+        raise Refusal(f"{module.file}:{own[0].lineno}: no plain `def`")
+    return [_Place(match.end(), own[0]), *_loads(module, tree, lines, old)]
+
+
+class _Uses:
+    """What uses the function in another module."""
+
+    def __init__(
+        self, module: Module, tree: ast.Module, old: str, means: _Means
+    ) -> None:
+        self._module, self._tree, self._old = module, tree, old
+        self._means = means
+        self._lines = _line_starts(module.data)
+        nodes = list(ast.walk(tree))
+        self._imports = imports_of(nodes, module.name, module.is_package)
+        self._bound = {
+            name
+            for node in nodes
+            if not isinstance(node, ast.alias)
+            for name in _bound(node)
+        }
+
+    def places(self, new: str) -> tuple[list[_Place], list[Left]]:
+        """Where the function is named for certain, and where it may be.
+
+        Raises:
+            Refusal: where it is imported, the name stands for something else as well.
+        """
+        found: list[_Place] = []
+        left: list[Left] = []
+        own: set[int] = set()
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    if alias.name == self._old and self._is_ours(node, alias):
+                        found.append(_Place(self._offset(alias), alias))
+                        if alias.asname is None:
+                            own.add(id(alias))
+            elif isinstance(node, ast.Attribute) and node.attr == self._old:
+                module = self._module_in(node.value)
+                if module is not None and self._means(module):
+                    end = self._lines[(node.end_lineno or 1) - 1]
+                    end += node.end_col_offset or 0
+                    found.append(_Place(end - len(self._old), node))
+                elif module is None:
+                    shown = ast.unparse(node)[:80]
+                    text = f"`{shown}` may be the function"
+                    column = node.col_offset + 1
+                    left.append(Left(self._module.file, node.lineno, column, text))
+        is_starred = any(key.startswith("*") for key in self._imports)
+        if own or (is_starred and self._means(self._module.name)):
+            _refuse_other_meanings(self._module, self._tree, self._old, new, own)
+            found += _loads(self._module, self._tree, self._lines, self._old)
+        return found, left
+
+    def _is_ours(self, node: ast.ImportFrom, alias: ast.alias) -> bool:
+        one = ast.ImportFrom(node.module, [alias], node.level)
+        brought = imports_of([one], self._module.name, self._module.is_package)
+        return any(self._means(each.module) for each in brought.values())
+
+    def _module_in(self, node: ast.expr) -> str | None:
+        """The dotted name of the module that an expression may stand for; None for objects."""
+        names: list[str] = []
+        while isinstance(node, ast.Attribute):
+            names.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id in self._bound:
+            return None
+        known: Imported | None = self._imports.get(node.id)
+        if known is None:
+            return None
+        root = known.module if known.name is None else f"{known.module}.{known.name}"
+        return ".".join([root, *reversed(names)])
+
+    def _offset(self, node: ast.alias) -> int:
+        return self._lines[node.lineno - 1] + node.col_offset
+
+
+def _refuse_other_meanings(
+    module: Module, tree: ast.Module, old: str, new: str, own: set[int]
+) -> None:
+    """Raises a Refusal where something else has one of the names in a module."""
+    unclear: set[int] = set()
     for node in ast.walk(tree):
+        line = getattr(node, "lineno", 1)
         bound = _bound(node)
         if new in bound or (isinstance(node, ast.Name) and node.id == new):
-            line = getattr(node, "lineno", 1)
-            raise Refusal(f"{file}:{line}: the name `{new}` is taken in the module")
-        if node is own[0]:
-            start = lines[node.lineno - 1] + node.col_offset
-            match = _FIRST.match(data, start)
-            if match is None:
-                raise Refusal(f"{file}:{node.lineno}: no plain `def`")
-            yield _Place(match.end(), node)
-        elif isinstance(node, ast.Name) and node.id == old:
-            if isinstance(node.ctx, ast.Load):
-                yield _Place(lines[node.lineno - 1] + node.col_offset, node)
-            else:
-                unclear.append(node.lineno)
-        elif old in bound:
-            unclear.append(getattr(node, "lineno", 1))
+            where = f"{module.file}:{line}"
+            raise Refusal(f"{where}: the name `{new}` is taken in the module")
+        if old in bound and id(node) not in own:
+            unclear.add(line)
     if unclear:
-        where = ", ".join(
-            f"{file}:{line}" for line in sorted(set(unclear))[:MOST_SHOWN]
-        )
+        lines = sorted(unclear)[:MOST_SHOWN]
+        where = ", ".join(f"{module.file}:{line}" for line in lines)
         raise Refusal(f"`{old}` is something else, too: {where}", "rename it by hand")
-    yield from _exported(tree, data, lines, old)
+
+
+def _loads(
+    module: Module, tree: ast.Module, lines: list[int], old: str
+) -> Iterator[_Place]:
+    """Where a module's name is used, and where it is a literal of `__all__`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == old:
+            yield _Place(lines[node.lineno - 1] + node.col_offset, node)
+    for statement in tree.body:
+        targets: list[ast.expr] = []
+        if isinstance(statement, ast.Assign):
+            targets = statement.targets
+        elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+            targets = [statement.target]
+        if not any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Constant) and node.value == old:
+                start = lines[node.lineno - 1] + node.col_offset + 1
+                if module.data[start : start + len(old)] == old.encode():
+                    yield _Place(start, node)
 
 
 def _bound(node: ast.AST) -> frozenset[str]:
@@ -154,61 +266,6 @@ def _bound(node: ast.AST) -> frozenset[str]:
     return frozenset(name for name in names if name is not None)
 
 
-def _exported(
-    tree: ast.Module, data: bytes, lines: list[int], old: str
-) -> Iterator[_Place]:
-    """The name as a plain literal of `__all__`."""
-    for statement in tree.body:
-        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            continue
-        given = (
-            statement.targets
-            if isinstance(statement, ast.Assign)
-            else [statement.target]
-        )
-        if not any(isinstance(one, ast.Name) and one.id == "__all__" for one in given):
-            continue
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Constant) and node.value == old:
-                start = lines[node.lineno - 1] + node.col_offset
-                if data[start + 1 : start + 1 + len(old)] == old.encode():
-                    yield _Place(start + 1, node)
-
-
-def _refuse_other_uses(
-    workspace: Workspace, toolset: Toolset, file: str, old: str
-) -> None:
-    """Refuses when another module of the handlers uses a name like it."""
-    found: list[str] = []
-    paths = list(islice(modules_of(workspace, toolset), MOST_MODULES + 1))
-    if len(paths) > MOST_MODULES:
-        raise Refusal(f"`{toolset.handlers}` has too many modules to look through")
-    for path in paths:
-        if path == file:
-            continue
-        try:
-            data = read_regular(
-                os.path.join(workspace.root, path), MAX_BYTES, follow=False
-            )
-            if old.encode() not in data:
-                continue
-            tree = ast.parse(data)
-        except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
-            found.append(path)
-            continue
-        for node in ast.walk(tree):
-            is_used = isinstance(node, ast.Attribute) and node.attr == old
-            is_imported = isinstance(node, ast.alias) and node.name == old
-            if is_used or is_imported:
-                found.append(f"{path}:{getattr(node, 'lineno', 1)}")
-    if found:
-        shown = "".join(f"\n  {place}" for place in found[:MOST_SHOWN])
-        raise Refusal(
-            f"other modules of the handlers use a `{old}`:{shown}",
-            "rename the function by hand, or leave out `--handler`",
-        )
-
-
 def _replaced(data: bytes, places: list[_Place], old: str, new: str) -> bytes:
     for place in sorted(places, key=lambda one: one.offset, reverse=True):
         end = place.offset + len(old)
@@ -221,22 +278,22 @@ def _is_as_meant(
 ) -> bool:
     """Whether the new text is the old tree with the nodes of the places renamed."""
     # The nodes are of a tree of their own: their positions name them in this one.
-    named = {
-        (type(p.node), getattr(p.node, "lineno", 0), getattr(p.node, "col_offset", 0))
-        for p in places
-    }
+    named = {_position(place.node) for place in places}
     tree = ast.parse(before)
     for node in ast.walk(tree):
-        place = (type(node), getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
-        if place not in named:
-            continue
-        for field in ("name", "id", "value"):
-            if getattr(node, field, None) == old:
-                setattr(node, field, new)
+        if _position(node) in named:
+            for field in ("name", "id", "attr", "value"):
+                if getattr(node, field, None) == old:
+                    setattr(node, field, new)
     try:
         return ast.dump(tree) == ast.dump(ast.parse(after))
     except SyntaxError:
         return False
+
+
+def _position(node: ast.AST) -> tuple[object, ...]:
+    fields = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    return (type(node), *(getattr(node, field, 0) for field in fields))
 
 
 def _line_starts(data: bytes) -> list[int]:

@@ -108,22 +108,19 @@ def client_costs(
         for tool in toolset.tools_in(reader)
         if client is None or toolset.is_offered(tool, client)
     ]
-    in_prompt = (
-        {tool.name for tool in toolset.tools_in("prompts")}
-        if "prompts" in toolset.targets
-        else set()
-    )
+    has_docs = "prompts" in toolset.targets
+    in_prompt = {t.name for t in toolset.tools_in("prompts")} if has_docs else set()
     sections = {section.name for section in toolset.sections}
     costs = []
     for tool in tools:
         definition = count(list_text(tool))
-        is_upfront = known is None or known.is_upfront(tool, len(tools))
-        cost = Cost(
-            upfront=definition if is_upfront else 0,
-            names=0 if is_upfront else _name(toolset, tool, known, count),
-            on_demand=0 if is_upfront else definition,
-            prompt=count(prompt_text(tool)) if tool.name in in_prompt else 0,
-        )
+        if known is None or known.is_upfront(tool, len(tools)):
+            cost = Cost(upfront=definition)
+        else:
+            name = known.kept_of(tool, toolset.name)
+            cost = Cost(names=count(name), on_demand=definition)
+        if tool.name in in_prompt:
+            cost = cost._replace(prompt=count(prompt_text(tool)))
         section = tool.section if tool.section in sections else None
         costs.append(ToolCost(tool, section or OTHER_SECTION, cost))
     is_server = "mcp" in toolset.targets and not (known and known.is_api)
@@ -136,18 +133,6 @@ def client_costs(
         _namespaces(toolset, known, costs, count),
         {name: count(text) for name, text in prompt_blocks(toolset, client, package)},
     )
-
-
-def _name(
-    toolset: Toolset, tool: ToolSpec, kind: ClientKind | None, count: Count
-) -> int:
-    """What a request holds of a tool that is not loaded."""
-    loading = kind.loading if kind is not None else Loading.UPFRONT
-    if kind is not None and loading is Loading.NAMED:
-        return count(f"{kind.prefix.format(toolset.name)}{tool.name}\n")
-    if loading is Loading.ROUTED:
-        return count(f"{tool.name}: {tool.summary}\n")
-    return 0
 
 
 def _namespaces(

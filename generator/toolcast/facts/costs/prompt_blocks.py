@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from toolcast_runtime.tools.command_rows import command_rows
 from toolcast_runtime.tools.module_names import module_name
@@ -13,21 +13,16 @@ from ...model.model import Client, Section, Toolset, ToolSpec
 from ..cli_commands import cli_commands
 from ..prompt_docs import comment_of, sections_of, tool_line, usage_lines
 
-__all__ = ["CLI_BLOCK", "block_names", "prompt_blocks"]
+__all__ = ["CLI_BLOCK", "prompt_blocks"]
 
 CLI_BLOCK = "cli"
 """The name of the block of commands, for agents without MCP."""
 
 
-def block_names(toolset: Toolset) -> list[str]:
-    """The names of the blocks of a toolset: those of their files, without `.md`."""
-    return [name for name, _ in _blocks(toolset, None, "")]
-
-
 def prompt_blocks(
     toolset: Toolset, client: Client | None, package: str
 ) -> Iterator[tuple[str, str]]:
-    """Each block with tools of a client, its name and its text.
+    """Each block with tools of a client: the name of its file without `.md`, and its text.
 
     None is a caller who has every tool. The texts are those of the generated `prompts/*.md`
     without their first line.
@@ -35,13 +30,6 @@ def prompt_blocks(
     Args:
         package: the dotted name under which Python imports the output folder.
     """
-    for name, lines in _blocks(toolset, client, package):
-        yield name, "".join(f"{line}\n" for line in lines)
-
-
-def _blocks(
-    toolset: Toolset, client: Client | None, package: str
-) -> Iterator[tuple[str, list[str]]]:
     if "prompts" not in toolset.targets:
         return
     sections = [
@@ -49,11 +37,16 @@ def _blocks(
         for section, tools in sections_of(toolset)
         if (members := _offered(toolset, client, tools))
     ]
-    yield "preamble", list(_preamble(toolset, sections))
+    yield "preamble", _text(_preamble(toolset, sections))
     for section, tools in sections:
-        yield f"section_{module_name(section.name)}", list(_section(section, tools))
+        name = f"section_{module_name(section.name)}"
+        yield name, _text(_section(section, tools))
     if "cli" in toolset.targets:
-        yield CLI_BLOCK, list(_cli(toolset, client, package))
+        yield CLI_BLOCK, _text(_cli(toolset, client, package))
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _offered(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.model import Workspace
 from ..model_texts import texts_in
-from .name_mentions import mention_pattern
+from .name_mentions import mention_pattern, names_in_lines
 from .scanned_files import SaidName, code_free
 from .tool_names import other_meanings, tool_names
 
@@ -61,11 +61,8 @@ def _in_output(
             yield SaidName(name, file, number + 1, max(column, 1), lines[number])
         return
     shown = code_free(text) if file.endswith(".py") else text
-    for number, row in enumerate(shown.split("\n")):
-        for match in pattern.finditer(row):
-            start = match.start(match.lastindex or 0)
-            name = match[match.lastindex or 0]
-            yield SaidName(name, file, number + 1, start + 1, lines[number])
+    for name, line, column in names_in_lines(shown.split("\n"), pattern):
+        yield SaidName(name, file, line, column, lines[line - 1])
 
 
 def _says(row: str, name: str) -> bool:

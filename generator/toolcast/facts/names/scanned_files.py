@@ -17,7 +17,7 @@ from typing import NamedTuple
 from toolcast_runtime.files.regular_file import read_regular
 
 from ...model.model import Workspace
-from .name_mentions import mention_pattern
+from .name_mentions import mention_pattern, names_in_lines
 from .tool_names import tool_names
 
 __all__ = ["SaidName", "Scan", "code_free", "gone_names", "scanned"]
@@ -156,11 +156,8 @@ def _in_file(
     text = data.decode("utf-8", "replace")
     searched = code_free(text) if path.endswith(_CODE) else text
     lines = text.split("\n")
-    for number, line in enumerate(searched.split("\n")):
-        for match in pattern.finditer(line):
-            start = match.start(match.lastindex or 0)
-            name = match[match.lastindex or 0]
-            yield SaidName(name, path, number + 1, start + 1, lines[number])
+    for name, line, column in names_in_lines(searched.split("\n"), pattern):
+        yield SaidName(name, path, line, column, lines[line - 1])
 
 
 def code_free(text: str) -> str:

@@ -25,7 +25,7 @@ def write(verdict: Verdict) -> str:
 
 
 def _entry(one: Proposal) -> Iterator[str]:
-    name = one.version or one.now or "unreleased"
+    name = markdown_text(one.version or one.now or "Unreleased")
     yield f"## {one.toolset} {name}\n\n{_comment(one)}\n"
     parts: dict[str, list[Change]] = {part: [] for part in _PARTS}
     safe = 0
@@ -48,12 +48,12 @@ def _comment(one: Proposal) -> str:
     """What is proposed, in a sentence that the entry's author removes."""
     reason = markdown_text(one.reason)
     if not one.version:
-        return f"<!-- A {one.step} step; no version is proposed: -->\n{reason}"
+        return f"A {one.step} step, but no version is proposed: {reason}."
     was = f"{one.before} -> " if one.before else ""
     done = ""
     if one.now and one.now != one.before:
         done = (
-            f"; toolset.yaml says {one.now}, which is "
+            f"; toolset.yaml says {markdown_text(one.now)}, which is "
             f"{'enough' if one.is_enough else 'not enough'}"
         )
     return f"{was}{one.version} ({one.step}): {reason}{done}."

@@ -7,51 +7,63 @@ import re
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...changes.change import ABSENT, AUDIENCES, Change, Grade
 from ...changes.effects.effect import Effect
 from ...changes.review.verdict import Judged, Verdict
-from ..item import Item
+from ...findings import Severity
+from ..findings.formats import About, told_rules
+from ..findings.formats import items as of_findings
+from ..item import Item, ItemRule
 
 __all__ = [
     "FORMATS",
-    "DiffAbout",
     "by_owner",
     "counts",
     "grades_of",
     "items",
     "report_changes",
     "says_values",
+    "told_counts",
     "values_of",
 ]
 
 FORMATS = ("text", "json", "markdown", "github", "sarif", "junit")
-"""The words of `--format`; a module of this room writes each."""
-
+"""The words of `--format`."""
 
 _WORDS = re.compile(r"[^\s`]+")
+_SEVERITIES = {
+    Grade.SAFE: Severity.NOTE,
+    Grade.RISKY: Severity.WARNING,
+    Grade.BREAKING: Severity.ERROR,
+}
 
 
-class DiffAbout(NamedTuple):
-    """What a diff is about.
-
-    Attributes:
-        root: the project's folder.
-        extensions: those that it lists.
-        colour: whether text is printed in colours.
-    """
-
-    root: str
-    extensions: tuple[str, ...] = ()
-    colour: bool = False
-
-
-def report_changes(verdict: Verdict, format_: str, about: DiffAbout) -> str:
+def report_changes(verdict: Verdict, format_: str, about: About) -> str:
     """A diff in one of `FORMATS`; untrusted text is escaped for it."""
+    if format_ == "github":
+        from ..github import workflow_commands
+
+        return workflow_commands(items(verdict), about.root)
+    if format_ == "sarif":
+        from ..sarif import sarif
+
+        return sarif(items(verdict), _told_rules(about.extensions), about.root, "diff")
     module = import_module(f".{format_}", __package__)
     text: str = module.write(verdict, about)
     return text
+
+
+def _told_rules(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
+    """Those of changes, and of the findings of acceptances."""
+    from ...changes.table import rules
+
+    of_changes = {
+        id_: ItemRule(id_, _SEVERITIES[rule.grades.worst], rule.means, rule.means)
+        for id_, rule in rules(extensions).items()
+    }
+    return told_rules(extensions) | of_changes
 
 
 def by_owner(changes: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
@@ -76,6 +88,16 @@ def counts(verdict: Verdict) -> dict[str, dict[str, int]]:
             for grade in sorted(Grade, reverse=True)
         }
         for index, audience in enumerate(AUDIENCES)
+    }
+
+
+def told_counts(verdict: Verdict) -> dict[str, str]:
+    """`2 breaking, 1 risky` by audience; empty where all is safe."""
+    return {
+        audience: ", ".join(
+            f"{n:,} {word}" for word, n in grades.items() if n and word != "safe"
+        )
+        for audience, grades in counts(verdict).items()
     }
 
 
@@ -107,8 +129,6 @@ def items(verdict: Verdict) -> list[Item]:
 
     Then the findings of acceptances.
     """
-    from ..findings.formats import items as of_findings
-
     shown = [one for one in verdict.changes if one.change.grades.worst > Grade.SAFE]
     shown.sort(key=_urgency)
     return [*map(_item, shown), *of_findings(verdict.findings)]
@@ -120,13 +140,6 @@ def _item(one: Judged) -> Item:
         f"{name} {word}" for name, word in grades_of(change).items() if word != "safe"
     )
     message = f"{one.owner}: {change.message}; {grades}"
-    details = {
-        "toolset": change.toolset,
-        "tool": change.tool,
-        "path": list(change.path),
-        "grades": grades_of(change),
-        "is_gone": change.is_gone,
-    }
     return Item(
         change.rule.id,
         one.severity,
@@ -135,5 +148,4 @@ def _item(one: Judged) -> Item:
         change.reason,
         change.fingerprint,
         one.accepted.reason if one.accepted is not None else "",
-        details,
     )

@@ -10,13 +10,13 @@ from ...changes.effects.effect import Effect
 from ...changes.review.acceptances import Acceptance
 from ...changes.review.verdict import Judged, Verdict
 from ...changes.review.versions import Proposal
-from ...findings import Place
-from .formats import DiffAbout, counts, grades_of, values_of
+from ..findings.formats import About
+from .formats import counts, grades_of, values_of
 
 __all__ = ["write"]
 
 
-def write(verdict: Verdict, about: DiffAbout) -> str:
+def write(verdict: Verdict, about: About) -> str:
     """Everything that is known of the changes."""
     value = {
         "against": verdict.against,
@@ -34,7 +34,7 @@ def write(verdict: Verdict, about: DiffAbout) -> str:
             {
                 "rule": finding.rule,
                 "severity": finding.severity.word,
-                **_place(finding.place),
+                **finding.place._asdict(),
                 "message": finding.message,
                 "help": finding.help,
             }
@@ -58,16 +58,16 @@ def _change(one: Judged) -> dict[str, Any]:
         "reason": change.reason,
         "fingerprint": change.fingerprint,
         "is_gone": change.is_gone,
-        "place": _place(one.place),
-        "former_place": _place(change.place) if change.is_gone else None,
+        "place": one.place._asdict(),
+        "former_place": change.place._asdict() if change.is_gone else None,
         "fails": list(one.fails),
-        "accepted": None if one.accepted is None else _accepted(one.accepted),
+        "accepted": one.accepted and _accepted(one.accepted),
     }
 
 
 def _accepted(one: Acceptance) -> dict[str, Any]:
-    until = None if one.until is None else one.until.isoformat()
-    return {"reason": one.reason, "until": until, "place": _place(one.place)}
+    until = one.until and one.until.isoformat()
+    return {"reason": one.reason, "until": until, "place": one.place._asdict()}
 
 
 def _effect(one: Effect) -> dict[str, Any]:
@@ -91,13 +91,4 @@ def _version(one: Proposal) -> dict[str, Any]:
         "proposed": one.version or None,
         "is_enough": one.is_enough,
         "reason": one.reason,
-    }
-
-
-def _place(place: Place) -> dict[str, Any]:
-    return {
-        "file": place.file,
-        "line": place.line,
-        "column": place.column,
-        "end_column": place.end_column,
     }

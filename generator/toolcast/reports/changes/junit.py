@@ -5,68 +5,75 @@ Source: `junit-10.xsd` of Jenkins' xUnit plugin, which other CI systems read, to
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element, SubElement
+
 from ...changes.change import ABSENT
 from ...changes.review.verdict import Judged, Verdict
 from ...wording import dotted
-from ..escaping import xml_text
+from ..escaping import printable
+from ..findings.formats import About
 from ..json_values import one_line
-from .formats import DiffAbout, by_owner, grades_of
+from .formats import by_owner, grades_of
 
 __all__ = ["write"]
 
 
-def write(verdict: Verdict, about: DiffAbout) -> str:
+def write(verdict: Verdict, about: About) -> str:
     """A suite for each tool, in it a case for each change."""
-    suites = [_suite(owner, group) for owner, group in by_owner(verdict.changes)]
-    if not suites:
-        name = xml_text(f"no change against {verdict.against}")
-        suites = [
-            '  <testsuite name="toolcast.yaml" tests="1" failures="0" errors="0"'
-            f' skipped="0">\n    <testcase name="{name}" classname="toolcast.diff"/>\n'
-            "  </testsuite>\n"
-        ]
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="toolcast diff">\n'
-        + "".join(suites)
-        + "</testsuites>\n"
+    root = Element("testsuites", name="toolcast diff")
+    for owner, changes in by_owner(verdict.changes):
+        suite = _suite(root, owner, changes)
+        for one in changes:
+            _case(suite, one)
+    if not verdict.changes:
+        name = printable(f"no change against {verdict.against}")
+        suite = _suite(root, "toolcast.yaml", [])
+        suite.set("tests", "1")
+        SubElement(suite, "testcase", name=name, classname="toolcast.diff")
+    ElementTree.indent(root)
+    text: bytes = ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True)
+    return text.decode("utf-8") + "\n"
+
+
+def _suite(root: Element, owner: str, changes: list[Judged]) -> Element:
+    return SubElement(
+        root,
+        "testsuite",
+        name=printable(owner),
+        tests=str(len(changes)),
+        failures=str(sum(bool(one.fails) for one in changes)),
+        errors="0",
+        skipped=str(sum(one.accepted is not None for one in changes)),
     )
 
 
-def _suite(owner: str, changes: list[Judged]) -> str:
-    failures = sum(bool(one.fails) for one in changes)
-    skipped = sum(one.accepted is not None for one in changes)
-    return (
-        f'  <testsuite name="{xml_text(owner)}" tests="{len(changes)}"'
-        f' failures="{failures}" errors="0" skipped="{skipped}">\n'
-        + "".join(map(_case, changes))
-        + "  </testsuite>\n"
-    )
-
-
-def _case(one: Judged) -> str:
+def _case(suite: Element, one: Judged) -> None:
     change = one.change
-    name = xml_text(f"{change.rule.id} {dotted(change.path)}".rstrip())
-    owner = xml_text(one.owner.replace("/", "."))
-    head = f'    <testcase name="{name}" classname="{owner}"'
+    name = printable(f"{change.rule.id} {dotted(change.path)}".rstrip())
+    owner = printable(one.owner.replace("/", "."))
+    case = SubElement(suite, "testcase", name=name, classname=owner)
     if one.accepted is not None:
-        reason = xml_text(f"accepted: {one.accepted.reason}")
-        return f'{head}>\n      <skipped message="{reason}"/>\n    </testcase>\n'
-    if not one.fails:
-        return f"{head}/>\n"
-    message = xml_text(change.message)
-    kind = xml_text(
-        ", ".join(f"{name} {grades_of(change)[name]}" for name in one.fails)
-    )
-    place = one.place
-    where = f"{place.file}:{place.line}:{place.column}" if place.line else place.file
-    rows = [change.message, where]
+        SubElement(
+            case, "skipped", message=printable(f"accepted: {one.accepted.reason}")
+        )
+    elif one.fails:
+        grades = grades_of(change)
+        kind = ", ".join(f"{name} {grades[name]}" for name in one.fails)
+        failure = SubElement(
+            case, "failure", message=printable(change.message), type=kind
+        )
+        failure.text = "\n".join(map(printable, _told(one)))
+
+
+def _told(one: Judged) -> Iterator[str]:
+    change, place = one.change, one.place
+    yield change.message
+    yield f"{place.file}:{place.line}:{place.column}" if place.line else place.file
     for word, value in (("before", change.before), ("after", change.after)):
         if value is not ABSENT:
-            rows.append(f"{word}: {one_line(value, 1000)}")
-    rows += [change.reason] if change.reason else []
-    rows.append(f"fingerprint: {change.fingerprint}")
-    text = "\n".join(map(xml_text, rows))
-    return (
-        f'{head}>\n      <failure message="{message}" type="{kind}">{text}</failure>\n'
-        "    </testcase>\n"
-    )
+            yield f"{word}: {one_line(value, 1000)}"
+    if change.reason:
+        yield change.reason
+    yield f"fingerprint: {change.fingerprint}"

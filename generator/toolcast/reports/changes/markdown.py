@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...changes.change import ABSENT, AUDIENCES, Grade
+from ...changes.change import AUDIENCES, Grade
 from ...changes.effects.effect import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ...encoders.markdown import fenced
 from ...wording import dotted
 from ..escaping import code_span, html_text, markdown_text, printable
-from ..json_values import differing, one_line
+from ..findings.formats import About
+from ..json_values import differing
 from ..markdown_size import MOST_CHARACTERS, cell, within
-from .formats import DiffAbout, by_owner, counts, says_values
+from .formats import by_owner, grades_of, says_values, told_counts
 
 __all__ = ["write"]
 
@@ -24,7 +25,7 @@ _TABLE = MOST_CHARACTERS // 3
 """How much of a comment the table may take, so that there is room for changes below it."""
 
 
-def write(verdict: Verdict, about: DiffAbout) -> str:
+def write(verdict: Verdict, about: About) -> str:
     """A sentence, a table of tools by audience, then a fold for each tool, worst first.
 
     As much as a comment holds; what is left out is told.
@@ -72,12 +73,8 @@ def _worst(changes: Sequence[Judged]) -> Grade:
 def _sentence(verdict: Verdict, against: str) -> str:
     number = len(verdict.changes)
     told = f"**{number:,} change{'' if number == 1 else 's'}** against {against}: "
-    parts = [
-        f"{name} {', '.join(f'{n:,} {word}' for word, n in grades.items() if n and word != 'safe')}"
-        for name, grades in counts(verdict).items()
-        if grades["breaking"] or grades["risky"]
-    ]
-    told += "; ".join(parts) if parts else "all safe"
+    parts = [f"{name} {words}" for name, words in told_counts(verdict).items() if words]
+    told += "; ".join(parts) or "all safe"
     at = "" if verdict.limits == DEFAULT else f" at {code_span(said(verdict.limits))}"
     failing = verdict.failing
     if failing:
@@ -102,10 +99,9 @@ def _fold(owner: str, changes: Sequence[Judged], *, may_open: bool) -> str:
     """A fold that stands open where something in it fails, unless there are many."""
     is_open = " open" if may_open and _failing(changes) else ""
     number = f"{len(changes)} change{'' if len(changes) == 1 else 's'}"
-    parts = [part for one in changes for part in [_change(one)]]
     # One tool may not take the whole comment.
-    kept = within(parts, 200, MOST_CHARACTERS // 2)
-    left = len(parts) - len(kept)
+    kept = within(map(_change, changes), 200, MOST_CHARACTERS // 2)
+    left = len(changes) - len(kept)
     told = f"{left:,} more changes of it are left out.\n\n" if left else ""
     return (
         f"<details{is_open}><summary><code>{html_text(owner)}</code>: {number}</summary>"
@@ -114,16 +110,13 @@ def _fold(owner: str, changes: Sequence[Judged], *, may_open: bool) -> str:
 
 
 def _change(one: Judged) -> str:
-    return "".join(f"{line}\n" for line in _lines(one)) + "\n"
+    return "\n".join(_lines(one)) + "\n\n"
 
 
 def _lines(one: Judged) -> Iterator[str]:
     change = one.change
-    graded = [
-        f"{name} **{grade.word}**"
-        for name, grade in zip(AUDIENCES, change.grades, strict=True)
-        if grade > Grade.SAFE
-    ]
+    grades = grades_of(change).items()
+    graded = [f"{name} **{word}**" for name, word in grades if word != "safe"]
     mark = _MARKS[change.grades.worst]
     yield f"- {mark}{markdown_text(change.message)}<br>"
     place = change.place
@@ -138,19 +131,12 @@ def _lines(one: Judged) -> Iterator[str]:
         yield f"  <br>accepted: {markdown_text(one.accepted.reason)}"
     elif one.fails:
         yield f"  <br>fingerprint {code_span(change.fingerprint)}"
-    block = _values(change.before, change.after)
-    if block and not says_values(change):
+    values = zip("-+", differing(change.before, change.after, _VALUE), strict=True)
+    rows = [f"{sign} {printable(text)}" for sign, text in values if text]
+    if rows and not says_values(change):
+        block = str(fenced("\n".join(rows), "diff"))
         yield ""
-        yield from (f"  {line}" for line in str(fenced(block, "diff")).split("\n"))
-
-
-def _values(before: object, after: object) -> str:
-    if before is not ABSENT and after is not ABSENT:
-        old, new = differing(before, after, _VALUE)
-        return f"- {printable(old)}\n+ {printable(new)}"
-    if before is not ABSENT:
-        return f"- {printable(one_line(before, _VALUE))}"
-    return f"+ {printable(one_line(after, _VALUE))}" if after is not ABSENT else ""
+        yield from (f"  {line}" for line in block.split("\n"))
 
 
 def _effects(effects: Sequence[Effect]) -> str:

@@ -6,14 +6,14 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ...changes.change import ABSENT, AUDIENCES, Grade
+from ...changes.change import AUDIENCES, Grade
 from ...changes.effects.effect import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
-from ..escaping import printable
-from ..findings.formats import report_findings
-from ..json_values import differing, one_line
-from .formats import DiffAbout, by_owner, counts, says_values
+from ..escaping import log_line, printable
+from ..findings.formats import About, report_findings
+from ..json_values import differing
+from .formats import by_owner, says_values, told_counts
 
 __all__ = ["paragraphs", "write"]
 
@@ -25,13 +25,13 @@ _COLOURS = {Grade.BREAKING: "31", Grade.RISKY: "33"}
 _HEAD = "  " + "".join(f"{name:{_COLUMN}}" for name in AUDIENCES[:-1]) + AUDIENCES[-1]
 
 
-def write(verdict: Verdict, about: DiffAbout) -> str:
+def write(verdict: Verdict, about: About) -> str:
     """The changes of each tool, then what they come to."""
     blocks = paragraphs(verdict.changes, about.colour)
     if verdict.effects:
         blocks.append("".join(_effects(verdict.effects)))
     if verdict.findings:
-        blocks.append(report_findings(verdict.findings, "text", colour=about.colour))
+        blocks.append(report_findings(verdict.findings, "text", about))
     return "\n".join([*blocks, "".join(_closing(verdict))])
 
 
@@ -41,7 +41,7 @@ def paragraphs(changes: Sequence[Judged], colour: bool) -> list[str]:
 
 
 def _owner(owner: str, changes: Sequence[Judged], colour: bool) -> Iterator[str]:
-    yield f"{printable(owner)}\n{_HEAD}\n"
+    yield f"{log_line(printable(owner))}\n{_HEAD}\n"
     for one in changes:
         yield from _change(one, colour)
 
@@ -60,7 +60,8 @@ def _change(one: Judged, colour: bool) -> Iterator[str]:
     place = change.place
     at = f":{place.line}:{place.column}" if place.line else ""
     was = "was at " if change.is_gone else ""
-    yield f"{_INDENT}{was}{printable(place.file)}{at}  {change.fingerprint}\n"
+    where = f"{_INDENT}{was}{printable(place.file)}{at}"
+    yield f"{log_line(where)}  {change.fingerprint}\n"
 
 
 def _cell(grade: Grade, colour: bool) -> str:
@@ -71,19 +72,14 @@ def _cell(grade: Grade, colour: bool) -> str:
 
 
 def _values(before: object, after: object) -> Iterator[str]:
-    if before is ABSENT or after is ABSENT:
-        if before is not ABSENT:
-            yield from _wrapped(f"was {one_line(before, _VALUE)}", _INDENT, 4)
-        elif after is not ABSENT:
-            yield from _wrapped(f"now {one_line(after, _VALUE)}", _INDENT, 4)
-        return
     old, new = differing(before, after, _VALUE)
-    short = f"{old} -> {new}"
-    if len(_INDENT) + len(short) <= _WIDTH:
-        yield f"{_INDENT}{printable(short)}\n"
-    else:
-        yield from _wrapped(f"was {old}", _INDENT, 4)
-        yield from _wrapped(f"now {new}", _INDENT, 4)
+    short = f"{_INDENT}{printable(f'{old} -> {new}')}"
+    if old and new and len(short) <= _WIDTH:
+        yield f"{log_line(short)}\n"
+        return
+    for word, text in (("was", old), ("now", new)):
+        if text:
+            yield from _wrapped(f"{word} {text}", _INDENT, 4)
 
 
 def _effects(effects: Sequence[Effect]) -> Iterator[str]:
@@ -104,7 +100,7 @@ def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ):
-        yield f"{line}\n"
+        yield f"{log_line(line)}\n"
 
 
 def _closing(verdict: Verdict) -> Iterator[str]:
@@ -119,16 +115,11 @@ def _closing(verdict: Verdict) -> Iterator[str]:
     owners = len({one.owner for one in verdict.changes})
     places = f"{owners} place{'' if owners == 1 else 's'}"
     text = f"{number} change{'' if number == 1 else 's'} in {places} against {against}"
-    graded = [f"{name} {_counted(grades)}" for name, grades in counts(verdict).items()]
+    graded = [f"{name} {told or 'safe'}" for name, told in told_counts(verdict).items()]
     yield from _wrapped(f"{text}: {'; '.join(graded)}", "")
     yield from _wrapped(_decided(verdict), "")
     worst = max(verdict.changes, key=lambda one: one.change.grades.worst)
     yield f"`toolcast explain {worst.change.rule.id}` tells what a change means\n"
-
-
-def _counted(grades: dict[str, int]) -> str:
-    told = [f"{n} {word}" for word, n in grades.items() if n and word != "safe"]
-    return ", ".join(told) or "safe"
 
 
 def _listed(words: Sequence[str]) -> str:

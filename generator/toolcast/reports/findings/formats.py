@@ -9,24 +9,24 @@ from importlib import import_module
 from typing import NamedTuple
 
 from ...findings import Finding, Severity, to_show
-from ..item import Item
+from ..item import Item, ItemRule
 
 __all__ = [
     "FORMATS",
-    "UNTOLD",
     "About",
     "fingerprinted",
     "items",
     "report_findings",
     "summary",
+    "told_rules",
 ]
 
 FORMATS = ("text", "json", "github", "sarif", "markdown")
-"""The words of `--format`; a module of this room writes each."""
+"""The words of `--format`."""
 
 
 class About(NamedTuple):
-    """What findings are about, and how much of them is printed.
+    """What findings or changes are about, and how they are printed.
 
     Attributes:
         root: the project's folder; None when it does not matter.
@@ -34,6 +34,7 @@ class About(NamedTuple):
         outputs: how many files their specs give.
         every: prints also as text each of those that are alike.
         extensions: those that the project lists.
+        colour: whether text is printed in colours.
     """
 
     root: str | None = None
@@ -41,23 +42,35 @@ class About(NamedTuple):
     outputs: int = 0
     every: bool = False
     extensions: tuple[str, ...] = ()
-
-
-UNTOLD = About()
-"""Nothing about findings beyond what stands in them."""
+    colour: bool = False
 
 
 def report_findings(
-    findings: Sequence[Finding],
-    format_: str,
-    about: About = UNTOLD,
-    *,
-    colour: bool = False,
+    findings: Sequence[Finding], format_: str, about: About | None = None
 ) -> str:
     """Findings in one of `FORMATS`; untrusted text is escaped for it."""
+    about = about or About()
+    if format_ == "github":
+        from ..github import workflow_commands
+
+        return workflow_commands(items(findings), about.root)
+    if format_ == "sarif":
+        from ..sarif import sarif
+
+        return sarif(items(findings), told_rules(about.extensions), about.root, "check")
     module = import_module(f".{format_}", __package__)
-    text: str = module.write(findings, about, colour=colour)
+    text: str = module.write(findings, about)
     return text
+
+
+def told_rules(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
+    """What is told of each rule of findings, by its id."""
+    from ...rules.table import rules
+
+    return {
+        rule.id: ItemRule(rule.id, rule.severity, rule.purpose, rule.why)
+        for rule in rules(extensions).values()
+    }
 
 
 def summary(findings: Sequence[Finding]) -> str:

@@ -12,7 +12,7 @@ from .formats import About, fingerprinted
 __all__ = ["write"]
 
 
-def write(findings: Sequence[Finding], about: About, *, colour: bool = False) -> str:
+def write(findings: Sequence[Finding], about: About) -> str:
     """Their number by severity, rule and file, and each of them."""
     severities = Counter(finding.severity.word for finding in findings)
     counts = {
@@ -26,10 +26,7 @@ def write(findings: Sequence[Finding], about: About, *, colour: bool = False) ->
         {
             "rule": finding.rule,
             "severity": finding.severity.word,
-            "file": finding.place.file,
-            "line": finding.place.line,
-            "column": finding.place.column,
-            "end_column": finding.place.end_column,
+            **finding.place._asdict(),
             "message": finding.message,
             "help": finding.help,
             "fingerprint": fingerprint,

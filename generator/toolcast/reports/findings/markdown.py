@@ -12,7 +12,7 @@ from .formats import About, summary
 __all__ = ["write"]
 
 
-def write(findings: Sequence[Finding], about: About, *, colour: bool = False) -> str:
+def write(findings: Sequence[Finding], about: About) -> str:
     """A table with a row each, those that are alike once, errors first."""
     if not findings:
         return f"### Tool specs\n\nNo findings in {about.tools:,} tools.\n"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...encoders.layout import text_width
 from ...findings import Finding, Place, Severity, grouped, to_show
-from ..escaping import printable
+from ..escaping import log_line, printable
 from .formats import About
 
 __all__ = ["write"]
@@ -16,10 +16,10 @@ _NAMED = 2
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
-def write(findings: Sequence[Finding], about: About, *, colour: bool = False) -> str:
+def write(findings: Sequence[Finding], about: About) -> str:
     """A paragraph each, those that are alike once."""
     shown = findings if about.every else grouped(findings)
-    return "".join(_one(finding, colour) for finding in to_show(shown))
+    return "".join(_one(finding, about.colour) for finding in to_show(shown))
 
 
 def _one(finding: Finding, colour: bool) -> str:
@@ -38,7 +38,7 @@ def _one(finding: Finding, colour: bool) -> str:
 
 def _where(place: Place) -> str:
     line = f":{place.line}:{place.column}" if place.line else ""
-    return f"{printable(place.file)}{line}"
+    return log_line(f"{printable(place.file)}{line}")
 
 
 def _alike(places: Sequence[Place]) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited, limits_on
-from ...facts.costs.client_kinds import Loading, callers, kind_of
+from ...facts.costs.client_kinds import Limited, callers, crossed, limits_of
 from ...facts.prompt_docs import OTHER_SECTION
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
@@ -15,12 +14,9 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    limit = limits_on(Limited.NAMESPACE)[0]
     known = {section.name for section in toolset.sections}
     for client in callers(toolset):
-        kind = kind_of(toolset, client)
-        if kind is None or kind.loading is not Loading.NAMESPACES:
-            continue
+        limits = list(limits_of(toolset, client, Limited.NAMESPACE))
         members: dict[str, list[ToolSpec]] = {}
         for tool in toolset.tools:
             if tool.always or (client and not toolset.is_offered(tool, client)):
@@ -28,7 +24,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             section = tool.section if tool.section in known else None
             members.setdefault(section or OTHER_SECTION, []).append(tool)
         for section, tools in members.items():
-            if len(tools) > limit.most:
+            for limit in crossed(limits, 0, len(tools)):
                 yield RULE.at(
                     toolset,
                     ("sections", section) if section in known else ("name",),

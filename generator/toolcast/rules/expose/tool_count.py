@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited
-from ...facts.costs.client_kinds import callers, kind_of, limits_of
+from ...facts.costs.client_kinds import Limited, callers, crossed, limits_of
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
@@ -15,14 +14,10 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for client in callers(toolset):
-        limits = limits_of(kind_of(toolset, client), Limited.TOOLS)
-        if not limits:
-            continue
         count = sum(
             client is None or toolset.is_offered(tool, client) for tool in toolset.tools
         )
-        crossed = [limit for limit in limits if count > limit.most]
-        if crossed:
+        for limit in crossed(limits_of(toolset, client, Limited.TOOLS), 0, count):
             own = client is not None and client.kind is not None
             yield RULE.at(
                 toolset,
@@ -32,8 +27,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     else ("client_kind",)
                 ),
                 f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
-                f" {crossed[0].client} takes {crossed[0].most} in a request"
-                f" ({crossed[0].source})",
+                f" {limit.client} takes {limit.most} in a request"
+                f" ({limit.source})",
                 "offer it fewer: `allow`, `restrict`, or a toolset of their own",
             )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited
-from ...facts.costs.client_kinds import callers, kind_of, limits_of
+from ...facts.costs.client_kinds import Limited, limits_here
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
@@ -16,18 +15,10 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     if "mcp" not in toolset.targets:
         return
-    clients = [
-        (client, limit)
-        for client in callers(toolset)
-        for limit in limits_of(kind_of(toolset, client), Limited.NAME)
-        if limit.prefix
-    ]
     for tool in toolset.tools_in("mcp"):
-        for client, limit in clients:
+        for limit in limits_here(toolset, tool, Limited.NAME):
             name = f"{limit.prefix.format(toolset.name)}{tool.name}"
-            if len(name) > limit.most and (
-                client is None or toolset.is_offered(tool, client)
-            ):
+            if len(name) > limit.most:
                 yield RULE.at(
                     tool,
                     ("name",),

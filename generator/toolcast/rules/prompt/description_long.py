@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited
-from ...facts.costs.client_kinds import callers, kind_of, limits_of
+from ...facts.costs.client_kinds import Limited, crossed, limits_here
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
@@ -14,21 +13,10 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    clients = [
-        (client, limit)
-        for client in callers(toolset)
-        for limit in limits_of(kind_of(toolset, client), Limited.DESCRIPTION)
-    ]
     for tool in toolset.tools:
         length = len(tool.model_description)
-        crossed = [
-            limit
-            for client, limit in clients
-            if length > limit.most
-            and (client is None or toolset.is_offered(tool, client))
-        ]
-        if crossed:
-            least = min(crossed, key=lambda limit: limit.most)
+        limits = limits_here(toolset, tool, Limited.DESCRIPTION)
+        for least in crossed(limits, 0, length)[:1]:
             what = "refuses more" if least.is_refused else "cuts off the rest"
             yield RULE.at(
                 tool,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.client_limits import Limited
-from ...facts.costs.client_kinds import callers, kind_of, limits_of
+from ...facts.costs.client_kinds import Limited, crossed, limits_here
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
@@ -17,14 +16,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     if toolset.instructions is None or "mcp" not in toolset.targets:
         return
     length = len(toolset.instructions)
-    crossed = [
-        limit
-        for client in callers(toolset)
-        for limit in limits_of(kind_of(toolset, client), Limited.INSTRUCTIONS)
-        if length > limit.most
-    ]
-    if crossed:
-        least = min(crossed, key=lambda limit: limit.most)
+    limits = limits_here(toolset, None, Limited.INSTRUCTIONS)
+    for least in crossed(limits, 0, length)[:1]:
         yield RULE.at(
             toolset,
             ("instructions",),

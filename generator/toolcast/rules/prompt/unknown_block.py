@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.costs.prompt_blocks import block_names
+from ...facts.costs.prompt_blocks import prompt_blocks
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions, quoted_list
@@ -17,7 +17,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     budgets = toolset.token_budget.blocks
     if not budgets:
         return
-    known = block_names(toolset)
+    known = [name for name, _ in prompt_blocks(toolset, None, workspace.package)]
     suggestions = Suggestions(known)
     for name in budgets:
         if name not in known:

@@ -5,6 +5,7 @@ The search for a proof is bounded. That there is none says nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from toolcast_runtime.validation.references import REFERENCES
 
 from ...json_equality import same
 from ..schema_side import ANNOTATIONS, Conjunction, SchemaSide
-from ..value_limits import ValueLimits, types_of
+from ..value_limits import EXACT, Bound, ValueLimits, types_of
 from .array_inclusion import takes_array
 from .effort import Effort, OutOfEffort
 from .object_inclusion import takes_object
@@ -62,7 +63,7 @@ class Inclusion:
 
     def is_proved(self, sent: Conjunction, taken: Conjunction) -> bool:
         """Whether each value of all the sender's schemas is one of all the receiver's."""
-        if self.sender.draft != self.receiver.draft:
+        if not self.sender.is_read_like(self.receiver):
             return False
         self._floor = max(0, self._effort.left - _MOST_STEPS)
         try:
@@ -290,10 +291,15 @@ def _takes_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     own = ValueLimits((part,))
     whole = limits.is_whole
     low, high = own.low(whole=whole), own.high(whole=whole)
-    sent_low, sent_high = limits.low(whole=whole), limits.high(whole=whole)
-    if (sent_low.value, sent_low.is_open) < (low.value, low.is_open):
+    sent_low, sent_high = limits.sent
+    is_written = low == Bound(-EXACT) and sent_low.value == -math.inf
+    if (sent_low.value, sent_low.is_open) < (low.value, low.is_open) and not is_written:
         return False
-    if (sent_high.value, not sent_high.is_open) > (high.value, not high.is_open):
+    is_written = high == Bound(EXACT) and sent_high.value == math.inf
+    if (sent_high.value, not sent_high.is_open) > (
+        high.value,
+        not high.is_open,
+    ) and not is_written:
         return False
     divisor = part.get("multipleOf")
     if divisor is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from toolcast_runtime.validation.applicators import in_place
 
-from ..schema_side import Conjunction, matches
+from ..schema_side import Conjunction, matches, schemas_under
 from ..value_limits import ValueLimits
 from .array_inclusion import Proof
 
@@ -116,41 +116,24 @@ class _Names:
 
     def sent(self, name: str) -> Conjunction:
         """What is sent under a name."""
-        found: list[Any] = []
-        side = self._proof.sender
-        for part in self._limits.parts:
-            found += _under(side.conjunction, part, name)
-        return tuple(found)
+        return self._joined(
+            schema
+            for part in self._limits.parts
+            for schema in schemas_under(part, name)
+        )
 
     def of_pattern(self, pattern: str) -> Conjunction:
         """What is sent under the names that match a pattern."""
-        side = self._proof.sender
-        found: list[Any] = []
-        for part in self._limits.parts:
-            if pattern in part.get("patternProperties", {}):
-                found += side.conjunction(part["patternProperties"][pattern])
-        return tuple(found)
+        said = self._limits.all("patternProperties")
+        return self._joined(one[pattern] for one in said if pattern in one)
 
     def of_others(self) -> Conjunction:
         """What is sent under the names that nothing names."""
-        found: list[Any] = []
-        for schema in self._limits.all("additionalProperties"):
-            found += self._proof.sender.conjunction(schema)
-        return tuple(found)
+        return self._joined(self._limits.all("additionalProperties"))
 
-
-def _under(conjunction: Any, part: Mapping[str, Any], name: str) -> list[Any]:
-    found: list[Any] = []
-    is_named = name in part.get("properties", {})
-    if is_named:
-        found += conjunction(part["properties"][name])
-    for pattern, schema in part.get("patternProperties", {}).items():
-        if matches(pattern, name):
-            is_named = True
-            found += conjunction(schema)
-    if not is_named and "additionalProperties" in part:
-        found += conjunction(part["additionalProperties"])
-    return found
+    def _joined(self, schemas: Iterable[Any]) -> Conjunction:
+        conjunction = self._proof.sender.conjunction
+        return tuple(part for schema in schemas for part in conjunction(schema))
 
 
 def _takes_properties(proof: Proof, names: _Names, part: Mapping[str, Any]) -> bool:

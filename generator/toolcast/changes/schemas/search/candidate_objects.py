@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Protocol
 
-from ..schema_side import SchemaSide, matches
+from ..schema_side import SchemaSide, schemas_under
 from ..value_limits import ValueLimits
 from .pattern_texts import texts_of
 
@@ -18,7 +18,7 @@ _MOST_FILLED = 60
 _TYING = frozenset(
     (
         "if anyOf oneOf not dependentRequired dependentSchemas dependencies minProperties"
-        " maxProperties unevaluatedProperties"
+        " maxProperties unevaluatedProperties propertyNames"
     ).split()
 )
 _NEW_NAMES = ("other", "x", "Aa 1-")
@@ -51,29 +51,31 @@ def object_candidates(
 ) -> Iterator[dict[str, Any]]:
     """The smallest object, the largest, and each with one value or name changed."""
     sent = limits.parts
-    every = [one for part in sent for one in maker.sender.everything(part)]
-    names = _names(every, hints, limits)
+    names = _names(maker.sender.everything(*sent), hints, limits)
     known = names[:_MOST_NAMES]
     values: dict[str, list[Any]] = {}
     told = [*sent, *hints]
     is_tied = any(not _TYING.isdisjoint(part) for part in told)
     dull: set[str] = set()
+    declared = {name for part in sent for name in part.get("properties", {})}
     patterns = sum(len(part.get("patternProperties", ())) for part in told)
     load = len(told) // 16 + patterns // 4
     for number, name in enumerate(known):
         if not maker.spend(load):
             known = known[:number]
             break
-        own = [schema for part in sent for schema in _under(part, name)]
+        own = [schema for part in sent for schema in schemas_under(part, name)]
         if not own:
             word = "unevaluatedProperties"
             own = [part[word] for part in sent if word in part]
-        other = [schema for part in hints for schema in _under(part, name)]
+        other = [schema for part in hints for schema in schemas_under(part, name)]
         mine, theirs = maker.merged(own), maker.merged(other, any_of=True)
-        values[name] = maker.values(mine, theirs, depth + 1) or ["a"]
         if not is_tied and own and maker.are_same(mine, theirs):
             dull.add(name)
-    declared = {name for part in sent for name in part.get("properties", {})}
+            if name in declared and name not in limits.required:
+                continue  # What both say the same of shows nothing.
+        values[name] = maker.values(mine, theirs, depth + 1) or ["a"]
+    known = [name for name in known if name in values]
     needed = [name for name in known if name in limits.required]
     for name in sorted(limits.required):
         if name not in values:
@@ -184,17 +186,3 @@ def _of_names(schema: Any) -> list[str]:
         if isinstance(schema.get(word), int):
             found += ["n" * size for size in range(schema[word] - 1, schema[word] + 2)]
     return [name for name in found if isinstance(name, str) and len(name) < 300][:20]
-
-
-def _under(part: Mapping[str, Any], name: str) -> Iterator[Any]:
-    """The schemas that a schema has for what stands under a name."""
-    is_named = False
-    if name in part.get("properties", {}):
-        is_named = True
-        yield part["properties"][name]
-    for pattern, schema in part.get("patternProperties", {}).items():
-        if matches(pattern, name):
-            is_named = True
-            yield schema
-    if not is_named and "additionalProperties" in part:
-        yield part["additionalProperties"]

@@ -244,7 +244,7 @@ class Candidates:
             if kind == "string":
                 yield texts(told)
             elif kind in ("integer", "fraction"):
-                yield numbers(told, kind)
+                yield numbers(told, kind, limits)
             elif kind == "array" and depth < _DEEPEST:
                 yield self._arrays(limits, hints, depth)
             elif kind == "object" and depth < _DEEPEST:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Any
 
-from ..value_limits import ValueLimits, type_of
+from ..value_limits import EXACT, ValueLimits, type_of
 from .pattern_texts import texts_of
 
 __all__ = [
@@ -90,8 +91,13 @@ def texts(told: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield text.upper()
 
 
-def numbers(told: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Any]:
+def numbers(
+    told: Iterable[Mapping[str, Any]], kind: str, limits: ValueLimits
+) -> Iterator[Any]:
     """Whole numbers or fractions at the limits and beside them."""
+    is_low_free = limits.low(whole=False).value == -math.inf
+    is_high_free = limits.high(whole=False).value == math.inf
+    most = math.inf if limits.is_whole else EXACT + 2
     bounds: dict[Any, None] = {}
     divisors: dict[Any, None] = {}
     for part in told:
@@ -127,5 +133,7 @@ def numbers(told: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Any]:
     for one, other in combinations(list(divisors)[:4], 2):
         near.append(one * other)
     for value in (*PLAIN[kind], *near):
-        if type_of(value) == kind:
+        is_free = is_low_free if value < 0 else is_high_free
+        is_sent = not (is_free and EXACT < abs(value) <= most)
+        if is_sent and type_of(value) == kind:
             yield int(value) if kind == "integer" else value

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcast_runtime.validation.applicators import in_place
-
-from ..schema_side import SchemaSide, matches
+from ..schema_side import SchemaSide, schemas_under
 
 __all__ = ["has_only_declared_names"]
 
 _OPENING = ("additionalProperties", "unevaluatedProperties")
-_MOST_SCHEMAS = 300
 
 
 def has_only_declared_names(side: SchemaSide, value: Any) -> bool:
@@ -25,7 +22,7 @@ def has_only_declared_names(side: SchemaSide, value: Any) -> bool:
 
 
 def _has_only(side: SchemaSide, schemas: list[Any], value: Any) -> bool:
-    told = _all(side, schemas)
+    told = side.everything(*schemas)
     if isinstance(value, list):
         return all(
             _has_only(side, _items(side, told, index), item)
@@ -38,7 +35,7 @@ def _has_only(side: SchemaSide, schemas: list[Any], value: Any) -> bool:
         part.get(word, False) is not False for part in told for word in _OPENING
     )
     for name, inner in value.items():
-        under = _under(told, name)
+        under = [s for p in told for s in schemas_under(p, name, others=False)]
         if not under and is_silent:
             return False
         if isinstance(inner, (list, dict)):
@@ -47,33 +44,6 @@ def _has_only(side: SchemaSide, schemas: list[Any], value: Any) -> bool:
             if not _has_only(side, under, inner):
                 return False
     return True
-
-
-def _all(side: SchemaSide, schemas: list[Any]) -> list[dict[str, Any]]:
-    """All schemas that may have a say, whatever is chosen; not what `not` refuses."""
-    found: dict[int, dict[str, Any]] = {}
-    waiting = list(schemas)
-    while waiting and len(found) < _MOST_SCHEMAS:
-        part = waiting.pop()
-        if not isinstance(part, dict) or id(part) in found:
-            continue
-        found[id(part)] = part
-        target = side.target(part)
-        if target is not None:
-            waiting.append(target)
-            if side.is_old:
-                continue
-        waiting += in_place(part)
-    return list(found.values())
-
-
-def _under(told: list[dict[str, Any]], name: str) -> list[Any]:
-    found = [p["properties"][name] for p in told if name in p.get("properties", {})]
-    for part in told:
-        for pattern, schema in part.get("patternProperties", {}).items():
-            if matches(pattern, name):
-                found.append(schema)
-    return found
 
 
 def _items(side: SchemaSide, told: list[dict[str, Any]], index: int) -> list[Any]:

@@ -5,9 +5,9 @@ It is bounded by counts, not by a clock: the same schemas give the same answer e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from toolcast_runtime.validation.compiled import build
 from toolcast_runtime.validation.schema_visits import most_visits
@@ -27,10 +27,17 @@ _MOST_WORK = 200_000
 _LEAST_TRIED = 150
 _MOST_VISITS = 500
 _LEVELS = 6
+_SOON = 100
 _MOST_WITH_CARE = 6
 _MOST_EFFORT = 6_000
 
 Refuses = Callable[[Any], bool]
+
+
+class Proved(Protocol):
+    """Whether a schema refuses nothing that is sent, or nothing that was told of."""
+
+    def __call__(self, side: SchemaSide, *, only_declared: bool) -> bool: ...
 
 
 class Witness(NamedTuple):
@@ -121,55 +128,63 @@ class Search:
         self._effort = Effort(_MOST_EFFORT)
 
     def explained(
-        self,
-        suspects: Mapping[int, SchemaSide],
-        kept: Collection[int],
-        *,
-        is_all_kept: bool,
+        self, suspects: Mapping[int, SchemaSide], is_proved: Proved
     ) -> tuple[dict[int, Witness], Witness | None]:
         """What each change refuses by itself, and what none of them does.
 
         Args:
             suspects: what the receiver's schema would be with each change alone, by its
                 index.
-            kept: those that refuse nothing of what the sender was told of.
-            is_all_kept: whether all changes together do not either.
+            is_proved: whether such a schema refuses nothing that is sent.
 
         Raises:
             ValueError: a schema cannot be applied, or is too costly to be tried.
         """
         takers = self._takers(suspects)
+        whole = self._receiver
         found: dict[int, Witness] = {}
         other: Witness | None = None
         waiting = dict(takers)
+
+        def is_shown(index: int) -> bool:
+            return index in found and (
+                found[index].is_declared
+                or is_proved(suspects[index], only_declared=True)
+            )
+
         # What is quickly made for all changes at once shows most of them.
-        for value in self._refused(self._receiver, is_checked=False):
-            refusing = [i for i, taker in waiting.items() if not taker.takes(value)]
-            is_needed = refusing or (other is None and not is_all_kept)
-            if is_needed and has_only_declared_names(self._sender.side, value):
-                found.update(dict.fromkeys(refusing, Witness(value, True)))
-                other = other or Witness(value, True)
-            else:
-                for index in refusing:
-                    found.setdefault(index, Witness(value, False))
-            for index in refusing:
-                if found[index].is_declared or index in kept:
-                    del waiting[index]
-            if not waiting and (other is not None or is_all_kept):
+        for number, value in enumerate(self._made(whole, is_checked=False)):
+            if number == _SOON:
+                waiting = _unproved(waiting, suspects, is_proved)
+            if not waiting and (other or is_proved(whole.side, only_declared=True)):
                 break
+            if not self._is_refused(value, whole):
+                continue
+            refusing = [i for i, taker in waiting.items() if not taker.takes(value)]
+            if not refusing and other is not None:
+                continue
+            witness = Witness(value, has_only_declared_names(self._sender.side, value))
+            for index in refusing:
+                found.setdefault(index, witness)
+                if witness.is_declared:
+                    found[index] = witness
+                if is_shown(index):
+                    del waiting[index]
+            if witness.is_declared:
+                other = other or witness
         # What is made with care, for one change at a time, shows the others.
+        waiting = _unproved(waiting, suspects, is_proved)
         for index in list(waiting)[:_MOST_WITH_CARE]:
             for is_checked in (False, True):
-                if is_checked or takers[index] is not self._receiver:
+                if is_checked or takers[index] is not whole:
                     self._shown_alone(index, takers[index], found, is_checked)
-                if index in found and (found[index].is_declared or index in kept):
+                if is_shown(index):
                     break
-        if other is None and not is_all_kept:
-            other = self._shown_by_all()
         if any(witness.is_declared for witness in found.values()):
             other = None
-        small = {i: self._small(witness, takers[i]) for i, witness in found.items()}
-        return small, other
+        elif other is None and not is_proved(whole.side, only_declared=True):
+            other = self._shown_by_all()
+        return {i: self._small(one, takers[i]) for i, one in found.items()}, other
 
     def blamed(
         self, witness: Witness, changes: Mapping[int, SchemaSide]
@@ -217,6 +232,14 @@ class Search:
 
     def _refused(self, taker: Taker, *, is_checked: bool) -> Iterator[Any]:
         """What is sent and refused, as it is found."""
+        made = self._made(taker, is_checked=is_checked)
+        return (value for value in made if self._is_refused(value, taker))
+
+    def _is_refused(self, value: Any, taker: Taker) -> bool:
+        return self._sender.takes(value) and not taker.takes(value)
+
+    def _made(self, taker: Taker, *, is_checked: bool) -> Iterator[Any]:
+        """What may be sent and refused."""
         if self._left is None:
             self._left = min(self._budget(self._sender), self._budget(self._receiver))
         made = Candidates(
@@ -226,12 +249,14 @@ class Search:
             self._left -= 1
             if self._left < 0:
                 return
-            if self._sender.takes(value) and not taker.takes(value):
-                yield value
+            yield value
 
     def _budget(self, taker: Taker) -> int:
         root = taker.side.root
-        visits = most_visits(root, _LEVELS, _MOST_VISITS)
+        # Without references each place of a schema is visited once.
+        visits: int | None = 1
+        if taker.side.has_references:
+            visits = most_visits(root, _LEVELS, _MOST_VISITS)
         if visits is None:
             raise ValueError("its references multiply")
         tried = _MOST_WORK // (len(taker.side.places) + 1 + 10 * visits)
@@ -260,6 +285,17 @@ class Search:
             else:
                 root = _edited(root, edit.after_path, edit.undone)
         return SchemaSide(_with_definitions(root, self._receiver.side.root))
+
+
+def _unproved(
+    waiting: Mapping[int, Taker], suspects: Mapping[int, SchemaSide], is_proved: Proved
+) -> dict[int, Taker]:
+    """Those of the changes that may refuse something, as far as is proved."""
+    return {
+        index: taker
+        for index, taker in waiting.items()
+        if not is_proved(suspects[index], only_declared=False)
+    }
 
 
 def _edited(root: Any, path: Path, value: Any) -> Any:

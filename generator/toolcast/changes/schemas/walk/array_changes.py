@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ...change import ABSENT
 from ...json_equality import same
-from ..schema_side import Conjunction, SchemaSide
-from ..schema_words import subject_words, type_words
+from ..schema_side import SchemaSide
+from ..schema_words import ITEMS, subject_words, type_words
 from ..value_limits import ValueLimits
-from .paired_nodes import Difference, Node, Pair, Place, Step, edit_of
-from .plain_changes import difference
+from .keyword_changes import keyword_changes, plain
+from .paired_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
 
 __all__ = ["array_changes"]
 
@@ -31,7 +30,6 @@ class _Items:
         ]
         self.rest = Place(rest, node.at(others))
         self.word = others
-        self.listed = listed
 
     def at(self, index: int) -> Place:
         """The schema of one item."""
@@ -57,51 +55,44 @@ def array_changes(pair: Pair) -> Iterator[Difference | Step]:
         yield Difference(row, path, *values, text, edits, pair)
     old, new = before.rest, after.rest
     if isinstance(old.schema, dict) and isinstance(new.schema, dict):
-        yield Step(old, new, f"{pair.place}[]", pair.direction)
-    elif not same(_plain(old.schema), _plain(new.schema)):
-        is_tighter = new.schema is False or _plain(old.schema) is True
-        row = "items-set" if is_tighter else "items-removed"
-        says = "asks something of its items" if is_tighter else "asks less of its items"
-        if new.schema is False:
-            says = "takes no further items"
-        elif old.schema is False:
-            says = "takes further items, too"
-        item = subject_words(f"{pair.place}[]", pair.whole)
-        kinds = type_words(ValueLimits(_side(pair, is_tighter, old, new)).types)
-        if kinds not in ("anything", "nothing"):
-            tense = "is {} now" if is_tighter else "may be something else than {}"
-            text = f"{item} {tense.format(kinds)}"
-        else:
-            text = f"{pair.subject} {says}"
-        has = (
-            after if "items" in after.word and _says(pair.after, after.word) else before
-        )
-        node = pair.after if has is after else pair.before
-        yield Difference(
-            row,
-            node.at(has.word),
-            pair.before.get(before.word),
-            pair.after.get(after.word),
-            text,
-            edits,
-            pair,
-        )
+        yield Step(old, new, pair.place + ITEMS, pair.direction)
+    elif not same(plain(old.schema), plain(new.schema)):
+        yield _others(pair, before, after, edits)
     yield from _contains(pair)
 
 
-def _side(pair: Pair, is_tighter: bool, old: Place, new: Place) -> Conjunction:
-    """What is asked of items on the side that asks for more."""
-    if is_tighter:
-        return pair.after_side.conjunction(new.schema)
-    return pair.before_side.conjunction(old.schema)
-
-
-def _says(node: Node, word: str) -> bool:
-    return node.get(word) is not ABSENT
-
-
-def _plain(schema: Any) -> Any:
-    return True if schema == {} or schema is ABSENT else schema
+def _others(
+    pair: Pair, before: _Items, after: _Items, edits: tuple[Edit, ...]
+) -> Difference:
+    """Items of which one side says nothing, or that it refuses."""
+    old, new = before.rest.schema, after.rest.schema
+    is_tighter = new is False or plain(old) is True
+    side, asked = (pair.after_side, new) if is_tighter else (pair.before_side, old)
+    kinds = type_words(ValueLimits(side.conjunction(asked)).types)
+    item = subject_words(pair.place + ITEMS, pair.whole)
+    if new is False or old is False:
+        text = f"{pair.subject} takes {'no ' * (new is False)}further items"
+        text += ", too" if old is False else ""
+    elif kinds == "anything":
+        text = (
+            f"{pair.subject} asks {'something' if is_tighter else 'less'} of its items"
+        )
+    elif is_tighter:
+        text = f"{item} is {kinds} now"
+    else:
+        text = f"{item} may be something else than {kinds}"
+    node, word = pair.before, before.word
+    if pair.after.get(after.word) is not ABSENT:
+        node, word = pair.after, after.word
+    return Difference(
+        "items-set" if is_tighter else "items-removed",
+        node.at(word),
+        pair.before.get(before.word),
+        pair.after.get(after.word),
+        text,
+        edits,
+        pair,
+    )
 
 
 def _contains(pair: Pair) -> Iterator[Difference | Step]:
@@ -117,16 +108,9 @@ def _contains(pair: Pair) -> Iterator[Difference | Step]:
         yield Step(
             pair.before.inner(keyword),
             pair.after.inner(keyword),
-            f"{pair.place}[]",
+            pair.place + ITEMS,
             0 if bounded else pair.direction,
         )
         return
-    is_new = old is ABSENT
-    row = "contains-set" if is_new else "contains-removed"
-    says = (
-        "must contain an item of a kind"
-        if is_new
-        else "need not contain an item of a kind"
-    )
     edits = edit_of(pair, "contains", "minContains", "maxContains")
-    yield difference(pair, row, keyword, f"{pair.subject} {says}", edits)
+    yield from keyword_changes(pair, keyword, edits)

@@ -8,15 +8,15 @@ from typing import Any
 from ...change import ABSENT
 from ...json_equality import same
 from ..schema_side import ANNOTATIONS, SchemaSide
-from ..schema_words import name_words, type_words
+from ..schema_words import REFUSED, name_words, type_words
 from ..value_limits import ALL_TYPES, ValueLimits
+from .keyword_changes import difference, keyword_changes
 from .paired_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
-from .plain_changes import difference
 
 __all__ = ["branch_changes", "is_alternatives"]
 
 _CHOICES = ("anyOf", "oneOf")
-_NAMES = {"allOf": "all-of", "anyOf": "any-of", "oneOf": "one-of"}
+_NAMES = {"anyOf": "any-of", "oneOf": "one-of"}
 _CONDITION = ("if", "then", "else")
 _MOST_PAIRED = 20
 _UNLIKE = -1
@@ -61,81 +61,71 @@ def wrapped(pair: Pair) -> Iterator[Difference | Step]:
     edit = Edit(
         pair.before.path, pair.after.original, pair.after.path, pair.before.original
     )
+    others = ValueLimits(other_side.conjunction(single)).types
     for index, branch in enumerate(branches):
         if index != best:
-            row = f"{_NAMES[keyword]}-branch-{'added' if is_new else 'removed'}"
-            others = ValueLimits(other_side.conjunction(single)).types
-            yield _branch(pair, row, branch, node_side, (edit,), is_new, others)
+            yield _branch(pair, keyword, branch, edit, is_new, others)
 
 
 def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
     old, new = pair.before.get(keyword), pair.after.get(keyword)
     if old is ABSENT and new is ABSENT:
         return
-    name = _NAMES[keyword]
     if keyword != "allOf" and (old is ABSENT or new is ABSENT):
-        is_new = old is ABSENT
-        says = (
-            f"must match {'one' if keyword == 'oneOf' else 'any'} of some schemas now"
-            if is_new
-            else "need not match one of some schemas any more"
-        )
-        row = f"{name}-{'set' if is_new else 'removed'}"
-        yield difference(pair, row, keyword, f"{pair.subject} {says}")
+        yield from keyword_changes(pair, keyword)
         return
     olds = [] if old is ABSENT else list(old)
     news = [] if new is ABSENT else list(new)
     pairs = _matched(pair, olds, news)
     direction = 0 if keyword == "oneOf" else pair.direction
-    for one, other in pairs.items():
-        before = Place(olds[one], (*pair.before.at(keyword), one))
-        after = Place(news[other], (*pair.after.at(keyword), other))
-        yield Step(before, after, pair.place, direction)
     paths = pair.before.at(keyword), pair.after.at(keyword)
+    for one, other in pairs.items():
+        before = Place(olds[one], (*paths[0], one))
+        after = Place(news[other], (*paths[1], other))
+        yield Step(before, after, pair.place, direction)
+    others = _types(pair.after_side, news)
     for index, branch in enumerate(olds):
         if index not in pairs:
-            alone = olds[:index] + olds[index + 1 :] or ABSENT
-            edit = Edit(paths[0], alone, paths[1], [*news, branch])
+            without = olds[:index] + olds[index + 1 :] or ABSENT
+            edit = Edit(paths[0], without, paths[1], [*news, branch])
             place = Place(branch, (*paths[0], index))
-            row = f"{name}-{'removed' if keyword == 'allOf' else 'branch-removed'}"
-            others = _types(pair.after_side, news)
-            yield _branch(pair, row, place, pair.before_side, (edit,), False, others)
+            yield _branch(pair, keyword, place, edit, False, others)
+    others = _types(pair.before_side, olds)
     for index, branch in enumerate(news):
         if index not in pairs.values():
-            undone = news[:index] + news[index + 1 :] or ABSENT
-            edit = Edit(paths[0], [*olds, branch], paths[1], undone)
+            without = news[:index] + news[index + 1 :] or ABSENT
+            edit = Edit(paths[0], [*olds, branch], paths[1], without)
             place = Place(branch, (*paths[1], index))
-            row = f"{name}-{'added' if keyword == 'allOf' else 'branch-added'}"
-            others = _types(pair.before_side, olds)
-            yield _branch(pair, row, place, pair.after_side, (edit,), True, others)
+            yield _branch(pair, keyword, place, edit, True, others)
 
 
 def _branch(
     pair: Pair,
-    row: str,
+    keyword: str,
     branch: Place,
-    side: SchemaSide,
-    edits: tuple[Edit, ...],
+    edit: Edit,
     is_new: bool,
     others: frozenset[str],
 ) -> Difference:
+    """A branch that only one side has; `others` are the types of all of the other side."""
+    side = pair.after_side if is_new else pair.before_side
     types = ValueLimits(side.conjunction(branch.schema)).types
     what = "" if types == ALL_TYPES else f" ({type_words(types)})"
     title = branch.schema.get("title") if isinstance(branch.schema, dict) else None
     if isinstance(title, str):
         what = f" ({name_words(title)})"
-    if row.startswith("all-of"):
-        says = "must match one more schema" if is_new else "must match one schema less"
+    if keyword == "allOf":
+        row = f"all-of-{'added' if is_new else 'removed'}"
+        says = f"must match one {'more schema' if is_new else 'schema less'}{what}"
     else:
-        says = "has one more alternative" if is_new else "has one alternative less"
+        row = f"{_NAMES[keyword]}-branch-{'added' if is_new else 'removed'}"
+        says = f"has one {'more alternative' if is_new else 'alternative less'}{what}"
         if what and types and types.isdisjoint(others):
-            says = f"may be {type_words(types)}, too"
-            if not is_new:
-                says = f"cannot be {type_words(types)} any more"
-            what = ""
+            kinds = type_words(types)
+            says = f"may be {kinds}, too" if is_new else f"cannot be {kinds} any more"
     values = (ABSENT, branch.schema) if is_new else (branch.schema, ABSENT)
-    text = f"{pair.subject} {says}{what}"
-    return Difference(row, branch.path, *values, text, edits, pair)
+    text = f"{pair.subject} {says}"
+    return Difference(row, branch.path, *values, text, (edit,), pair)
 
 
 def _types(side: SchemaSide, branches: list[Any]) -> frozenset[str]:
@@ -215,14 +205,9 @@ def _not(pair: Pair) -> Iterator[Difference | Step]:
         return
     if old is not ABSENT and new is not ABSENT:
         before, after = pair.before.inner("not"), pair.after.inner("not")
-        yield Step(before, after, f"{pair.place}!", -pair.direction)
+        yield Step(before, after, pair.place + REFUSED, -pair.direction)
         return
-    is_new = old is ABSENT
-    row = "not-set" if is_new else "not-removed"
-    says = (
-        "may not match a schema" if is_new else "may match a schema that it could not"
-    )
-    yield difference(pair, row, "not", f"{pair.subject} {says}")
+    yield from keyword_changes(pair, "not")
 
 
 def _condition(pair: Pair) -> Iterator[Difference | Step]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....reading.tree import Path
 from ...change import ABSENT
 from ...json_equality import key_of, same
-from ..schema_words import name_words, shown
+from ..schema_words import NAMES, OTHERS, name_words, shown
+from .keyword_changes import difference, plain
 from .paired_nodes import Difference, Edit, Pair, Step, edit_of
-from .plain_changes import difference
 
 __all__ = ["object_changes"]
 
@@ -47,26 +48,28 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
             )
     gone = {name: before[name] for name in before if name not in after}
     come = {name: after[name] for name in after if name not in before}
-    for old, new in _renamed(gone, come):
+    for old, new in list(_renamed(gone, come)):
         yield _rename(pair, old, new)
+        yield Step(
+            pair.before.inner("properties", old),
+            pair.after.inner("properties", new),
+            pair.named(new),
+            pair.direction,
+        )
         del gone[old], come[new]
-    needed_before = _list(pair.before.get("required"))
-    needed_after = _list(pair.after.get("required"))
-    for name, schema in gone.items():
-        is_needed = name in needed_before
-        row = "required-property-removed" if is_needed else "property-removed"
-        text = f"{name_words(pair.named(name))} is removed"
-        path = (*pair.before.at("properties"), name)
-        edits = (_edit(pair, name, ABSENT, schema), *_needed(pair, name, False))
-        yield Difference(row, path, schema, ABSENT, text, edits, pair)
-    for name, schema in come.items():
-        is_needed = name in needed_after
-        row = "required-property-added" if is_needed else "property-added"
-        says = "is new, and required" if is_needed else "is new"
-        path = (*pair.after.at("properties"), name)
-        edits = (_edit(pair, name, schema, ABSENT), *_needed(pair, name, True))
-        text = f"{name_words(pair.named(name))} {says}"
-        yield Difference(row, path, ABSENT, schema, text, edits, pair)
+    for is_new, schemas in ((False, gone), (True, come)):
+        node = pair.after if is_new else pair.before
+        needed = _list(node.get("required"))
+        for name, schema in schemas.items():
+            says = "is new" if is_new else "is removed"
+            row = f"property-{'added' if is_new else 'removed'}"
+            if name in needed:
+                row, says = f"required-{row}", says + ", and required" * is_new
+            path = (*node.at("properties"), name)
+            values = (ABSENT, schema) if is_new else (schema, ABSENT)
+            edits = (_edit(pair, name, *values[::-1]), *_needed(pair, name, is_new))
+            text = f"{name_words(pair.named(name))} {says}"
+            yield Difference(row, path, *values, text, edits, pair)
 
 
 def _edit(pair: Pair, name: str, alone: Any, undone: Any) -> Edit:
@@ -93,18 +96,41 @@ def _needed(pair: Pair, name: str, is_new: bool) -> tuple[Edit, ...]:
 def _renamed(
     gone: Mapping[str, Any], come: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """The names of which one goes and one comes with the same schema, and no others do."""
-    if not gone or not come:
-        return
-    old: dict[Any, list[str]] = {}
-    new: dict[Any, list[str]] = {}
-    for schemas, found in ((gone, old), (come, new)):
-        for name, schema in schemas.items():
-            found.setdefault(key_of(schema), []).append(name)
-    for key, names in old.items():
-        others = new.get(key, [])
-        if len(names) == len(others) == 1:
-            yield names[0], others[0]
+    """The names of which one goes and one comes with the same schema, and no others do.
+
+    Its title may follow the name, and its description may be worded anew.
+    """
+    left = [dict(gone), dict(come)]
+    for words in ((), ("title", "description")):
+        named: list[dict[Any, list[str]]] = [{}, {}]
+        for schemas, found in zip(left, named, strict=True):
+            for name, schema in schemas.items():
+                found.setdefault(key_of(_without(schema, words)), []).append(name)
+        for key, names in named[0].items():
+            others = named[1].get(key, [])
+            if len(names) != 1 or len(others) != 1:
+                continue
+            old, new = names[0], others[0]
+            if not words or _reads_alike(old, gone[old], new, come[new]):
+                del left[0][old], left[1][new]
+                yield old, new
+
+
+def _without(schema: Any, words: tuple[str, ...]) -> Any:
+    if not isinstance(schema, Mapping):
+        return schema
+    return {word: value for word, value in schema.items() if word not in words}
+
+
+def _reads_alike(old: str, gone: Any, new: str, come: Any) -> bool:
+    """Whether descriptions have half of their words in common; without them, the names."""
+    told = [
+        set(re.findall(r"\w+", str(_mapping(schema).get("description", "")).lower()))
+        for schema in (gone, come)
+    ]
+    if not any(told):
+        return old in new or new in old
+    return 2 * len(told[0] & told[1]) >= max(map(len, told))
 
 
 def _rename(pair: Pair, old: str, new: str) -> Difference:
@@ -154,7 +180,7 @@ def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
     before = _mapping(pair.before.get(keyword))
     after = _mapping(pair.after.get(keyword))
     for pattern in dict.fromkeys((*before, *after)):
-        place = f"{pair.place}{{}}"
+        place = pair.place + OTHERS
         if pattern in before and pattern in after:
             yield Step(
                 pair.before.inner(keyword, pattern),
@@ -181,10 +207,10 @@ def _additional(pair: Pair) -> Iterator[Difference | Step]:
         yield Step(
             pair.before.inner(keyword),
             pair.after.inner(keyword),
-            f"{pair.place}{{}}",
+            pair.place + OTHERS,
             pair.direction,
         )
-    elif not same(_plain(old), _plain(new)):
+    elif not same(plain(old), plain(new)):
         subject = pair.subject
         if new is False:
             row, says = "closed", "takes no other names any more"
@@ -198,18 +224,13 @@ def _additional(pair: Pair) -> Iterator[Difference | Step]:
         yield difference(pair, f"additional-properties-{row}", keyword, text)
 
 
-def _plain(schema: Any) -> Any:
-    """A schema, with one word for those that say nothing."""
-    return True if schema == {} or schema is ABSENT else schema
-
-
 def _names(pair: Pair) -> Iterator[Difference | Step]:
     keyword = "propertyNames"
-    old, new = _plain(pair.before.get(keyword)), _plain(pair.after.get(keyword))
+    old, new = plain(pair.before.get(keyword)), plain(pair.after.get(keyword))
     if same(old, new):
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        place = f"{pair.place}()"
+        place = pair.place + NAMES
         before, after = pair.before.inner(keyword), pair.after.inner(keyword)
         yield Step(before, after, place, pair.direction)
         return
@@ -220,80 +241,47 @@ def _names(pair: Pair) -> Iterator[Difference | Step]:
 
 
 def _dependencies(pair: Pair) -> Iterator[Difference | Step]:
-    before, after = _by_name(pair.before.values), _by_name(pair.after.values)
-    for name in dict.fromkeys((*before, *after)):
-        old_word, old = before.get(name, ("", True))
-        new_word, new = after.get(name, ("", True))
-        if same(old, new) and (old_word == new_word or isinstance(old, list)):
-            continue
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield Step(
-                pair.before.inner(old_word, name),
-                pair.after.inner(new_word, name),
-                pair.place,
-                pair.direction,
-            )
-            continue
-        yield from _dependent(pair, name, old_word, new_word, old, new)
-
-
-def _by_name(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
-    found: dict[str, tuple[str, Any]] = {}
     for word in ("dependencies", "dependentSchemas", "dependentRequired"):
-        for name, value in _mapping(values.get(word)).items():
-            found[name if name not in found else f"{name} "] = (word, value)
-    return found
+        before, after = (_mapping(n.get(word)) for n in (pair.before, pair.after))
+        for name in dict.fromkeys((*before, *after)):
+            old, new = before.get(name, ABSENT), after.get(name, ABSENT)
+            if isinstance(old, Mapping) and isinstance(new, Mapping):
+                yield Step(
+                    pair.before.inner(word, name),
+                    pair.after.inner(word, name),
+                    pair.place,
+                    pair.direction,
+                )
+            elif not same(plain(old), plain(new)):
+                yield from _dependent(pair, word, name, old, new)
 
 
 def _dependent(
-    pair: Pair, name: str, old_word: str, new_word: str, old: Any, new: Any
+    pair: Pair, word: str, name: str, old: Any, new: Any
 ) -> Iterator[Difference]:
-    name = name.removesuffix(" ") if name.endswith(" ") else name
-    words = dict.fromkeys(word for word in (old_word, new_word) if word)
-    edits: tuple[Edit, ...] = ()
-    for word in words:
-        paths = [(*node.at(word), name) for node in (pair.before, pair.after)]
-        values = [
-            _mapping(node.get(word)).get(name, ABSENT)
-            for node in (pair.before, pair.after)
-        ]
-        edits += (Edit(paths[0], values[1], paths[1], values[0]),)
-    told = [_list(old), _list(new)]
-    if isinstance(old, list) or isinstance(new, list):
-        more = [one for one in told[1] if one not in told[0]]
-        less = [one for one in told[0] if one not in told[1]]
+    paths = [(*node.at(word), name) for node in (pair.before, pair.after)]
+    edits = (Edit(paths[0], new, paths[1], old),)
+    more = [one for one in _list(new) if one not in _list(old)]
+    less = [one for one in _list(old) if one not in _list(new)]
+    told = [
+        (row, f"asks for {', '.join(name_words(pair.named(n)) for n in names)} {says}")
         for row, names, says in (
             ("dependent-required-added", more, "now"),
             ("dependent-required-removed", less, "no more"),
-        ):
-            if names:
-                asked = ", ".join(f"{name_words(pair.named(one))}" for one in names)
-                text = f"{name_words(pair.named(name))} asks for {asked} {says}"
-                yield _dependence(pair, row, name, old_word, new_word, text, edits)
-    if isinstance(old, list) and isinstance(new, list):
-        return
-    for row, schema, says in (
-        ("dependent-schema-removed", old, "no more"),
-        ("dependent-schema-added", new, "now"),
-    ):
-        if not isinstance(schema, list) and _plain(schema) is not True:
-            text = f"{name_words(pair.named(name))} asks for more by a schema of its own {says}"
-            yield _dependence(pair, row, name, old_word, new_word, text, edits)
-
-
-def _dependence(
-    pair: Pair,
-    row: str,
-    name: str,
-    old_word: str,
-    new_word: str,
-    text: str,
-    edits: tuple[Edit, ...],
-) -> Difference:
-    old = _mapping(pair.before.get(old_word)).get(name, ABSENT)
-    new = _mapping(pair.after.get(new_word)).get(name, ABSENT)
-    node, word = (pair.after, new_word) if new_word else (pair.before, old_word)
-    return Difference(row, (*node.at(word), name), old, new, text, edits, pair)
+        )
+        if names
+    ]
+    told += [
+        (row, f"asks for more by a schema of its own {says}")
+        for row, schema, says in (
+            ("dependent-schema-removed", old, "no more"),
+            ("dependent-schema-added", new, "now"),
+        )
+        if not isinstance(schema, list) and plain(schema) is not True
+    ]
+    for row, says in told:
+        text = f"{name_words(pair.named(name))} {says}"
+        yield Difference(row, paths[new is not ABSENT], old, new, text, edits, pair)
 
 
 def _unevaluated(pair: Pair) -> Iterator[Difference]:
@@ -301,7 +289,7 @@ def _unevaluated(pair: Pair) -> Iterator[Difference]:
         ("unevaluatedProperties", "unevaluated-properties", "names"),
         ("unevaluatedItems", "unevaluated-items", "items"),
     ):
-        old, new = _plain(pair.before.get(keyword)), _plain(pair.after.get(keyword))
+        old, new = plain(pair.before.get(keyword)), plain(pair.after.get(keyword))
         if same(old, new):
             continue
         is_set = new is not True

@@ -114,7 +114,7 @@ class Pair(NamedTuple):
 
     def named(self, name: str) -> str:
         """The place of a property."""
-        return f"{self.place}.{name}" if self.place else name
+        return f"{self.place}.{name}" if self.place else name or '""'
 
 
 class Step(NamedTuple):

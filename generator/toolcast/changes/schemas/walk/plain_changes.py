@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...change import ABSENT
-from ...json_equality import key_of, same
+from ...json_equality import key_of
 from ..schema_words import limit_words, listed, number_words, shown, type_words
 from ..value_limits import ValueLimits, types_of
+from .keyword_changes import difference, keyword_changes
 from .paired_nodes import Difference, Edit, Node, Pair, edit_of
 
 __all__ = ["plain_changes"]
@@ -36,26 +37,8 @@ def plain_changes(pair: Pair) -> Iterator[Difference]:
     yield from _values(pair)
     yield from _limits(pair)
     yield from _counts(pair)
-    for keyword, name, words in (
-        ("multipleOf", "multiple-of", "be a multiple of"),
-        ("pattern", "pattern", "match"),
-    ):
-        yield from _constraint(pair, keyword, name, words)
-    yield from _unique(pair)
-
-
-def difference(
-    pair: Pair,
-    row: str,
-    keyword: str,
-    message: str,
-    edits: tuple[Edit, ...] | None = None,
-) -> Difference:
-    """A change of one keyword's value."""
-    before, after = pair.before.get(keyword), pair.after.get(keyword)
-    path = (pair.before if after is ABSENT else pair.after).at(keyword)
-    made = edit_of(pair, keyword) if edits is None else edits
-    return Difference(row, path, before, after, message, made, pair)
+    for keyword in ("multipleOf", "pattern", "uniqueItems"):
+        yield from keyword_changes(pair, keyword)
 
 
 def _allowed(pair: Pair) -> Iterator[Difference]:
@@ -234,30 +217,3 @@ def _counts(pair: Pair) -> Iterator[Difference]:
             now, was = limit_words(keyword, new), old
             text = f"has {now} now, the limit was {was}"
         yield difference(pair, row, keyword, f"{pair.subject} {text}")
-
-
-def _constraint(
-    pair: Pair, keyword: str, name: str, words: str
-) -> Iterator[Difference]:
-    old, new = pair.before.get(keyword), pair.after.get(keyword)
-    if (old is ABSENT and new is ABSENT) or same(old, new):
-        return
-    if old is ABSENT:
-        row, text = "set", f"must {words} {shown(new)} now"
-    elif new is ABSENT:
-        row, text = "removed", f"need not {words} {shown(old)} any more"
-    else:
-        row = "changed"
-        text = f"must {words} {shown(new)} now, it was {shown(old)}"
-    yield difference(pair, f"{name}-{row}", keyword, f"{pair.subject} {text}")
-
-
-def _unique(pair: Pair) -> Iterator[Difference]:
-    keyword = "uniqueItems"
-    old = pair.before.get(keyword) is True
-    new = pair.after.get(keyword) is True
-    if old == new:
-        return
-    row = "unique-items-set" if new else "unique-items-removed"
-    says = "may not have an item twice any more" if new else "may have an item twice"
-    yield difference(pair, row, keyword, f"{pair.subject} {says}")

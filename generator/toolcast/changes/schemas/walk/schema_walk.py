@@ -11,12 +11,12 @@ from ...json_equality import same
 from ..proof.effort import Effort
 from ..proof.inclusion import Inclusion
 from ..schema_side import ANNOTATIONS, SchemaSide, has_references
-from .annotation_changes import annotation_changes
 from .array_changes import array_changes
 from .branch_changes import branch_changes, is_alternatives, wrapped
+from .keyword_changes import annotation_changes, difference
 from .object_changes import object_changes
 from .paired_nodes import Difference, Node, Pair, Place, Step, edit_of, node_at
-from .plain_changes import difference, plain_changes
+from .plain_changes import plain_changes
 
 __all__ = ["TooMuchToCompare", "differences"]
 

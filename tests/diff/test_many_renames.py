@@ -1,0 +1,41 @@
+"""Tools that change their names all at once are found without trying each with each."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diff.single_changes import loaded
+from toolcast.changes import tool_life
+from toolcast.changes.comparison import compare
+
+NUMBER = 50
+
+
+def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = 0
+    letters = tool_life._letters
+
+    def counted(one: tool_life._Owned) -> object:
+        nonlocal read
+        read += 1
+        return letters(one)
+
+    monkeypatch.setattr(tool_life, "_letters", counted)
+    before, after = (
+        loaded(
+            {
+                "note": None,
+                **{
+                    f"note{mark}{n}": {"summary": f"{mark} {n}."} for n in range(NUMBER)
+                },
+            }
+        )
+        for mark in "-_"
+    )
+
+    changes = compare(before, after).changes
+
+    assert [c.rule.id for c in changes].count(
+        "tool/renamed-without-former-name"
+    ) == NUMBER
+    assert read == 2 * NUMBER

@@ -1,0 +1,38 @@
+"""What a generated module leaves out is what the runtime takes instead."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from inspect import signature
+from typing import Any
+
+from toolcast.model.mcp_servers import McpServer, ToolRouter
+from toolcast.targets.external import RUNTIME_NAMES
+from toolcast_runtime.external import ExternalServer
+from toolcast_runtime.router import ChatModel
+
+
+def defaults(model: Any) -> dict[str, Any]:
+    return {
+        field.name: (
+            field.default
+            if field.default_factory is MISSING
+            else field.default_factory()
+        )
+        for field in fields(model)
+    }
+
+
+def test_an_external_server_has_the_runtimes_defaults() -> None:
+    own = defaults(McpServer)
+    # These two are the spec's alone.
+    del own["fields"], own["title"]
+    renamed = {RUNTIME_NAMES.get(name, name): value for name, value in own.items()}
+    assert renamed == defaults(ExternalServer)
+
+
+def test_the_model_that_chooses_tools_has_the_runtimes_defaults() -> None:
+    taken = signature(ChatModel).parameters
+    for name, value in ToolRouter._field_defaults.items():
+        assert taken[name].default == value, name
+    assert set(ToolRouter._fields) <= set(taken)
