@@ -163,7 +163,8 @@ class Questions:
 
     async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
         try:
-            await self._approvals().answered(round, question.name, answer.action)
+            said = "client" if answer.is_clients else answer.action
+            await self._approvals().answered(round, question.name, said)
         except OSError:
             raise _unrecorded(self._tool) from None
 
