@@ -201,6 +201,7 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         body.get("token_variable"),
         tuple(body.get("permissions", ())),
         body.get("kind"),
+        body.get("approves", False),
     )
 
 

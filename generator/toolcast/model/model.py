@@ -266,7 +266,8 @@ class Section(NamedTuple):
 class Client(NamedTuple):
     """Who may see and call tools. `allow` is None for every tool.
 
-    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`.
+    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`; with
+    `approves` that program asks a person itself where a tool has a `confirm`.
     """
 
     name: str
@@ -277,6 +278,7 @@ class Client(NamedTuple):
     token_variable: str | None = None
     permissions: tuple[str, ...] = ()
     kind: str | None = None
+    approves: bool = False
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
-from .asking import asker
+from .asking import approved, asker
 from .results import call_result, failure, sendable
 from .sealing import sealing
 from .tools_list import empty_list, exact_tools, header_schemas, is_before_2026
@@ -41,6 +41,7 @@ def build_server(
     *,
     takes_raw_json: bool = False,
     is_one_of_several: bool = False,
+    approves: bool = False,
 ) -> Server[Any]:
     """The SDK's server for one client; a tool's handler is loaded at its first call.
 
@@ -49,6 +50,7 @@ def build_server(
         client: who is served; None for the server's own client.
         takes_raw_json: the transport writes `RawJson` as it is.
         is_one_of_several: other processes answer requests of the same client.
+        approves: the client's own program asks a person where a tool has a `confirm`.
 
     Raises:
         SealingError: a person cannot be asked as the server is set up, and a tool has to.
@@ -100,7 +102,7 @@ def build_server(
                 params.arguments,
                 who,
                 report_progress=context.session.report_progress,
-                ask=ask,
+                ask=approved(ask) if approves else ask,
             )
             needed = ask.result()
             if needed is not None:
