@@ -84,7 +84,9 @@ def format_checks(dialect: str) -> dict[str, Callable[[str], bool]]:
     """
     from jsonschema_rs import Draft202012Validator
 
-    checks = dict.fromkeys(FORMATS[len(ASSERTED) :], _any)
+    checks: dict[str, Callable[[str], bool]] = dict.fromkeys(
+        FORMATS[len(ASSERTED) :], _any
+    )
     if dialect:
         for name in ASSERTED:
             alone = Draft202012Validator({"format": name}, validate_formats=True)
