@@ -7,7 +7,7 @@ import inspect
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -38,6 +38,7 @@ class Questions:
 
     Attributes:
         is_pending: the call has to be made again, with an answer.
+        unawaited: questions that a handler began to put, and did not wait for.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class Questions:
         self._taken: set[str] = set()
         self._waited = 0.0
         self._waiting_since: float | None = None
+        self._loop = asyncio.get_running_loop()
         self.is_pending = False
+        self.unawaited = 0
 
     @property
     def waited(self) -> float:
@@ -72,14 +75,38 @@ class Questions:
         """Whether the call waits for a person now."""
         return self._waiting_since is not None
 
-    async def ask_form(
+    def form(
         self, schema: Mapping[str, Any], message: str, name: str | None
-    ) -> Mapping[str, Any]:
-        """The fields that a person filled in.
+    ) -> Coroutine[Any, Any, Mapping[str, Any]]:
+        """The fields that a person filled in, to be awaited.
 
         Raises: as `ask`.
             ValueError: no client can show such a form, or two questions have one name.
+            RuntimeError: no event loop runs here.
         """
+        if not _has_loop():
+            raise RuntimeError(
+                "a plain function has to wait for the answer: `ask_sync`"
+            )
+        self.unawaited += 1
+        return self._form(schema, message, name)
+
+    def form_sync(
+        self, schema: Mapping[str, Any], message: str, name: str | None
+    ) -> Mapping[str, Any]:
+        """The same for a thread beside the call's event loop."""
+        if _has_loop():
+            raise RuntimeError(
+                "an async function does not wait here: `await call.ask(...)`"
+            )
+        self.unawaited += 1
+        asking = self._form(schema, message, name)
+        return asyncio.run_coroutine_threadsafe(asking, self._loop).result()
+
+    async def _form(
+        self, schema: Mapping[str, Any], message: str, name: str | None
+    ) -> Mapping[str, Any]:
+        self.unawaited -= 1
         problems = problems_with_form(schema)
         if problems:
             raise ValueError(f"no client can show this form: {'; '.join(problems)}")
@@ -167,6 +194,14 @@ class Questions:
             await self._approvals().answered(round, question.name, said)
         except OSError:
             raise _unrecorded(self._tool) from None
+
+
+def _has_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _judged(question: Question, answer: Answer) -> Answer:
