@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
+from ..consent.questions import Questions
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
 from ..tools.tool import Confirm, Tool
@@ -28,7 +29,6 @@ from .turns import turn
 if TYPE_CHECKING:
     from ..consent.approvals import Approvals
     from ..consent.question import AskPerson
-    from ..consent.questions import Questions
     from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
     from ..validation.checker import Checker
@@ -83,7 +83,9 @@ class ToolCalls:
         if reason is not None:
             return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
-        questions = None if ask is None else self._questions(tool, ask, client, given)
+        questions = None
+        if ask is not None:
+            questions = Questions(ask, self._approvals, tool, client, given)
         context = CallContext(tool.name, client, report_progress, questions)
         return await self.call(tool, provider, given, context)
 
@@ -195,23 +197,6 @@ class ToolCalls:
             text = f"{nobody_to_ask(tool.name)}; the log says why"
             return ToolResponse(error=text), "declined"
         return None
-
-    def _questions(
-        self,
-        tool: Tool,
-        ask: AskPerson,
-        client: str | None,
-        arguments: Mapping[str, Any],
-    ) -> Questions:
-        from ..consent.questions import Questions
-
-        def recordable() -> Any:
-            from ..ledger.secret_arguments import Redaction
-
-            return Redaction(tool.parameters).of(arguments)
-
-        approvals = self._approvals
-        return Questions(ask, approvals, tool.name, client, arguments, recordable)
 
     def _approvals(self) -> Approvals:
         """Where questions and answers are kept, the same for all calls of the registry."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ..tools.tool import Tool
 from ..validation.checker import Checker
 from .approvals import Approvals, Asked
 from .question import Answer, AskPerson, Declined, InputNeeded, Question
@@ -34,7 +35,6 @@ class Questions:
         tool: the tool that is called.
         client: who calls.
         arguments: of the call.
-        recordable: the arguments as they may be kept.
 
     Attributes:
         is_pending: the call has to be made again, with an answer.
@@ -45,17 +45,15 @@ class Questions:
         self,
         person: AskPerson,
         approvals: Callable[[], Approvals],
-        tool: str,
+        tool: Tool,
         client: str | None,
         arguments: Mapping[str, Any],
-        recordable: Callable[[], Any],
     ) -> None:
         self._person = person
         self._approvals = approvals
         self._tool = tool
         self._client = client
         self._arguments = arguments
-        self._recordable = recordable
         self._names: set[str] = set()
         self._taken: set[str] = set()
         self._waited = 0.0
@@ -111,7 +109,7 @@ class Questions:
         if problems:
             raise ValueError(f"no client can show this form: {'; '.join(problems)}")
         name = f"question_{len(self._names) + 1}" if name is None else name
-        question = Question(name, message, schema, self._tool, self._arguments)
+        question = Question(name, message, schema, self._tool.name, self._arguments)
         return await self.ask(question, message)
 
     async def ask(self, question: Question, kept: str) -> Mapping[str, Any]:
@@ -164,7 +162,7 @@ class Questions:
         try:
             is_free = await self._approvals().take(round)
         except OSError:
-            raise _unrecorded(self._tool) from None
+            raise _unrecorded(self._tool.name) from None
         if not is_free:
             raise Declined(
                 "this answer was used already, and each counts once; call again without"
@@ -173,27 +171,29 @@ class Questions:
         self._taken.add(round)
 
     async def _kept(self, round: str, question: Question, message: str) -> None:
+        from ..ledger.secret_arguments import Redaction
+
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         asked = Asked(
             round,
             question.name,
-            self._tool,
+            self._tool.name,
             self._client,
             message,
-            self._recordable(),
+            Redaction(self._tool.parameters).of(self._arguments),
             now,
         )
         try:
             await self._approvals().begin(asked)
         except OSError:
-            raise _unrecorded(self._tool) from None
+            raise _unrecorded(self._tool.name) from None
 
     async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
         try:
             said = "client" if answer.is_clients else answer.action
             await self._approvals().answered(round, question.name, said)
         except OSError:
-            raise _unrecorded(self._tool) from None
+            raise _unrecorded(self._tool.name) from None
 
 
 def _has_loop() -> bool:
