@@ -15,11 +15,11 @@ from .call_context import (
     CALL_GUARD,
     CallContext,
     CallOutcome,
-    ReportProgress,
     nobody_to_ask,
 )
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
+from .progress import ReportProgress, Reports
 from .tool_response import ToolResponse
 from .tool_validators import Validators
 from .tracing import is_traced, span
@@ -84,8 +84,12 @@ class ToolCalls:
             return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
         questions = None if ask is None else self._questions(tool, ask, client, given)
-        context = CallContext(tool.name, client, report_progress, questions)
-        return await self.call(tool, provider, given, context)
+        if report_progress is None:
+            context = CallContext(tool.name, client, None, questions)
+            return await self.call(tool, provider, given, context)
+        async with Reports(report_progress) as reports:
+            context = CallContext(tool.name, client, reports, questions)
+            return await self.call(tool, provider, given, context)
 
     async def call(
         self,
