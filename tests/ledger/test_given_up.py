@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 import time
@@ -79,10 +80,8 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
 
     async def stubborn() -> None:
         while not release.is_set():
-            try:
+            with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(0.01)
-            except asyncio.CancelledError:
-                pass
 
     handlers.stuck = stubborn if how == "async" else lambda: release.wait()
     handlers.other = lambda: "works"

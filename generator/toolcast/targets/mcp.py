@@ -21,6 +21,7 @@ class EndpointView(NamedTuple):
     path: Code
     client: Code
     token_variable: Code
+    approves: bool
 
 
 class PartView(NamedTuple):
@@ -121,6 +122,7 @@ def _endpoints(toolset: Toolset) -> list[EndpointView]:
             literal(plan.path, f"{before}path=", ","),
             literal(plan.client, f"{before}client=", ","),
             literal(plan.token_variable, f"{before}token_variable=", ","),
+            plan.approves,
         )
         for plan in endpoints(toolset)
     ]

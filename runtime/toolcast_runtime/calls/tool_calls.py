@@ -45,15 +45,20 @@ class ToolCalls:
         ledger: where calls of persistent tools are recorded; None refuses them.
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
+        asserts_formats: whether a text in arguments has to be of its `format`.
     """
 
     def __init__(
-        self, ledger: LedgerSettings | None = None, handlers: str | None = None
+        self,
+        ledger: LedgerSettings | None = None,
+        handlers: str | None = None,
+        *,
+        asserts_formats: bool = True,
     ) -> None:
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
-        self.validators = Validators()
+        self.validators = Validators(asserts_formats=asserts_formats)
         self._told: set[str] = set()
         self._conditions: dict[str, Checker | None] = {}
         self._kept: Approvals | None = None

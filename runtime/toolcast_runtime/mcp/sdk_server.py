@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
-from .asking import asker
+from .asking import approved, asker
 from .progress_notifications import HEARTBEAT_SECONDS, ProgressNotifications
 from .results import call_result, failure, sendable
 from .sealing import sealing
@@ -42,6 +42,7 @@ def build_server(
     *,
     takes_raw_json: bool = False,
     is_one_of_several: bool = False,
+    approves: bool = False,
 ) -> Server[Any]:
     """The SDK's server for one client; a tool's handler is loaded at its first call.
 
@@ -50,6 +51,7 @@ def build_server(
         client: who is served; None for the server's own client.
         takes_raw_json: the transport writes `RawJson` as it is.
         is_one_of_several: other processes answer requests of the same client.
+        approves: the client's own program asks a person where a tool has a `confirm`.
 
     Raises:
         SealingError: a person cannot be asked as the server is set up, and a tool has to.
@@ -97,7 +99,11 @@ def build_server(
         ask = asker(context, params.input_responses, state, seal.refusal)
         try:
             call = partial(
-                served.registry.call_tool, params.name, params.arguments, who, ask=ask
+                served.registry.call_tool,
+                params.name,
+                params.arguments,
+                who,
+                ask=approved(ask) if approves else ask,
             )
             if context.meta and "progress_token" in context.meta:
                 heartbeat = HEARTBEAT_SECONDS if served.heartbeat else None
