@@ -332,6 +332,7 @@ class Toolset:
     stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
+    formats: str = "assertion"
     timeout: float = 60.0
     preamble_heading: str = "Platform Capabilities"
     preamble_intro: str = ""
@@ -354,6 +355,11 @@ class Toolset:
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def asserts_formats(self) -> bool:
+        """Whether arguments have to be of their formats; only for handlers of its own."""
+        return self.handlers is not None and self.formats == "assertion"
 
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""

@@ -53,6 +53,7 @@ class ServerView(NamedTuple):
     has_max_body: bool
     max_body: Code
     is_external: bool
+    is_silent: bool
     has_state_key: bool
     state_key_variable: Code
     has_parts: bool
@@ -94,6 +95,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         has_max_body="max_body" in http,
         max_body=literal(http.get("max_body")),
         is_external=bool(options.get("external")),
+        is_silent=options.get("heartbeat") is False,
         has_state_key="state_key_variable" in options,
         state_key_variable=literal(
             options.get("state_key_variable"), "    state_key_variable=", ","
@@ -155,6 +157,7 @@ TARGET = Target(
     options={
         "client": "The client that stdio and the default HTTP path serve.",
         "external": "Shows and calls the tools of external servers, too.",
+        "heartbeat": "Tells callers that asked for progress that a call still runs.",
         "state_key_variable": "The key that several processes seal questions with.",
         "http": "How the server is reached over HTTP.",
     },

@@ -16,11 +16,11 @@ from .call_context import (
     CALL_GUARD,
     CallContext,
     CallOutcome,
-    ReportProgress,
     nobody_to_ask,
 )
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
+from .progress import ReportProgress, Reports
 from .tool_response import ToolResponse
 from .tool_validators import Validators
 from .tracing import is_traced, span
@@ -45,15 +45,20 @@ class ToolCalls:
         ledger: where calls of persistent tools are recorded; None refuses them.
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
+        asserts_formats: whether a text in arguments has to be of its `format`.
     """
 
     def __init__(
-        self, ledger: LedgerSettings | None = None, handlers: str | None = None
+        self,
+        ledger: LedgerSettings | None = None,
+        handlers: str | None = None,
+        *,
+        asserts_formats: bool = True,
     ) -> None:
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
-        self.validators = Validators()
+        self.validators = Validators(asserts_formats=asserts_formats)
         self._told: set[str] = set()
         self._conditions: dict[str, Checker | None] = {}
         self._kept: Approvals | None = None
@@ -86,8 +91,12 @@ class ToolCalls:
         questions = None
         if ask is not None:
             questions = Questions(ask, self._approvals, tool, client, given)
-        context = CallContext(tool.name, client, report_progress, questions)
-        return await self.call(tool, provider, given, context)
+        if report_progress is None:
+            context = CallContext(tool.name, client, None, questions)
+            return await self.call(tool, provider, given, context)
+        async with Reports(report_progress) as reports:
+            context = CallContext(tool.name, client, reports, questions)
+            return await self.call(tool, provider, given, context)
 
     async def call(
         self,

@@ -17,6 +17,7 @@ from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
 from .asking import approved, asker
+from .progress_notifications import HEARTBEAT_SECONDS, ProgressNotifications
 from .results import call_result, failure, sendable
 from .sealing import sealing
 from .tools_list import empty_list, exact_tools, header_schemas, is_before_2026
@@ -97,13 +98,20 @@ def build_server(
             CALL_GUARD.set(partial(served.refusal, headers=context.request.headers))
         ask = asker(context, params.input_responses, state, seal.refusal)
         try:
-            response = await served.registry.call_tool(
+            call = partial(
+                served.registry.call_tool,
                 params.name,
                 params.arguments,
                 who,
-                report_progress=context.session.report_progress,
                 ask=approved(ask) if approves else ask,
             )
+            if context.meta and "progress_token" in context.meta:
+                heartbeat = HEARTBEAT_SECONDS if served.heartbeat else None
+                send = context.session.report_progress
+                async with ProgressNotifications(send, heartbeat) as report:
+                    response = await call(report_progress=report)
+            else:
+                response = await call()
             needed = ask.result()
             if needed is not None:
                 return needed

@@ -33,6 +33,8 @@ class ToolsetServer:
         external: shows and calls the tools of external servers, too.
         state_key_variable: the environment variable with the key that seals what a client
             keeps while a person is asked; None for a key of each process alone.
+        heartbeat: reports that a call still runs, where its caller asked for progress and
+            its handler reports none.
         parts: what other targets of the toolset add.
     """
 
@@ -46,6 +48,7 @@ class ToolsetServer:
     http: HttpSettings | None = None
     external: bool = False
     state_key_variable: str | None = None
+    heartbeat: bool = True
     parts: tuple[ServerPart, ...] = ()
 
     @cached_property
