@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .calls.call_context import CallContext, current_call
+    from .calls.content_blocks import audio, file, image, link, text
     from .calls.tool_response import ToolError, ToolResponse
     from .consent.question import Declined
 
@@ -25,8 +26,13 @@ __all__ = [
     "ToolError",
     "ToolResponse",
     "__version__",
+    "audio",
     "current_call",
+    "file",
+    "image",
+    "link",
     "require_level",
+    "text",
 ]
 
 __version__ = "0.2.0"
@@ -42,7 +48,12 @@ _LAZY = {
     "Declined": "consent.question",
     "ToolError": "calls.tool_response",
     "ToolResponse": "calls.tool_response",
+    "audio": "calls.content_blocks",
     "current_call": "calls.call_context",
+    "file": "calls.content_blocks",
+    "image": "calls.content_blocks",
+    "link": "calls.content_blocks",
+    "text": "calls.content_blocks",
 }
 
 

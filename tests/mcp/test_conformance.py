@@ -23,8 +23,7 @@ ROOT = HERE.parents[1]
 _WORKSPACE = yaml.safe_load((ROOT / "toolcast.yaml").read_text(encoding="utf-8"))
 TOOLSETS = [Path(folder).name for folder in _WORKSPACE["toolsets"]]
 
-# The scenarios that apply to a server of tools alone. Those left out ask for prompts,
-# resources, completion, logging, sampling, elicitation or tasks.
+# Those left out ask for logging, sampling, elicitation, subscriptions or tasks.
 IN_BOTH_ERAS = (
     "tools-list",
     "tools-call-simple-text",
@@ -36,6 +35,16 @@ IN_BOTH_ERAS = (
     "tools-call-with-progress",
     "json-schema-2020-12",
     "dns-rebinding-protection",
+    "resources-list",
+    "resources-read-text",
+    "resources-read-binary",
+    "resources-templates-read",
+    "prompts-list",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "prompts-get-embedded-resource",
+    "prompts-get-with-image",
+    "completion-complete",
 )
 SCENARIOS = [
     *((LEGACY, name) for name in IN_BOTH_ERAS),
@@ -45,6 +54,9 @@ SCENARIOS = [
     # In the older era it is about sessions, which the server does not keep.
     (MODERN, "server-sse-multiple-streams"),
     (MODERN, "http-custom-header-server-validation"),
+    (MODERN, "caching"),
+    (MODERN, "sep-2164-resource-not-found"),
+    (MODERN, "input-required-result-non-tool-request"),
 ]
 
 

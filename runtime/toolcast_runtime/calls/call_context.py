@@ -16,6 +16,7 @@ __all__ = [
     "CallContext",
     "CallGuard",
     "CallOutcome",
+    "Keep",
     "ReportProgress",
     "current_call",
     "nobody_to_ask",
@@ -34,6 +35,9 @@ ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 """`(progress, total, message)`, sent to the caller if it asked for progress."""
 
 
+Keep = Callable[[str, "str | bytes", str | None], str]
+"""`(name, content, mime_type)`: keeps content for its caller; its URI for `resources/read`."""
+
 CallGuard = Callable[[str], str | None]
 """Why a tool of a name may not be called now; None when it may."""
 
@@ -50,12 +54,14 @@ class CallContext:
         client: who calls; None in a toolset without clients.
         report_progress: tells the caller how far the call is; None when it did not ask.
         questions: puts questions to a person; None where nobody can be asked.
+        keep: keeps what a link leads to; None where nothing is kept.
     """
 
     tool: str
     client: str | None = None
     report_progress: ReportProgress | None = None
     questions: Questions | None = None
+    keep: Keep | None = None
 
     async def ask(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None

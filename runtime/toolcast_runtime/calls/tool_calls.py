@@ -15,17 +15,21 @@ from .call_context import (
     CALL_GUARD,
     CallContext,
     CallOutcome,
+    Keep,
     ReportProgress,
     nobody_to_ask,
 )
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
-from .tool_response import ToolResponse
+from .threads import Outcome
+from .tool_response import ToolError, ToolResponse
 from .tool_validators import Validators
 from .tracing import is_traced, span
 from .turns import turn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..consent.approvals import Approvals
     from ..consent.question import AskPerson
     from ..consent.questions import Questions
@@ -66,6 +70,7 @@ class ToolCalls:
         client: str | None,
         report_progress: ReportProgress | None,
         ask: AskPerson | None = None,
+        keep: Keep | None = None,
     ) -> ToolResponse:
         """The answer of the tool that is found. Every failure is an answer, too."""
         try:
@@ -83,8 +88,8 @@ class ToolCalls:
         if reason is not None:
             return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
-        questions = None if ask is None else self._questions(tool, ask, client, given)
-        context = CallContext(tool.name, client, report_progress, questions)
+        questions = None if ask is None else self.questions(tool, ask, client, given)
+        context = CallContext(tool.name, client, report_progress, questions, keep)
         return await self.call(tool, provider, given, context)
 
     async def call(
@@ -105,6 +110,38 @@ class ToolCalls:
             response, outcome = await self._recorded(tool, provider, arguments, context)
             set_outcome(outcome)
         return response
+
+    async def run_handler(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        shaped: Callable[[Any], ToolResponse],
+    ) -> tuple[ToolResponse, CallOutcome]:
+        """What the handler of a resource or an MCP prompt answers, and what came of it.
+
+        Args:
+            tool: it as a tool, with a handler; its `kind` says what it is.
+            arguments: what the handler gets, checked.
+            context: the request's.
+            shaped: makes the answer of what the handler gives; may raise ToolError.
+        """
+        try:
+            handler = self._handler(tool)
+        except Exception:
+            _logger.exception("the handler of %s cannot be loaded", tool.name)
+            text = f"the {tool.kind} is not available; the log has the details"
+            return ToolResponse(error=text), "error"
+        work = invoke_handler(handler)
+
+        async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
+            result, error = await work(given, context)
+            try:
+                return (result, error) if error else (shaped(result), None)
+            except ToolError as refused:
+                return None, refused
+
+        return await run_call(tool, invoke, arguments, context, _no_problems)
 
     async def _recorded(
         self,
@@ -196,13 +233,14 @@ class ToolCalls:
             return ToolResponse(error=text), "declined"
         return None
 
-    def _questions(
+    def questions(
         self,
         tool: Tool,
         ask: AskPerson,
         client: str | None,
         arguments: Mapping[str, Any],
     ) -> Questions:
+        """What puts the questions of one call to a person."""
         from ..consent.questions import Questions
 
         def recordable() -> Any:
