@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .calls.call_context import CallContext, current_call
-    from .calls.content_blocks import audio, file, image, link, text
     from .calls.tool_response import ToolError, ToolResponse
     from .consent.question import Declined
+    from .resources.content_blocks import audio, file, image, link, text
 
 __all__ = [
     "LEVEL",
@@ -48,12 +48,12 @@ _LAZY = {
     "Declined": "consent.question",
     "ToolError": "calls.tool_response",
     "ToolResponse": "calls.tool_response",
-    "audio": "calls.content_blocks",
+    "audio": "resources.content_blocks",
     "current_call": "calls.call_context",
-    "file": "calls.content_blocks",
-    "image": "calls.content_blocks",
-    "link": "calls.content_blocks",
-    "text": "calls.content_blocks",
+    "file": "resources.content_blocks",
+    "image": "resources.content_blocks",
+    "link": "resources.content_blocks",
+    "text": "resources.content_blocks",
 }
 
 

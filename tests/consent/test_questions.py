@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import sqlite3
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +18,6 @@ from toolcast_runtime.registry import Registry
 from toolcast_runtime.tools.tool import Confirm
 
 YES = Answer("accept", {"approve": True})
-
-
-@pytest.fixture
-def registry(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
-    """The shop's registry in this process."""
-    for name, value in shop.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.syspath_prepend(str(shop.root))
-    yield importlib.import_module("generated.shop.registry").REGISTRY
-    for name in [n for n in sys.modules if n.split(".")[0] in ("generated", "shop")]:
-        if str(shop.root) in str(getattr(sys.modules[name], "__file__", "")):
-            del sys.modules[name]
 
 
 class Person:

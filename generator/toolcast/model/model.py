@@ -267,7 +267,8 @@ class Section(NamedTuple):
 class Client(NamedTuple):
     """Who may see and call tools. `allow` is None for every tool.
 
-    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`.
+    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`; with
+    `approves` that program asks a person itself where a tool has a `confirm`.
     """
 
     name: str
@@ -278,6 +279,7 @@ class Client(NamedTuple):
     token_variable: str | None = None
     permissions: tuple[str, ...] = ()
     kind: str | None = None
+    approves: bool = False
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
@@ -333,6 +335,7 @@ class Toolset:
     stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
+    formats: str = "assertion"
     timeout: float = 60.0
     preamble_heading: str = "Platform Capabilities"
     preamble_intro: str = ""
@@ -360,6 +363,11 @@ class Toolset:
     def mcp_specs(self) -> tuple[ResourceSpec | PromptSpec, ...]:
         """The resources and MCP prompts."""
         return (*self.mcp_resources, *self.mcp_prompts)
+
+    @property
+    def asserts_formats(self) -> bool:
+        """Whether arguments have to be of their formats; only for handlers of its own."""
+        return self.handlers is not None and self.formats == "assertion"
 
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""

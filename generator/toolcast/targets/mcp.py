@@ -22,6 +22,7 @@ class EndpointView(NamedTuple):
     path: Code
     client: Code
     token_variable: Code
+    approves: bool
 
 
 class PartView(NamedTuple):
@@ -53,6 +54,7 @@ class ServerView(NamedTuple):
     has_max_body: bool
     max_body: Code
     is_external: bool
+    is_silent: bool
     has_state_key: bool
     state_key_variable: Code
     has_offers: bool
@@ -102,6 +104,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         has_max_body="max_body" in http,
         max_body=literal(http.get("max_body")),
         is_external=bool(options.get("external")),
+        is_silent=options.get("heartbeat") is False,
         has_state_key="state_key_variable" in options,
         state_key_variable=literal(
             options.get("state_key_variable"), "    state_key_variable=", ","
@@ -144,6 +147,7 @@ def _endpoints(toolset: Toolset) -> list[EndpointView]:
             literal(plan.path, f"{before}path=", ","),
             literal(plan.client, f"{before}client=", ","),
             literal(plan.token_variable, f"{before}token_variable=", ","),
+            plan.approves,
         )
         for plan in endpoints(toolset)
     ]
@@ -184,6 +188,7 @@ TARGET = Target(
         "client": "The client that stdio and the default HTTP path serve.",
         "external": "Shows and calls the tools of external servers, too.",
         "links": "Keeps the content of links that handlers return.",
+        "heartbeat": "Tells callers that asked for progress that a call still runs.",
         "state_key_variable": "The key that several processes seal questions with.",
         "http": "How the server is reached over HTTP.",
     },

@@ -13,11 +13,11 @@ from ..consent.question import Declined
 from ..tools.tool import Tool
 from ..validation.protocol import problems_with_content
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
-from .content_blocks import Block
+from .given_up import MOST_GIVEN_UP, give_up, is_stuck
 from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
-from .tool_response import ToolError, ToolResponse
+from .tool_response import Block, ToolError, ToolResponse
 from .turns import turn
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ async def run_call(
 ) -> tuple[ToolResponse, CallOutcome]:
     """Runs a call within the tool's timeout and checks what it gives.
 
-    A call that is given up is cancelled; a thread cannot be stopped, so its late result is
-    dropped. Cancellation of the caller passes through.
+    A call that is given up is cancelled, and its context says so; a thread cannot be
+    stopped, so its late result is dropped. Cancellation of the caller passes through.
     """
     task = asyncio.create_task(_in_context(invoke, arguments, context))
     try:
@@ -49,10 +49,12 @@ async def run_call(
         if not done and context.questions is not None:
             done = await _answered(task, tool.timeout, context.questions)
     except asyncio.CancelledError:
-        task.cancel()
+        context.cancelled = True
+        give_up(tool.name, task)
         raise
     if not done:
-        task.cancel()
+        context.cancelled = True
+        give_up(tool.name, task)
         _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
         late = f"the {tool.kind} gave no answer within {tool.timeout:g} s"
         return ToolResponse(error=late), "timeout"
@@ -105,9 +107,14 @@ def invoke_handler(handler: HandlerAdapter) -> Invoke:
     """A handler's work; a sync one runs in a thread of its own."""
 
     async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        if is_stuck(context.tool):
+            return None, ToolError(
+                f"{MOST_GIVEN_UP} earlier calls of the tool were given up and still run;"
+                " try again later"
+            )
         if handler.is_async:
             return await awaited(lambda: handler(arguments))
-        result, error = await in_thread(lambda: handler(arguments))
+        result, error = await in_thread(lambda: handler(arguments), context.tool)
         # A plain function may still hand back a coroutine, as a wrapped async one does.
         if inspect.isawaitable(result):
             return await awaited(lambda: result)

@@ -16,11 +16,11 @@ from .call_context import (
     CallContext,
     CallOutcome,
     Keep,
-    ReportProgress,
     nobody_to_ask,
 )
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
+from .progress import ReportProgress, Reports
 from .threads import Outcome
 from .tool_response import ToolError, ToolResponse
 from .tool_validators import Validators
@@ -49,15 +49,20 @@ class ToolCalls:
         ledger: where calls of persistent tools are recorded; None refuses them.
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
+        asserts_formats: whether a text in arguments has to be of its `format`.
     """
 
     def __init__(
-        self, ledger: LedgerSettings | None = None, handlers: str | None = None
+        self,
+        ledger: LedgerSettings | None = None,
+        handlers: str | None = None,
+        *,
+        asserts_formats: bool = True,
     ) -> None:
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
-        self.validators = Validators()
+        self.validators = Validators(asserts_formats=asserts_formats)
         self._told: set[str] = set()
         self._conditions: dict[str, Checker | None] = {}
         self._kept: Approvals | None = None
@@ -89,8 +94,12 @@ class ToolCalls:
             return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
         questions = None if ask is None else self.questions(tool, ask, client, given)
-        context = CallContext(tool.name, client, report_progress, questions, keep)
-        return await self.call(tool, provider, given, context)
+        if report_progress is None:
+            context = CallContext(tool.name, client, None, questions, keep)
+            return await self.call(tool, provider, given, context)
+        async with Reports(report_progress) as reports:
+            context = CallContext(tool.name, client, reports, questions, keep)
+            return await self.call(tool, provider, given, context)
 
     async def call(
         self,

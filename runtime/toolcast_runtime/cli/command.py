@@ -20,6 +20,7 @@ from ..tools.deprecation import deprecation_line
 from ..tools.tool import Tool
 from .help_text import ToolCommand, examples_of, takes_list
 from .plain_schemas import properties_of
+from .terminal import ask_at_terminal
 from .values import (
     ParameterOption,
     described,
@@ -244,7 +245,9 @@ class BoundCommand:
         if problems:
             raise click.UsageError("; ".join(problems))
         print_answer(
-            self._registry.call_tool_sync(self.tool.name, arguments, self._client)
+            self._registry.call_tool_sync(
+                self.tool.name, arguments, self._client, ask=ask_at_terminal
+            )
         )
 
 

@@ -105,7 +105,8 @@ class Questions:
             answer = await self._said(question)
         except InputNeeded as needed:
             self.is_pending = True
-            await self._kept(needed.round, question, kept)
+            if needed.round is not None:
+                await self._kept(needed.round, question, kept)
             raise
         answer = _judged(question, answer)
         if answer.round is None:
@@ -162,7 +163,8 @@ class Questions:
 
     async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
         try:
-            await self._approvals().answered(round, question.name, answer.action)
+            said = "client" if answer.is_clients else answer.action
+            await self._approvals().answered(round, question.name, said)
         except OSError:
             raise _unrecorded(self._tool) from None
 

@@ -97,8 +97,7 @@ class _Offer:
             )
         ask = asker(context, params.input_responses, state, self._seal.refusal)
         questions = self._calls.questions(handler, ask, self._client, arguments)
-        report = context.session.report_progress
-        return CallContext(handler.name, self._client, report, questions), ask
+        return CallContext(handler.name, self._client, None, questions), ask
 
 
 class _Resources(_Offer):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..http.settings import HttpSettings
     from ..resources.definitions_of_mcp import McpPrompt, McpResource
-    from ..resources.kept_content import LinkLimits
+    from ..resources.link_limits import LinkLimits
     from ..tools.tool import Tool
     from .server_part import ServerPart
 
@@ -41,6 +41,8 @@ class ToolsetServer:
             when there are none.
         mcp_prompts: the same for MCP prompts.
         links: how long and how much content behind links is kept; None keeps none.
+        heartbeat: reports that a call still runs, where its caller asked for progress and
+            its handler reports none.
         parts: what other targets of the toolset add.
     """
 
@@ -57,6 +59,7 @@ class ToolsetServer:
     mcp_resources: ModuleType | None = None
     mcp_prompts: ModuleType | None = None
     links: LinkLimits | None = None
+    heartbeat: bool = True
     parts: tuple[ServerPart, ...] = ()
 
     @cached_property

@@ -1,5 +1,5 @@
 """Resources and MCP prompts: their definitions, what they give, content behind links."""
 
-from .kept_content import LinkLimits
+from .link_limits import LinkLimits
 
 __all__ = ["LinkLimits"]

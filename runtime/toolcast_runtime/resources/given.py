@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..calls.content_blocks import resource_contents
 from ..calls.tool_response import ToolError, ToolResponse
+from .content_blocks import resource_contents
 
 if TYPE_CHECKING:
     from ..calls.call_context import CallContext

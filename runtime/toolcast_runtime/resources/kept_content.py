@@ -6,27 +6,14 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from ..calls.content_blocks import resource_contents
 from ..calls.tool_response import ToolError
+from .content_blocks import resource_contents
+from .link_limits import LinkLimits
 
-__all__ = ["KeptContent", "LinkLimits"]
-
-
-@dataclass(frozen=True, slots=True)
-class LinkLimits:
-    """How long and how much is kept for one client, in the memory of one process.
-
-    Attributes:
-        seconds: after them a link leads nowhere.
-        bytes: of all content together; what is oldest goes first.
-    """
-
-    seconds: float = 600.0
-    bytes: int = 16_777_216
+__all__ = ["KeptContent"]
 
 
 class KeptContent:

@@ -93,6 +93,14 @@ ADMIN = RULES.alone(
     " administrators are closed until that is set.",
     Grades(attachment=_R),
 )
+HEARTBEAT, SILENT = RULES.pair(
+    "offer/heartbeat",
+    "Callers that asked for progress are told that a long call still runs.",
+    Grades(),
+    "offer/no-heartbeat",
+    "Callers are not told any more that a long call still runs: some clients give up.",
+    Grades(call=_R),
+)
 STATE_KEY = RULES.alone(
     "offer/state-key-variable",
     "The key of questions to people is read from another variable: until that is set,"
@@ -150,6 +158,14 @@ _ROWS = (
         BODY_SMALLER,
         BODY_LARGER,
         4_194_304,
+    ),
+    flag(
+        "targets.mcp.heartbeat",
+        "the heartbeat of long calls",
+        HEARTBEAT,
+        SILENT,
+        ("is sent", "is not sent any more"),
+        default=True,
     ),
     value("targets.mcp.state_key_variable", "the variable of the key", STATE_KEY),
     value("targets.cli.client", "the client of the command line", CLIENT),

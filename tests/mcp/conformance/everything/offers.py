@@ -9,6 +9,7 @@ from typing import Any
 from toolcast_runtime import current_call, image
 
 from .handlers import PIXEL
+from .questions import form
 
 
 def data_of(id: str) -> str:
@@ -30,11 +31,6 @@ def pictured() -> list[Any]:
 
 
 async def with_context() -> str:
-    form = {
-        "type": "object",
-        "properties": {"context": {"type": "string"}},
-        "required": ["context"],
-    }
     question = "What context should the prompt use?"
-    answer = await current_call().ask(form, question, name="user_context")
+    answer = await current_call().ask(form("context"), question, name="user_context")
     return f"Answer in this context: {answer['context']}"

@@ -17,7 +17,8 @@ from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, MODERN, StdioServer, stdio_server
 from toolcast_runtime.calls.tool_response import ToolError
 from toolcast_runtime.registry import UnknownClientError
-from toolcast_runtime.resources.kept_content import KeptContent, LinkLimits
+from toolcast_runtime.resources import LinkLimits
+from toolcast_runtime.resources.kept_content import KeptContent
 
 HERE = Path(__file__).parent
 INVALID = -32602
@@ -26,7 +27,7 @@ INVALID = -32602
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("offers")
-    shutil.copytree(HERE / "offers", root, dirs_exist_ok=True)
+    shutil.copytree(HERE / "project", root, dirs_exist_ok=True)
     generate_project(root)
     return root
 

@@ -14,15 +14,12 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-from .call_context import CURRENT_CALL
+from ..calls.call_context import CURRENT_CALL
+from ..calls.tool_response import Block
 
-__all__ = ["Block", "audio", "file", "image", "link", "resource_contents", "text"]
+__all__ = ["audio", "file", "image", "link", "resource_contents", "text"]
 
 _MIME_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;.*)?")
-
-
-class Block(dict[str, Any]):
-    """One content block, as MCP has it."""
 
 
 def text(words: str) -> Block:
