@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -63,10 +63,12 @@ class CallContext:
     keep: Keep | None = None
     cancelled: bool = field(default=False, init=False)
 
-    async def ask(
+    def ask(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None
-    ) -> Mapping[str, Any]:
+    ) -> Coroutine[Any, Any, Mapping[str, Any]]:
         """What a person filled in; returns only with an answer that the schema allows.
+
+        To be awaited by an async handler; a plain function has `ask_sync`.
 
         On some surfaces the call ends here, and the handler is run again from its start
         when the answer is there; questions that were answered are not put again. So it
@@ -80,12 +82,25 @@ class CallContext:
         Raises:
             Declined: the person said no, or nobody can be asked. The caller is told.
             ValueError: no client can show such a form.
+            RuntimeError: this is a plain function, which would go on without the answer.
         """
+        return self._asked().form(schema, message, name)
+
+    def ask_sync(
+        self, schema: Mapping[str, Any], message: str, *, name: str | None = None
+    ) -> Mapping[str, Any]:
+        """The same for a plain function, which waits.
+
+        Raises: as `ask`; RuntimeError in an async function.
+        """
+        return self._asked().form_sync(schema, message, name)
+
+    def _asked(self) -> Questions:
         from ..consent.question import Declined
 
         if self.questions is None:
             raise Declined(nobody_to_ask(self.tool))
-        return await self.questions.ask_form(schema, message, name)
+        return self.questions
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
+from ..consent.questions import Questions
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
 from ..tools.tool import Confirm, Tool
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from ..consent.approvals import Approvals
     from ..consent.question import AskPerson
-    from ..consent.questions import Questions
     from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
     from ..validation.checker import Checker
@@ -93,7 +93,9 @@ class ToolCalls:
         if reason is not None:
             return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
-        questions = None if ask is None else self.questions(tool, ask, client, given)
+        questions = None
+        if ask is not None:
+            questions = Questions(ask, self.approvals, tool, client, given)
         if report_progress is None:
             context = CallContext(tool.name, client, None, questions, keep)
             return await self.call(tool, provider, given, context)
@@ -242,25 +244,7 @@ class ToolCalls:
             return ToolResponse(error=text), "declined"
         return None
 
-    def questions(
-        self,
-        tool: Tool,
-        ask: AskPerson,
-        client: str | None,
-        arguments: Mapping[str, Any],
-    ) -> Questions:
-        """What puts the questions of one call to a person."""
-        from ..consent.questions import Questions
-
-        def recordable() -> Any:
-            from ..ledger.secret_arguments import Redaction
-
-            return Redaction(tool.parameters).of(arguments)
-
-        approvals = self._approvals
-        return Questions(ask, approvals, tool.name, client, arguments, recordable)
-
-    def _approvals(self) -> Approvals:
+    def approvals(self) -> Approvals:
         """Where questions and answers are kept, the same for all calls of the registry."""
         if self._kept is None:
             if self._ledger is None:

@@ -19,6 +19,7 @@ from mcp.shared.path_security import contains_path_traversal, is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
 from ..calls.call_context import CALL_GUARD, CallContext
+from ..consent.questions import Questions
 from ..resources.given import Failed, contents_of, messages_of, problems_with_arguments
 from .asking import asker
 from .results import sendable
@@ -96,7 +97,8 @@ class _Offer:
                 partial(self._served.refusal, headers=context.request.headers)
             )
         ask = asker(context, params.input_responses, state, self._seal.refusal)
-        questions = self._calls.questions(handler, ask, self._client, arguments)
+        approvals = self._calls.approvals
+        questions = Questions(ask, approvals, handler, self._client, arguments)
         return CallContext(handler.name, self._client, None, questions), ask
 
 
