@@ -17,6 +17,7 @@ __all__ = [
     "CallContext",
     "CallGuard",
     "CallOutcome",
+    "Keep",
     "current_call",
     "nobody_to_ask",
 ]
@@ -29,6 +30,9 @@ CallOutcome = Literal[
 `invalid`: its arguments were refused. `asked`: it is made again with a person's answer.
 `declined`: it needed a person's yes, and there was none.
 """
+
+Keep = Callable[[str, "str | bytes", str | None], str]
+"""`(name, content, mime_type)`: keeps content for its caller; its URI for `resources/read`."""
 
 CallGuard = Callable[[str], str | None]
 """Why a tool of a name may not be called now; None when it may."""
@@ -46,6 +50,7 @@ class CallContext:
         client: who calls; None in a toolset without clients.
         reports: tells the caller how far the call is; None when it did not ask.
         questions: puts questions to a person; None where nobody can be asked.
+        keep: keeps what a link leads to; None where nothing is kept.
         cancelled: nobody waits for the call any more: the caller has gone or called it off,
             its time is over, or the server ends. An async handler is cancelled as well; a
             plain function that takes long asks from time to time, and ends.
@@ -55,6 +60,7 @@ class CallContext:
     client: str | None = None
     reports: Reports | None = None
     questions: Questions | None = None
+    keep: Keep | None = None
     cancelled: bool = field(default=False, init=False)
 
     def ask(

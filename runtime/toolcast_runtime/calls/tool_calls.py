@@ -16,17 +16,21 @@ from .call_context import (
     CALL_GUARD,
     CallContext,
     CallOutcome,
+    Keep,
     nobody_to_ask,
 )
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
 from .progress import ReportProgress, Reports
-from .tool_response import ToolResponse
+from .threads import Outcome
+from .tool_response import ToolError, ToolResponse
 from .tool_validators import Validators
 from .tracing import is_traced, span
 from .turns import turn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..consent.approvals import Approvals
     from ..consent.question import AskPerson
     from ..ledger.ledger_settings import LedgerSettings
@@ -71,6 +75,7 @@ class ToolCalls:
         client: str | None,
         report_progress: ReportProgress | None,
         ask: AskPerson | None = None,
+        keep: Keep | None = None,
     ) -> ToolResponse:
         """The answer of the tool that is found. Every failure is an answer, too."""
         try:
@@ -90,12 +95,12 @@ class ToolCalls:
         given: Mapping[str, Any] = {} if arguments is None else arguments
         questions = None
         if ask is not None:
-            questions = Questions(ask, self._approvals, tool, client, given)
+            questions = Questions(ask, self.approvals, tool, client, given)
         if report_progress is None:
-            context = CallContext(tool.name, client, None, questions)
+            context = CallContext(tool.name, client, None, questions, keep)
             return await self.call(tool, provider, given, context)
         async with Reports(report_progress) as reports:
-            context = CallContext(tool.name, client, reports, questions)
+            context = CallContext(tool.name, client, reports, questions, keep)
             return await self.call(tool, provider, given, context)
 
     async def call(
@@ -116,6 +121,38 @@ class ToolCalls:
             response, outcome = await self._recorded(tool, provider, arguments, context)
             set_outcome(outcome)
         return response
+
+    async def run_handler(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        shaped: Callable[[Any], ToolResponse],
+    ) -> tuple[ToolResponse, CallOutcome]:
+        """What the handler of a resource or an MCP prompt answers, and what came of it.
+
+        Args:
+            tool: it as a tool, with a handler; its `kind` says what it is.
+            arguments: what the handler gets, checked.
+            context: the request's.
+            shaped: makes the answer of what the handler gives; may raise ToolError.
+        """
+        try:
+            handler = self._handler(tool)
+        except Exception:
+            _logger.exception("the handler of %s cannot be loaded", tool.name)
+            text = f"the {tool.kind} is not available; the log has the details"
+            return ToolResponse(error=text), "error"
+        work = invoke_handler(handler)
+
+        async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
+            result, error = await work(given, context)
+            try:
+                return (result, error) if error else (shaped(result), None)
+            except ToolError as refused:
+                return None, refused
+
+        return await run_call(tool, invoke, arguments, context, _no_problems)
 
     async def _recorded(
         self,
@@ -207,7 +244,7 @@ class ToolCalls:
             return ToolResponse(error=text), "declined"
         return None
 
-    def _approvals(self) -> Approvals:
+    def approvals(self) -> Approvals:
         """Where questions and answers are kept, the same for all calls of the registry."""
         if self._kept is None:
             if self._ledger is None:
