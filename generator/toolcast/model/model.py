@@ -18,6 +18,7 @@ from toolcast_runtime.tools.deprecation import deprecation_line
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
+from .mcp_specs import PromptSpec, ResourceSpec
 
 __all__ = [
     "Action",
@@ -330,6 +331,8 @@ class Toolset:
     title: str
     folder: str
     tools: tuple[ToolSpec, ...] = ()
+    mcp_resources: tuple[ResourceSpec, ...] = ()
+    mcp_prompts: tuple[PromptSpec, ...] = ()
     fields: tuple[str, ...] = ()
     version: str = "0.0.0"
     stability: str = "stable"
@@ -359,6 +362,11 @@ class Toolset:
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def mcp_specs(self) -> tuple[ResourceSpec | PromptSpec, ...]:
+        """The resources and MCP prompts."""
+        return (*self.mcp_resources, *self.mcp_prompts)
 
     @property
     def asserts_formats(self) -> bool:

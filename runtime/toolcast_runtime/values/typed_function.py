@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..calls.own_function import own_class
+from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
-from ..values.python_values import PythonValues
-from .own_function import own_class
-from .tool_response import ToolResponse
+from .python_values import PythonValues
 
 if TYPE_CHECKING:
-    from ..values.models import ModelOfArguments, ModelOfResult
+    from .models import ModelOfArguments, ModelOfResult
 
 __all__ = ["typed_function"]
 
@@ -37,13 +37,13 @@ def typed_function(
     model: ModelOfArguments | None = None
     result_model: ModelOfResult | None = None
     if tool.arguments_type is not None:
-        from ..values.models import ModelOfArguments
+        from .models import ModelOfArguments
 
         model = ModelOfArguments(
             own_class(tool.arguments_type, package), tool.parameters
         )
     if tool.result_type is not None:
-        from ..values.models import ModelOfResult
+        from .models import ModelOfResult
 
         result_model = ModelOfResult(
             own_class(tool.result_type, package),
