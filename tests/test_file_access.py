@@ -21,11 +21,14 @@ READER = "toolcast_runtime/files/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {
     "toolcast_runtime/tools/definitions.py",
+    "toolcast_runtime/resources/definitions_of_mcp.py",
     "toolcast/commands/starting/init.py",
 }
 ELSEWHERE = {
     # SQLite opens its file itself, which the runtime's writer has made.
     ("toolcast_runtime/ledger/rows.py", "sqlite3.connect"),
+    # The terminal that a person sits at, by the name that it has for every process.
+    ("toolcast_runtime/cli/terminal.py", "os.open"),
     # The file that takes everything.
     ("toolcast_runtime/mcp/stdio.py", "os.open"),
 }

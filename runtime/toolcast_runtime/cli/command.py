@@ -20,6 +20,7 @@ from ..tools.deprecation import deprecation_line
 from ..tools.tool import Tool
 from .help_text import ToolCommand, examples_of, takes_list
 from .plain_schemas import properties_of
+from .terminal import ask_at_terminal
 from .values import (
     ParameterOption,
     described,
@@ -154,9 +155,13 @@ class BoundCommand:
 
     @property
     def _notice(self) -> str:
-        """That the tool is deprecated, where it is."""
+        """That the tool is deprecated, or asks first, where it does."""
         deprecated = self.tool.deprecated
-        return "" if deprecated is None else deprecation_line(deprecated)
+        told = [] if deprecated is None else [deprecation_line(deprecated)]
+        if self.tool.confirm is not None:
+            some = "" if self.tool.confirm.when is None else " some of"
+            told.append(f"A person at the terminal is asked before{some} its calls.")
+        return "\n\n".join(told)
 
     @property
     def _fixed(self) -> dict[str, Any]:
@@ -244,7 +249,9 @@ class BoundCommand:
         if problems:
             raise click.UsageError("; ".join(problems))
         print_answer(
-            self._registry.call_tool_sync(self.tool.name, arguments, self._client)
+            self._registry.call_tool_sync(
+                self.tool.name, arguments, self._client, ask=ask_at_terminal
+            )
         )
 
 

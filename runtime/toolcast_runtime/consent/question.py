@@ -52,11 +52,13 @@ class Answer:
         content: the fields of the form, where it was accepted.
         round: the round of an earlier request in which it was asked; None when the person
             was asked just now.
+        is_clients: the client's program says that a person said so.
     """
 
     action: Action
     content: Mapping[str, Any] | None = None
     round: str | None = None
+    is_clients: bool = False
 
 
 AskPerson = Callable[[Question], Awaitable[Answer] | Answer]
@@ -73,9 +75,9 @@ class InputNeeded(BaseException):
     No `except Exception` of a handler takes it for a failure.
 
     Attributes:
-        round: under which the question is kept until then.
+        round: under which the question is kept until then; None where it is kept elsewhere.
     """
 
-    def __init__(self, round: str) -> None:
+    def __init__(self, round: str | None) -> None:
         super().__init__("a person has to answer first")
         self.round = round
