@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from toolcast_runtime import ToolError
@@ -33,8 +33,8 @@ async def github_issue(
     issue_id: str | None = None,
     title: str | None = None,
     body: str | None = None,
-    assignees: list[str] | None = None,
-    labels: list[str] | None = None,
+    assignees: Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
     options: Mapping[str, Any] | None = None,
     comment_body: str | None = None,
 ) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _checked_options(action: Action, options: Mapping[str, Any]) -> Mapping[str,
 
 
 def _query(
-    options: Mapping[str, Any], labels: list[str] | None = None
+    options: Mapping[str, Any], labels: Sequence[str] | None = None
 ) -> dict[str, str]:
     """The options as GitHub's query parameters."""
     query = {key: str(value) for key, value in options.items() if key != "limit"}
@@ -113,8 +113,10 @@ def _limit(options: Mapping[str, Any]) -> int:
     return int(options.get("limit", DEFAULT_LIMIT))
 
 
-def _cleaned(values: list[str] | None, parameter: str) -> list[str] | None:
-    return values and [clean_text(value, parameter) for value in values]
+def _cleaned(values: Sequence[str] | None, parameter: str) -> list[str] | None:
+    if values is None:
+        return None
+    return [clean_text(value, parameter) for value in values]
 
 
 def _number(issue_id: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from toolcast_runtime import ToolError
@@ -35,7 +36,7 @@ Category = Literal[
 def memory(
     *,
     action: Action,
-    keywords: list[str] | None = None,
+    keywords: Sequence[str] | None = None,
     category: Category | None = None,
     topic_id: str | None = None,
     memory_id: str | None = None,
@@ -123,7 +124,7 @@ def _refuse_duplicate(
         raise ToolError(f"Memory {row['id']} says exactly this already.")
 
 
-def _keywords(keywords: list[str]) -> list[str]:
+def _keywords(keywords: Sequence[str]) -> list[str]:
     """The keywords, each on one line and once, whatever its case."""
     lines = (" ".join(clean_text(word, "keywords").split()) for word in keywords)
     unique: dict[str, str] = {}

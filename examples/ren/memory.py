@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import func, insert, select
@@ -70,7 +71,7 @@ def list_core_memory_blocks() -> dict[str, Any]:
 
 
 def log_memory_access(
-    *, search_query: str, passage_ids: list[str], used_in_response: bool
+    *, search_query: str, passage_ids: Sequence[str], used_in_response: bool
 ) -> dict[str, Any]:
     """Keeps one access.
 

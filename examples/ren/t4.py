@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
@@ -54,14 +55,14 @@ def write_t4_entry(
     plain_language: str | None = None,
     technical_description: str | None = None,
     status: str | None = None,
-    acceptance_criteria: list[str] | None = None,
+    acceptance_criteria: Sequence[str] | None = None,
     anchor_design: str | None = None,
     anchor_data: str | None = None,
     anchor_done: str | None = None,
     anchor_process: str | None = None,
-    done_criteria: list[str] | None = None,
+    done_criteria: Sequence[str] | None = None,
     quality_contract: str | None = None,
-    dependencies: list[str] | None = None,
+    dependencies: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Writes an entry, or replaces the one of an id.
 
@@ -69,7 +70,7 @@ def write_t4_entry(
         ToolError: the content is blank, there is no such entry or parent, or the
             database fails.
     """
-    given: dict[str, str | list[str] | None] = {
+    given: dict[str, str | Sequence[str] | None] = {
         "parent_id": parent_id,
         "plain_language": plain_language,
         "technical_description": technical_description,
@@ -279,7 +280,7 @@ def _check_parent(connection: Connection, project_slug: str, parent_id: str) -> 
         )
 
 
-def _clean(value: str | list[str], parameter: str) -> str | list[str]:
+def _clean(value: str | Sequence[str], parameter: str) -> str | list[str]:
     if isinstance(value, str):
         return optional_text(value, parameter)
     return [optional_text(one, parameter) for one in value]

@@ -25,11 +25,12 @@ from toolcast.encoders.python import (
 from toolcast.encoders.python_strings import string
 from toolcast.encoders.python_types import (
     annotation,
-    callable_with,
+    applied,
+    call_of,
     literal_of,
     named,
-    one_of,
     parameters,
+    signature,
     subscript,
     typed_dict,
     union,
@@ -113,7 +114,7 @@ TYPES = st.recursive(
     CHOICES.map(literal_of) | st.sampled_from(["str", "Any", "None"]).map(named),
     lambda inner: st.one_of(
         inner.map(lambda one: subscript("list", [one])),
-        st.lists(inner, min_size=2, max_size=4).map(lambda some: union(some, set())),
+        st.lists(inner, min_size=2, max_size=4).map(union),
     ),
     max_leaves=6,
 )
@@ -147,12 +148,25 @@ def test_black_keeps_types(fields: Any, required: bool) -> None:
     assert black.format_str(source, mode=MODE) == source
 
 
-@pytest.mark.parametrize("length", range(10, 49))  # no class name is longer
-def test_black_keeps_one_of_several_types_and_imports(length: int) -> None:
-    name = "A" * length
-    kinds = [named(f"{name}Handler"), callable_with(named(f"{name}Arguments"))]
-    line = imported(f"{name}.b", [name], indent=4)
-    source = f"if X:\n    {line}\n\n    x: {one_of(kinds, '    x: ')}\n"
+@pytest.mark.parametrize("length", range(1, 90))
+def test_black_keeps_calls_and_functions(length: int) -> None:
+    name, margin = "a" * length, "        "
+    line = imported(f"{name}.b", [name], indent=8)
+    taken = signature([("x", named(name))], "    def f", " -> None:")
+    two = signature([("x", named(name)), ("**y", named("A"))], "    def f", " -> None:")
+    least = applied("form", name, "given", {"b": "left", "c": "left"}, f"{margin}_ = ")
+    most = applied("form", name, "given", None, f"{margin}result = ")
+    call = call_of(name, [identifier("result")], margin)
+    rows = [f"_ = {least}", f"result = {most}", call]
+    source = "if X:\n" + "\n".join(
+        [
+            f"\n    def f{taken} -> None:\n{margin}pass\n",
+            f"    def f{two} -> None:",
+            f"{margin}{line}\n",
+            *(f"{margin}{row}" for row in rows),
+            "",
+        ]
+    )
     assert black.format_str(source, mode=MODE) == source
 
 

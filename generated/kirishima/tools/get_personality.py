@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GetPersonalityArguments(TypedDict):
@@ -14,21 +16,40 @@ class GetPersonalityArguments(TypedDict):
 class GetPersonalityResult(TypedDict):
     """What a call gives."""
 
-    version: str
-    generated_at: str
-    style_sections: dict[str, Any]
-    instructions: str
+    version: ReadOnly[str]
+    generated_at: ReadOnly[str]
+    style_sections: ReadOnly[GetPersonalityResultStyleSections]
+    instructions: ReadOnly[str]
+
+
+class GetPersonalityResultStyleSections(TypedDict):
+    # The schema says more, by additionalProperties.
+    default: ReadOnly[str]
 
 
 class GetPersonalityHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[GetPersonalityResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[GetPersonalityArguments]
+) -> Coroutine[Any, Any, GetPersonalityResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("get_personality", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.kirishima.get_personality import get_personality
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_get_personality(
+        result: ObjectResult[GetPersonalityResult],
+    ) -> None: ...
 
-    _handler: GetPersonalityHandler | Callable[[GetPersonalityArguments], object]
-    _handler = get_personality
+    def _check(form: HandlerForm, given: GetPersonalityArguments) -> None:
+        from examples.kirishima.get_personality import get_personality
+
+        result = form(get_personality, given)(**given)
+        result_of_get_personality(result)

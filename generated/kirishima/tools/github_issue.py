@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GithubIssueArguments(TypedDict):
@@ -14,19 +16,53 @@ class GithubIssueArguments(TypedDict):
     issue_id: NotRequired[str]
     title: NotRequired[str]
     body: NotRequired[str]
-    assignees: NotRequired[list[str]]
-    labels: NotRequired[list[str]]
-    options: NotRequired[dict[str, Any]]
+    assignees: NotRequired[Sequence[str]]
+    labels: NotRequired[Sequence[str]]
+    options: NotRequired[GithubIssueOptions]
     comment_body: NotRequired[str]
+
+
+class GithubIssueOptions(TypedDict):
+    state: NotRequired[Literal["open", "closed", "all"]]
+    assignee: NotRequired[str]
+    creator: NotRequired[str]
+    since: NotRequired[str]
+    sort: NotRequired[Literal["created", "updated", "comments"]]
+    direction: NotRequired[Literal["asc", "desc"]]
+    limit: NotRequired[int]
+    state_reason: NotRequired[Literal["completed", "not_planned"]]
+    milestone: NotRequired[int]
 
 
 class GithubIssueResult(TypedDict):
     """What a call gives."""
 
-    action: str
-    issues: list[dict[str, Any]]
-    comments: list[dict[str, Any]]
-    more: bool
+    action: ReadOnly[str]
+    issues: ReadOnly[Sequence[GithubIssueResultIssuesItem]]
+    comments: ReadOnly[Sequence[GithubIssueResultCommentsItem]]
+    more: ReadOnly[bool]
+
+
+class GithubIssueResultIssuesItem(TypedDict):
+    number: ReadOnly[int]
+    title: ReadOnly[str]
+    state: ReadOnly[str]
+    url: ReadOnly[str]
+    author: ReadOnly[str | None]
+    labels: ReadOnly[Sequence[str]]
+    assignees: ReadOnly[Sequence[str]]
+    comments: ReadOnly[int]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
+    body: NotRequired[ReadOnly[str | None]]
+
+
+class GithubIssueResultCommentsItem(TypedDict):
+    comment_id: ReadOnly[int]
+    author: ReadOnly[str | None]
+    body: ReadOnly[str]
+    created_at: ReadOnly[str]
+    url: ReadOnly[str]
 
 
 class GithubIssueHandler(Protocol):
@@ -40,16 +76,29 @@ class GithubIssueHandler(Protocol):
         issue_id: str = ...,
         title: str = ...,
         body: str = ...,
-        assignees: list[str] = ...,
-        labels: list[str] = ...,
-        options: dict[str, Any] = ...,
+        assignees: Sequence[str] = ...,
+        labels: Sequence[str] = ...,
+        options: GithubIssueOptions = ...,
         comment_body: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[GithubIssueResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[GithubIssueArguments]
+) -> Coroutine[Any, Any, GithubIssueResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("github_issue", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.kirishima.github_issue import github_issue
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_github_issue(result: ObjectResult[GithubIssueResult]) -> None: ...
 
-    _handler: GithubIssueHandler | Callable[[GithubIssueArguments], object]
-    _handler = github_issue
+    def _check(form: HandlerForm, given: GithubIssueArguments, left: Any) -> None:
+        from examples.kirishima.github_issue import github_issue
+
+        _ = form(github_issue, given)(action=left)
+        result = form(github_issue, given)(**given)
+        result_of_github_issue(result)

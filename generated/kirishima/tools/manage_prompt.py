@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ManagePromptArguments(TypedDict):
@@ -19,8 +21,15 @@ class ManagePromptArguments(TypedDict):
 class ManagePromptResult(TypedDict):
     """What a call gives."""
 
-    action: str
-    prompts: list[dict[str, Any]]
+    action: ReadOnly[str]
+    prompts: ReadOnly[Sequence[ManagePromptResultPromptsItem]]
+
+
+class ManagePromptResultPromptsItem(TypedDict):
+    prompt_id: ReadOnly[str]
+    prompt_text: ReadOnly[str]
+    reasoning: ReadOnly[str]
+    created_at: ReadOnly[str]
 
 
 class ManagePromptHandler(Protocol):
@@ -34,12 +43,25 @@ class ManagePromptHandler(Protocol):
         prompt_id: str = ...,
         prompt_text: str = ...,
         reasoning: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[ManagePromptResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ManagePromptArguments]
+) -> Coroutine[Any, Any, ManagePromptResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("manage_prompt", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.kirishima.manage_prompt import manage_prompt
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_manage_prompt(result: ObjectResult[ManagePromptResult]) -> None: ...
 
-    _handler: ManagePromptHandler | Callable[[ManagePromptArguments], object]
-    _handler = manage_prompt
+    def _check(form: HandlerForm, given: ManagePromptArguments, left: Any) -> None:
+        from examples.kirishima.manage_prompt import manage_prompt
+
+        _ = form(manage_prompt, given)(action=left)
+        result = form(manage_prompt, given)(**given)
+        result_of_manage_prompt(result)

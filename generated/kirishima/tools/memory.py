@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class MemoryArguments(TypedDict):
     """What a call is given, exactly as the caller sent it."""
 
     action: Literal["search", "create", "update", "delete", "list", "get"]
-    keywords: NotRequired[list[str]]
+    keywords: NotRequired[Sequence[str]]
     category: NotRequired[
         Literal[
             "Health",
@@ -41,9 +43,19 @@ class MemoryArguments(TypedDict):
 class MemoryResult(TypedDict):
     """What a call gives."""
 
-    action: str
-    memories: list[dict[str, Any]]
-    total: int
+    action: ReadOnly[str]
+    memories: ReadOnly[Sequence[MemoryResultMemoriesItem]]
+    total: ReadOnly[int]
+
+
+class MemoryResultMemoriesItem(TypedDict):
+    memory_id: ReadOnly[str]
+    memory: ReadOnly[str]
+    keywords: ReadOnly[Sequence[str]]
+    category: ReadOnly[str | None]
+    topic_id: ReadOnly[str | None]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class MemoryHandler(Protocol):
@@ -54,7 +66,7 @@ class MemoryHandler(Protocol):
         /,
         *,
         action: Literal["search", "create", "update", "delete", "list", "get"],
-        keywords: list[str] = ...,
+        keywords: Sequence[str] = ...,
         category: Literal[
             "Health",
             "Career",
@@ -77,12 +89,25 @@ class MemoryHandler(Protocol):
         created_before: str = ...,
         limit: int = ...,
         offset: int = ...,
-    ) -> object: ...
+    ) -> ObjectResult[MemoryResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[MemoryArguments]
+) -> Coroutine[Any, Any, MemoryResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("memory", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.kirishima.memory import memory
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_memory(result: ObjectResult[MemoryResult]) -> None: ...
 
-    _handler: MemoryHandler | Callable[[MemoryArguments], object]
-    _handler = memory
+    def _check(form: HandlerForm, given: MemoryArguments, left: Any) -> None:
+        from examples.kirishima.memory import memory
+
+        _ = form(memory, given)(action=left)
+        result = form(memory, given)(**given)
+        result_of_memory(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class SmarthomeArguments(TypedDict):
@@ -17,21 +19,36 @@ class SmarthomeArguments(TypedDict):
 class SmarthomeResult(TypedDict):
     """What a call gives."""
 
-    speech: str
-    kind: Literal["action_done", "query_answer"]
-    succeeded: list[str]
-    failed: list[str]
+    speech: ReadOnly[str]
+    kind: ReadOnly[Literal["action_done", "query_answer"]]
+    succeeded: ReadOnly[Sequence[str]]
+    failed: ReadOnly[Sequence[str]]
 
 
 class SmarthomeHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, user_request: str, device: str = ...) -> object: ...
+    def __call__(
+        self, /, *, user_request: str, device: str = ...
+    ) -> ObjectResult[SmarthomeResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[SmarthomeArguments]
+) -> Coroutine[Any, Any, SmarthomeResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("smarthome", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.kirishima.smarthome import smarthome
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_smarthome(result: ObjectResult[SmarthomeResult]) -> None: ...
 
-    _handler: SmarthomeHandler | Callable[[SmarthomeArguments], object]
-    _handler = smarthome
+    def _check(form: HandlerForm, given: SmarthomeArguments, left: Any) -> None:
+        from examples.kirishima.smarthome import smarthome
+
+        _ = form(smarthome, given)(user_request=left)
+        result = form(smarthome, given)(**given)
+        result_of_smarthome(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class StickynotesArguments(TypedDict):
@@ -21,9 +23,18 @@ class StickynotesArguments(TypedDict):
 class StickynotesResult(TypedDict):
     """What a call gives."""
 
-    action: str
-    now: str
-    notes: list[dict[str, Any]]
+    action: ReadOnly[str]
+    now: ReadOnly[str]
+    notes: ReadOnly[Sequence[StickynotesResultNotesItem]]
+
+
+class StickynotesResultNotesItem(TypedDict):
+    id: ReadOnly[str]
+    text: ReadOnly[str]
+    status: ReadOnly[Literal["due", "upcoming", "resolved"]]
+    date: ReadOnly[str]
+    snoozed_until: ReadOnly[str | None]
+    periodicity: ReadOnly[str | None]
 
 
 class StickynotesHandler(Protocol):
@@ -39,12 +50,25 @@ class StickynotesHandler(Protocol):
         periodicity: str = ...,
         id: str = ...,
         snooze: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[StickynotesResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[StickynotesArguments]
+) -> Coroutine[Any, Any, StickynotesResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("stickynotes", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.kirishima.stickynotes import stickynotes
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_stickynotes(result: ObjectResult[StickynotesResult]) -> None: ...
 
-    _handler: StickynotesHandler | Callable[[StickynotesArguments], object]
-    _handler = stickynotes
+    def _check(form: HandlerForm, given: StickynotesArguments, left: Any) -> None:
+        from examples.kirishima.stickynotes import stickynotes
+
+        _ = form(stickynotes, given)(action=left)
+        result = form(stickynotes, given)(**given)
+        result_of_stickynotes(result)

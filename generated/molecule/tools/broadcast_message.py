@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class BroadcastMessageArguments(TypedDict):
@@ -17,19 +19,36 @@ class BroadcastMessageArguments(TypedDict):
 class BroadcastMessageResult(TypedDict):
     """What a call gives."""
 
-    workspace_id: str
-    delivered_to: list[str]
+    workspace_id: ReadOnly[str]
+    delivered_to: ReadOnly[Sequence[str]]
 
 
 class BroadcastMessageHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, message: str, workspace_id: str = ...) -> object: ...
+    def __call__(
+        self, /, *, message: str, workspace_id: str = ...
+    ) -> ObjectResult[BroadcastMessageResult]: ...
+
+
+def call(
+    **arguments: Unpack[BroadcastMessageArguments],
+) -> Coroutine[Any, Any, BroadcastMessageResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("broadcast_message", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.messages import broadcast_message
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_broadcast_message(
+        result: ObjectResult[BroadcastMessageResult],
+    ) -> None: ...
 
-    _handler: BroadcastMessageHandler | Callable[[BroadcastMessageArguments], object]
-    _handler = broadcast_message
+    def _check(form: HandlerForm, given: BroadcastMessageArguments, left: Any) -> None:
+        from examples.molecule.messages import broadcast_message
+
+        _ = form(broadcast_message, given)(message=left)
+        result = form(broadcast_message, given)(**given)
+        result_of_broadcast_message(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ChatHistoryArguments(TypedDict):
@@ -19,9 +21,17 @@ class ChatHistoryArguments(TypedDict):
 class ChatHistoryResult(TypedDict):
     """What a call gives."""
 
-    workspace_id: str
-    peer_id: str
-    turns: list[dict[str, Any]]
+    workspace_id: ReadOnly[str]
+    peer_id: ReadOnly[str]
+    turns: ReadOnly[Sequence[ChatHistoryResultTurnsItem]]
+
+
+class ChatHistoryResultTurnsItem(TypedDict):
+    activity_id: ReadOnly[str]
+    direction: ReadOnly[Literal["sent", "received"]]
+    kind: ReadOnly[Literal["task", "reply", "broadcast"]]
+    text: ReadOnly[str]
+    at: ReadOnly[str]
 
 
 class ChatHistoryHandler(Protocol):
@@ -35,12 +45,25 @@ class ChatHistoryHandler(Protocol):
         limit: int = ...,
         before_ts: str = ...,
         source_workspace_id: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[ChatHistoryResult]: ...
+
+
+def call(
+    **arguments: Unpack[ChatHistoryArguments],
+) -> Coroutine[Any, Any, ChatHistoryResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("chat_history", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.messages import chat_history
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_chat_history(result: ObjectResult[ChatHistoryResult]) -> None: ...
 
-    _handler: ChatHistoryHandler | Callable[[ChatHistoryArguments], object]
-    _handler = chat_history
+    def _check(form: HandlerForm, given: ChatHistoryArguments, left: Any) -> None:
+        from examples.molecule.messages import chat_history
+
+        _ = form(chat_history, given)(peer_id=left)
+        result = form(chat_history, given)(**given)
+        result_of_chat_history(result)

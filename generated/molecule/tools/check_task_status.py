@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class CheckTaskStatusArguments(TypedDict):
@@ -18,10 +20,10 @@ class CheckTaskStatusArguments(TypedDict):
 class CheckTaskStatusResult(TypedDict):
     """What a call gives."""
 
-    workspace_id: str
-    task_id: str | None
-    state: str
-    answer: str | None
+    workspace_id: ReadOnly[str]
+    task_id: ReadOnly[str | None]
+    state: ReadOnly[str]
+    answer: ReadOnly[str | None]
 
 
 class CheckTaskStatusHandler(Protocol):
@@ -29,12 +31,27 @@ class CheckTaskStatusHandler(Protocol):
 
     def __call__(
         self, /, *, workspace_id: str, task_id: str, source_workspace_id: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[CheckTaskStatusResult]: ...
+
+
+def call(
+    **arguments: Unpack[CheckTaskStatusArguments],
+) -> Coroutine[Any, Any, CheckTaskStatusResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("check_task_status", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.delegation import check_task_status
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_check_task_status(
+        result: ObjectResult[CheckTaskStatusResult],
+    ) -> None: ...
 
-    _handler: CheckTaskStatusHandler | Callable[[CheckTaskStatusArguments], object]
-    _handler = check_task_status
+    def _check(form: HandlerForm, given: CheckTaskStatusArguments, left: Any) -> None:
+        from examples.molecule.delegation import check_task_status
+
+        _ = form(check_task_status, given)(workspace_id=left, task_id=left)
+        result = form(check_task_status, given)(**given)
+        result_of_check_task_status(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class CommitMemoryArguments(TypedDict):
@@ -18,11 +20,11 @@ class CommitMemoryArguments(TypedDict):
 class CommitMemoryResult(TypedDict):
     """What a call gives."""
 
-    memory_id: str
-    content: str
-    scope: Literal["LOCAL", "TEAM", "GLOBAL"]
-    workspace_id: str
-    created_at: str
+    memory_id: ReadOnly[str]
+    content: ReadOnly[str]
+    scope: ReadOnly[Literal["LOCAL", "TEAM", "GLOBAL"]]
+    workspace_id: ReadOnly[str]
+    created_at: ReadOnly[str]
 
 
 class CommitMemoryHandler(Protocol):
@@ -35,12 +37,25 @@ class CommitMemoryHandler(Protocol):
         content: str,
         scope: Literal["LOCAL", "TEAM", "GLOBAL"] = ...,
         source_workspace_id: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[CommitMemoryResult]: ...
+
+
+def call(
+    **arguments: Unpack[CommitMemoryArguments],
+) -> Coroutine[Any, Any, CommitMemoryResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("commit_memory", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.memory import commit_memory
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_commit_memory(result: ObjectResult[CommitMemoryResult]) -> None: ...
 
-    _handler: CommitMemoryHandler | Callable[[CommitMemoryArguments], object]
-    _handler = commit_memory
+    def _check(form: HandlerForm, given: CommitMemoryArguments, left: Any) -> None:
+        from examples.molecule.memory import commit_memory
+
+        _ = form(commit_memory, given)(content=left)
+        result = form(commit_memory, given)(**given)
+        result_of_commit_memory(result)

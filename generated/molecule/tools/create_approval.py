@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class CreateApprovalArguments(TypedDict):
@@ -17,20 +19,37 @@ class CreateApprovalArguments(TypedDict):
 class CreateApprovalResult(TypedDict):
     """What a call gives."""
 
-    request_id: str
-    kind: Literal["approval"]
-    status: Literal["pending"]
+    request_id: ReadOnly[str]
+    kind: ReadOnly[Literal["approval"]]
+    status: ReadOnly[Literal["pending"]]
 
 
 class CreateApprovalHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, action: str, reason: str = ...) -> object: ...
+    def __call__(
+        self, /, *, action: str, reason: str = ...
+    ) -> ObjectResult[CreateApprovalResult]: ...
+
+
+def call(
+    **arguments: Unpack[CreateApprovalArguments],
+) -> Coroutine[Any, Any, CreateApprovalResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("create_approval", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.requests import create_approval
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_create_approval(
+        result: ObjectResult[CreateApprovalResult],
+    ) -> None: ...
 
-    _handler: CreateApprovalHandler | Callable[[CreateApprovalArguments], object]
-    _handler = create_approval
+    def _check(form: HandlerForm, given: CreateApprovalArguments, left: Any) -> None:
+        from examples.molecule.requests import create_approval
+
+        _ = form(create_approval, given)(action=left)
+        result = form(create_approval, given)(**given)
+        result_of_create_approval(result)

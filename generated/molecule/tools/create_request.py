@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class CreateRequestArguments(TypedDict):
@@ -19,9 +21,9 @@ class CreateRequestArguments(TypedDict):
 class CreateRequestResult(TypedDict):
     """What a call gives."""
 
-    request_id: str
-    kind: Literal["task", "approval"]
-    status: Literal["pending"]
+    request_id: ReadOnly[str]
+    kind: ReadOnly[Literal["task", "approval"]]
+    status: ReadOnly[Literal["pending"]]
 
 
 class CreateRequestHandler(Protocol):
@@ -35,12 +37,25 @@ class CreateRequestHandler(Protocol):
         title: str,
         detail: str = ...,
         priority: int = ...,
-    ) -> object: ...
+    ) -> ObjectResult[CreateRequestResult]: ...
+
+
+def call(
+    **arguments: Unpack[CreateRequestArguments],
+) -> Coroutine[Any, Any, CreateRequestResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("create_request", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.requests import create_request
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_create_request(result: ObjectResult[CreateRequestResult]) -> None: ...
 
-    _handler: CreateRequestHandler | Callable[[CreateRequestArguments], object]
-    _handler = create_request
+    def _check(form: HandlerForm, given: CreateRequestArguments, left: Any) -> None:
+        from examples.molecule.requests import create_request
+
+        _ = form(create_request, given)(kind=left, title=left)
+        result = form(create_request, given)(**given)
+        result_of_create_request(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DelegateTaskArguments(TypedDict):
@@ -18,10 +20,10 @@ class DelegateTaskArguments(TypedDict):
 class DelegateTaskResult(TypedDict):
     """What a call gives."""
 
-    workspace_id: str
-    task_id: str | None
-    state: Literal["completed", "delivered"]
-    answer: str | None
+    workspace_id: ReadOnly[str]
+    task_id: ReadOnly[str | None]
+    state: ReadOnly[Literal["completed", "delivered"]]
+    answer: ReadOnly[str | None]
 
 
 class DelegateTaskHandler(Protocol):
@@ -29,12 +31,25 @@ class DelegateTaskHandler(Protocol):
 
     def __call__(
         self, /, *, workspace_id: str, task: str, source_workspace_id: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[DelegateTaskResult]: ...
+
+
+def call(
+    **arguments: Unpack[DelegateTaskArguments],
+) -> Coroutine[Any, Any, DelegateTaskResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("delegate_task", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.delegation import delegate_task
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_delegate_task(result: ObjectResult[DelegateTaskResult]) -> None: ...
 
-    _handler: DelegateTaskHandler | Callable[[DelegateTaskArguments], object]
-    _handler = delegate_task
+    def _check(form: HandlerForm, given: DelegateTaskArguments, left: Any) -> None:
+        from examples.molecule.delegation import delegate_task
+
+        _ = form(delegate_task, given)(workspace_id=left, task=left)
+        result = form(delegate_task, given)(**given)
+        result_of_delegate_task(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DelegateTaskAsyncArguments(TypedDict):
@@ -18,10 +20,10 @@ class DelegateTaskAsyncArguments(TypedDict):
 class DelegateTaskAsyncResult(TypedDict):
     """What a call gives."""
 
-    workspace_id: str
-    task_id: str | None
-    state: str
-    answer: str | None
+    workspace_id: ReadOnly[str]
+    task_id: ReadOnly[str | None]
+    state: ReadOnly[str]
+    answer: ReadOnly[str | None]
 
 
 class DelegateTaskAsyncHandler(Protocol):
@@ -29,12 +31,27 @@ class DelegateTaskAsyncHandler(Protocol):
 
     def __call__(
         self, /, *, workspace_id: str, task: str, source_workspace_id: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[DelegateTaskAsyncResult]: ...
+
+
+def call(
+    **arguments: Unpack[DelegateTaskAsyncArguments],
+) -> Coroutine[Any, Any, DelegateTaskAsyncResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("delegate_task_async", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.delegation import delegate_task_async
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_delegate_task_async(
+        result: ObjectResult[DelegateTaskAsyncResult],
+    ) -> None: ...
 
-    _handler: DelegateTaskAsyncHandler | Callable[[DelegateTaskAsyncArguments], object]
-    _handler = delegate_task_async
+    def _check(form: HandlerForm, given: DelegateTaskAsyncArguments, left: Any) -> None:
+        from examples.molecule.delegation import delegate_task_async
+
+        _ = form(delegate_task_async, given)(workspace_id=left, task=left)
+        result = form(delegate_task_async, given)(**given)
+        result_of_delegate_task_async(result)

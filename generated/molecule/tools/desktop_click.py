@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DesktopClickArguments(TypedDict):
@@ -18,20 +20,35 @@ class DesktopClickArguments(TypedDict):
 class DesktopClickResult(TypedDict):
     """What a call gives."""
 
-    x: int
-    y: int
-    button: int
+    x: ReadOnly[int]
+    y: ReadOnly[int]
+    button: ReadOnly[int]
 
 
 class DesktopClickHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, x: int, y: int, button: int = ...) -> object: ...
+    def __call__(
+        self, /, *, x: int, y: int, button: int = ...
+    ) -> ObjectResult[DesktopClickResult]: ...
+
+
+def call(
+    **arguments: Unpack[DesktopClickArguments],
+) -> Coroutine[Any, Any, DesktopClickResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("desktop_click", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.desktop import desktop_click
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_desktop_click(result: ObjectResult[DesktopClickResult]) -> None: ...
 
-    _handler: DesktopClickHandler | Callable[[DesktopClickArguments], object]
-    _handler = desktop_click
+    def _check(form: HandlerForm, given: DesktopClickArguments, left: Any) -> None:
+        from examples.molecule.desktop import desktop_click
+
+        _ = form(desktop_click, given)(x=left, y=left)
+        result = form(desktop_click, given)(**given)
+        result_of_desktop_click(result)

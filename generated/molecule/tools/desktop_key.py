@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DesktopKeyArguments(TypedDict):
@@ -16,18 +18,30 @@ class DesktopKeyArguments(TypedDict):
 class DesktopKeyResult(TypedDict):
     """What a call gives."""
 
-    pressed: list[str]
+    pressed: ReadOnly[Sequence[str]]
 
 
 class DesktopKeyHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, keys: str) -> object: ...
+    def __call__(self, /, *, keys: str) -> ObjectResult[DesktopKeyResult]: ...
+
+
+def call(
+    **arguments: Unpack[DesktopKeyArguments],
+) -> Coroutine[Any, Any, DesktopKeyResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("desktop_key", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.desktop import desktop_key
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_desktop_key(result: ObjectResult[DesktopKeyResult]) -> None: ...
 
-    _handler: DesktopKeyHandler | Callable[[DesktopKeyArguments], object]
-    _handler = desktop_key
+    def _check(form: HandlerForm, given: DesktopKeyArguments) -> None:
+        from examples.molecule.desktop import desktop_key
+
+        result = form(desktop_key, given)(**given)
+        result_of_desktop_key(result)

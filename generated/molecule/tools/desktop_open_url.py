@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DesktopOpenUrlArguments(TypedDict):
@@ -16,19 +18,33 @@ class DesktopOpenUrlArguments(TypedDict):
 class DesktopOpenUrlResult(TypedDict):
     """What a call gives."""
 
-    url: str
-    opened_with: str
+    url: ReadOnly[str]
+    opened_with: ReadOnly[str]
 
 
 class DesktopOpenUrlHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, url: str) -> object: ...
+    def __call__(self, /, *, url: str) -> ObjectResult[DesktopOpenUrlResult]: ...
+
+
+def call(
+    **arguments: Unpack[DesktopOpenUrlArguments],
+) -> Coroutine[Any, Any, DesktopOpenUrlResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("desktop_open_url", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.desktop import desktop_open_url
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_desktop_open_url(
+        result: ObjectResult[DesktopOpenUrlResult],
+    ) -> None: ...
 
-    _handler: DesktopOpenUrlHandler | Callable[[DesktopOpenUrlArguments], object]
-    _handler = desktop_open_url
+    def _check(form: HandlerForm, given: DesktopOpenUrlArguments) -> None:
+        from examples.molecule.desktop import desktop_open_url
+
+        result = form(desktop_open_url, given)(**given)
+        result_of_desktop_open_url(result)

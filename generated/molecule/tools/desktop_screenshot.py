@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DesktopScreenshotArguments(TypedDict):
@@ -16,20 +18,37 @@ class DesktopScreenshotArguments(TypedDict):
 class DesktopScreenshotResult(TypedDict):
     """What a call gives."""
 
-    path: str
-    width: int
-    height: int
+    path: ReadOnly[str]
+    width: ReadOnly[int]
+    height: ReadOnly[int]
 
 
 class DesktopScreenshotHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, path: str = ...) -> object: ...
+    def __call__(
+        self, /, *, path: str = ...
+    ) -> ObjectResult[DesktopScreenshotResult]: ...
+
+
+def call(
+    **arguments: Unpack[DesktopScreenshotArguments],
+) -> Coroutine[Any, Any, DesktopScreenshotResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("desktop_screenshot", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.desktop import desktop_screenshot
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_desktop_screenshot(
+        result: ObjectResult[DesktopScreenshotResult],
+    ) -> None: ...
 
-    _handler: DesktopScreenshotHandler | Callable[[DesktopScreenshotArguments], object]
-    _handler = desktop_screenshot
+    def _check(form: HandlerForm, given: DesktopScreenshotArguments) -> None:
+        from examples.molecule.desktop import desktop_screenshot
+
+        _ = form(desktop_screenshot, given)()
+        result = form(desktop_screenshot, given)(**given)
+        result_of_desktop_screenshot(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DesktopStatusArguments(TypedDict):
@@ -14,22 +16,34 @@ class DesktopStatusArguments(TypedDict):
 class DesktopStatusResult(TypedDict):
     """What a call gives."""
 
-    available: bool
-    display: str | None
-    width: int | None
-    height: int | None
-    missing: list[str]
+    available: ReadOnly[bool]
+    display: ReadOnly[str | None]
+    width: ReadOnly[int | None]
+    height: ReadOnly[int | None]
+    missing: ReadOnly[Sequence[str]]
 
 
 class DesktopStatusHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[DesktopStatusResult]: ...
+
+
+def call(
+    **arguments: Unpack[DesktopStatusArguments],
+) -> Coroutine[Any, Any, DesktopStatusResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("desktop_status", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.desktop import desktop_status
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_desktop_status(result: ObjectResult[DesktopStatusResult]) -> None: ...
 
-    _handler: DesktopStatusHandler | Callable[[DesktopStatusArguments], object]
-    _handler = desktop_status
+    def _check(form: HandlerForm, given: DesktopStatusArguments) -> None:
+        from examples.molecule.desktop import desktop_status
+
+        result = form(desktop_status, given)(**given)
+        result_of_desktop_status(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DesktopTypeArguments(TypedDict):
@@ -17,18 +19,33 @@ class DesktopTypeArguments(TypedDict):
 class DesktopTypeResult(TypedDict):
     """What a call gives."""
 
-    typed_characters: int
+    typed_characters: ReadOnly[int]
 
 
 class DesktopTypeHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, text: str, delay_ms: int = ...) -> object: ...
+    def __call__(
+        self, /, *, text: str, delay_ms: int = ...
+    ) -> ObjectResult[DesktopTypeResult]: ...
+
+
+def call(
+    **arguments: Unpack[DesktopTypeArguments],
+) -> Coroutine[Any, Any, DesktopTypeResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("desktop_type", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.desktop import desktop_type
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_desktop_type(result: ObjectResult[DesktopTypeResult]) -> None: ...
 
-    _handler: DesktopTypeHandler | Callable[[DesktopTypeArguments], object]
-    _handler = desktop_type
+    def _check(form: HandlerForm, given: DesktopTypeArguments, left: Any) -> None:
+        from examples.molecule.desktop import desktop_type
+
+        _ = form(desktop_type, given)(text=left)
+        result = form(desktop_type, given)(**given)
+        result_of_desktop_type(result)

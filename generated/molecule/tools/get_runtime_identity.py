@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GetRuntimeIdentityArguments(TypedDict):
@@ -14,23 +16,35 @@ class GetRuntimeIdentityArguments(TypedDict):
 class GetRuntimeIdentityResult(TypedDict):
     """What a call gives."""
 
-    model: str | None
-    provider: str | None
-    tier: str | None
-    workspace_id: str
+    model: ReadOnly[str | None]
+    provider: ReadOnly[str | None]
+    tier: ReadOnly[str | None]
+    workspace_id: ReadOnly[str]
 
 
 class GetRuntimeIdentityHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[GetRuntimeIdentityResult]: ...
+
+
+def call(
+    **arguments: Unpack[GetRuntimeIdentityArguments],
+) -> Coroutine[Any, Any, GetRuntimeIdentityResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("get_runtime_identity", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.workspaces import get_runtime_identity
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_get_runtime_identity(
+        result: ObjectResult[GetRuntimeIdentityResult],
+    ) -> None: ...
 
-    _handler: (
-        GetRuntimeIdentityHandler | Callable[[GetRuntimeIdentityArguments], object]
-    )
-    _handler = get_runtime_identity
+    def _check(form: HandlerForm, given: GetRuntimeIdentityArguments) -> None:
+        from examples.molecule.workspaces import get_runtime_identity
+
+        result = form(get_runtime_identity, given)(**given)
+        result_of_get_runtime_identity(result)

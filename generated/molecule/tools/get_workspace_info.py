@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GetWorkspaceInfoArguments(TypedDict):
@@ -16,24 +18,41 @@ class GetWorkspaceInfoArguments(TypedDict):
 class GetWorkspaceInfoResult(TypedDict):
     """What a call gives."""
 
-    id: str
-    name: str
-    role: str
-    tier: int
-    organisation: str
-    parent_id: str | None
-    status: Literal["online", "offline"]
+    id: ReadOnly[str]
+    name: ReadOnly[str]
+    role: ReadOnly[str]
+    tier: ReadOnly[int]
+    organisation: ReadOnly[str]
+    parent_id: ReadOnly[str | None]
+    status: ReadOnly[Literal["online", "offline"]]
 
 
 class GetWorkspaceInfoHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, source_workspace_id: str = ...) -> object: ...
+    def __call__(
+        self, /, *, source_workspace_id: str = ...
+    ) -> ObjectResult[GetWorkspaceInfoResult]: ...
+
+
+def call(
+    **arguments: Unpack[GetWorkspaceInfoArguments],
+) -> Coroutine[Any, Any, GetWorkspaceInfoResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("get_workspace_info", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.workspaces import get_workspace_info
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_get_workspace_info(
+        result: ObjectResult[GetWorkspaceInfoResult],
+    ) -> None: ...
 
-    _handler: GetWorkspaceInfoHandler | Callable[[GetWorkspaceInfoArguments], object]
-    _handler = get_workspace_info
+    def _check(form: HandlerForm, given: GetWorkspaceInfoArguments) -> None:
+        from examples.molecule.workspaces import get_workspace_info
+
+        _ = form(get_workspace_info, given)()
+        result = form(get_workspace_info, given)(**given)
+        result_of_get_workspace_info(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GoalClearArguments(TypedDict):
@@ -14,18 +16,30 @@ class GoalClearArguments(TypedDict):
 class GoalClearResult(TypedDict):
     """What a call gives."""
 
-    cleared: bool
+    cleared: ReadOnly[bool]
 
 
 class GoalClearHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[GoalClearResult]: ...
+
+
+def call(
+    **arguments: Unpack[GoalClearArguments],
+) -> Coroutine[Any, Any, GoalClearResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("goal_clear", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.goals import goal_clear
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_goal_clear(result: ObjectResult[GoalClearResult]) -> None: ...
 
-    _handler: GoalClearHandler | Callable[[GoalClearArguments], object]
-    _handler = goal_clear
+    def _check(form: HandlerForm, given: GoalClearArguments) -> None:
+        from examples.molecule.goals import goal_clear
+
+        result = form(goal_clear, given)(**given)
+        result_of_goal_clear(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GoalGetArguments(TypedDict):
@@ -14,20 +16,30 @@ class GoalGetArguments(TypedDict):
 class GoalGetResult(TypedDict):
     """What a call gives."""
 
-    goal: str | None
-    cadence_seconds: int | None
-    set_at: str | None
+    goal: ReadOnly[str | None]
+    cadence_seconds: ReadOnly[int | None]
+    set_at: ReadOnly[str | None]
 
 
 class GoalGetHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[GoalGetResult]: ...
+
+
+def call(**arguments: Unpack[GoalGetArguments]) -> Coroutine[Any, Any, GoalGetResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("goal_get", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.goals import goal_get
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_goal_get(result: ObjectResult[GoalGetResult]) -> None: ...
 
-    _handler: GoalGetHandler | Callable[[GoalGetArguments], object]
-    _handler = goal_get
+    def _check(form: HandlerForm, given: GoalGetArguments) -> None:
+        from examples.molecule.goals import goal_get
+
+        result = form(goal_get, given)(**given)
+        result_of_goal_get(result)

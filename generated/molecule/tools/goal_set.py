@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GoalSetArguments(TypedDict):
@@ -17,20 +19,33 @@ class GoalSetArguments(TypedDict):
 class GoalSetResult(TypedDict):
     """What a call gives."""
 
-    goal: str
-    cadence_seconds: int | None
-    set_at: str
+    goal: ReadOnly[str]
+    cadence_seconds: ReadOnly[int | None]
+    set_at: ReadOnly[str]
 
 
 class GoalSetHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, goal: str, cadence_seconds: int = ...) -> object: ...
+    def __call__(
+        self, /, *, goal: str, cadence_seconds: int = ...
+    ) -> ObjectResult[GoalSetResult]: ...
+
+
+def call(**arguments: Unpack[GoalSetArguments]) -> Coroutine[Any, Any, GoalSetResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("goal_set", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.goals import goal_set
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_goal_set(result: ObjectResult[GoalSetResult]) -> None: ...
 
-    _handler: GoalSetHandler | Callable[[GoalSetArguments], object]
-    _handler = goal_set
+    def _check(form: HandlerForm, given: GoalSetArguments, left: Any) -> None:
+        from examples.molecule.goals import goal_set
+
+        _ = form(goal_set, given)(goal=left)
+        result = form(goal_set, given)(**given)
+        result_of_goal_set(result)

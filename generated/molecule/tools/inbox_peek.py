@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class InboxPeekArguments(TypedDict):
@@ -16,18 +18,39 @@ class InboxPeekArguments(TypedDict):
 class InboxPeekResult(TypedDict):
     """What a call gives."""
 
-    messages: list[dict[str, Any]]
+    messages: ReadOnly[Sequence[InboxPeekResultMessagesItem]]
+
+
+class InboxPeekResultMessagesItem(TypedDict):
+    activity_id: ReadOnly[str]
+    kind: ReadOnly[Literal["task", "broadcast", "user", "decision"]]
+    peer_id: ReadOnly[str | None]
+    text: ReadOnly[str]
+    received_at: ReadOnly[str]
 
 
 class InboxPeekHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, limit: int = ...) -> object: ...
+    def __call__(self, /, *, limit: int = ...) -> ObjectResult[InboxPeekResult]: ...
+
+
+def call(
+    **arguments: Unpack[InboxPeekArguments],
+) -> Coroutine[Any, Any, InboxPeekResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("inbox_peek", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.inbox import inbox_peek
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_inbox_peek(result: ObjectResult[InboxPeekResult]) -> None: ...
 
-    _handler: InboxPeekHandler | Callable[[InboxPeekArguments], object]
-    _handler = inbox_peek
+    def _check(form: HandlerForm, given: InboxPeekArguments) -> None:
+        from examples.molecule.inbox import inbox_peek
+
+        _ = form(inbox_peek, given)()
+        result = form(inbox_peek, given)(**given)
+        result_of_inbox_peek(result)

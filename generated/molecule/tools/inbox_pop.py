@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class InboxPopArguments(TypedDict):
@@ -16,19 +18,29 @@ class InboxPopArguments(TypedDict):
 class InboxPopResult(TypedDict):
     """What a call gives."""
 
-    activity_id: str
-    removed: bool
+    activity_id: ReadOnly[str]
+    removed: ReadOnly[bool]
 
 
 class InboxPopHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, activity_id: str) -> object: ...
+    def __call__(self, /, *, activity_id: str) -> ObjectResult[InboxPopResult]: ...
+
+
+def call(**arguments: Unpack[InboxPopArguments]) -> Coroutine[Any, Any, InboxPopResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("inbox_pop", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.inbox import inbox_pop
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_inbox_pop(result: ObjectResult[InboxPopResult]) -> None: ...
 
-    _handler: InboxPopHandler | Callable[[InboxPopArguments], object]
-    _handler = inbox_pop
+    def _check(form: HandlerForm, given: InboxPopArguments) -> None:
+        from examples.molecule.inbox import inbox_pop
+
+        result = form(inbox_pop, given)(**given)
+        result_of_inbox_pop(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class InstallPluginArguments(TypedDict):
@@ -17,22 +19,37 @@ class InstallPluginArguments(TypedDict):
 class InstallPluginResult(TypedDict):
     """What a call gives."""
 
-    workspace_id: str
-    name: str
-    version: str
-    skills: list[str]
-    changed: bool
+    workspace_id: ReadOnly[str]
+    name: ReadOnly[str]
+    version: ReadOnly[str]
+    skills: ReadOnly[Sequence[str]]
+    changed: ReadOnly[bool]
 
 
 class InstallPluginHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, source: str, workspace_id: str = ...) -> object: ...
+    def __call__(
+        self, /, *, source: str, workspace_id: str = ...
+    ) -> ObjectResult[InstallPluginResult]: ...
+
+
+def call(
+    **arguments: Unpack[InstallPluginArguments],
+) -> Coroutine[Any, Any, InstallPluginResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("install_plugin", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.plugins import install_plugin
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_install_plugin(result: ObjectResult[InstallPluginResult]) -> None: ...
 
-    _handler: InstallPluginHandler | Callable[[InstallPluginArguments], object]
-    _handler = install_plugin
+    def _check(form: HandlerForm, given: InstallPluginArguments, left: Any) -> None:
+        from examples.molecule.plugins import install_plugin
+
+        _ = form(install_plugin, given)(source=left)
+        result = form(install_plugin, given)(**given)
+        result_of_install_plugin(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ListPeersArguments(TypedDict):
@@ -16,19 +18,43 @@ class ListPeersArguments(TypedDict):
 class ListPeersResult(TypedDict):
     """What a call gives."""
 
-    workspace_id: str
-    peers: list[dict[str, Any]]
+    workspace_id: ReadOnly[str]
+    peers: ReadOnly[Sequence[ListPeersResultPeersItem]]
+
+
+class ListPeersResultPeersItem(TypedDict):
+    id: ReadOnly[str]
+    name: ReadOnly[str]
+    role: ReadOnly[str]
+    tier: ReadOnly[int]
+    status: ReadOnly[Literal["online", "offline"]]
+    skills: ReadOnly[Sequence[str]]
 
 
 class ListPeersHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, source_workspace_id: str = ...) -> object: ...
+    def __call__(
+        self, /, *, source_workspace_id: str = ...
+    ) -> ObjectResult[ListPeersResult]: ...
+
+
+def call(
+    **arguments: Unpack[ListPeersArguments],
+) -> Coroutine[Any, Any, ListPeersResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("list_peers", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.workspaces import list_peers
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_list_peers(result: ObjectResult[ListPeersResult]) -> None: ...
 
-    _handler: ListPeersHandler | Callable[[ListPeersArguments], object]
-    _handler = list_peers
+    def _check(form: HandlerForm, given: ListPeersArguments) -> None:
+        from examples.molecule.workspaces import list_peers
+
+        _ = form(list_peers, given)()
+        result = form(list_peers, given)(**given)
+        result_of_list_peers(result)

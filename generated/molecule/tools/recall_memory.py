@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class RecallMemoryArguments(TypedDict):
@@ -18,7 +20,15 @@ class RecallMemoryArguments(TypedDict):
 class RecallMemoryResult(TypedDict):
     """What a call gives."""
 
-    memories: list[dict[str, Any]]
+    memories: ReadOnly[Sequence[RecallMemoryResultMemoriesItem]]
+
+
+class RecallMemoryResultMemoriesItem(TypedDict):
+    memory_id: ReadOnly[str]
+    content: ReadOnly[str]
+    scope: ReadOnly[Literal["LOCAL", "TEAM", "GLOBAL"]]
+    workspace_id: ReadOnly[str]
+    created_at: ReadOnly[str]
 
 
 class RecallMemoryHandler(Protocol):
@@ -31,12 +41,25 @@ class RecallMemoryHandler(Protocol):
         query: str = ...,
         scope: Literal["LOCAL", "TEAM", "GLOBAL", ""] = ...,
         source_workspace_id: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[RecallMemoryResult]: ...
+
+
+def call(
+    **arguments: Unpack[RecallMemoryArguments],
+) -> Coroutine[Any, Any, RecallMemoryResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("recall_memory", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.memory import recall_memory
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_recall_memory(result: ObjectResult[RecallMemoryResult]) -> None: ...
 
-    _handler: RecallMemoryHandler | Callable[[RecallMemoryArguments], object]
-    _handler = recall_memory
+    def _check(form: HandlerForm, given: RecallMemoryArguments) -> None:
+        from examples.molecule.memory import recall_memory
+
+        _ = form(recall_memory, given)()
+        result = form(recall_memory, given)(**given)
+        result_of_recall_memory(result)

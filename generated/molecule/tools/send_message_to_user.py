@@ -3,24 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class SendMessageToUserArguments(TypedDict):
     """What a call is given, exactly as the caller sent it."""
 
     message: str
-    attachments: NotRequired[list[str | dict[str, Any]]]
+    attachments: NotRequired[Sequence[str | SendMessageToUserAttachmentsItemOption2]]
     workspace_id: NotRequired[str]
+
+
+class SendMessageToUserAttachmentsItemOption2(TypedDict):
+    uri: str
+    name: NotRequired[str]
+    mimeType: NotRequired[str]
+    size: NotRequired[int]
 
 
 class SendMessageToUserResult(TypedDict):
     """What a call gives."""
 
-    message_id: str
-    workspace_id: str
-    attachments: list[dict[str, Any]]
+    message_id: ReadOnly[str]
+    workspace_id: ReadOnly[str]
+    attachments: ReadOnly[Sequence[SendMessageToUserResultAttachmentsItem]]
+
+
+class SendMessageToUserResultAttachmentsItem(TypedDict):
+    uri: ReadOnly[str]
+    name: NotRequired[ReadOnly[str]]
+    mimeType: NotRequired[ReadOnly[str]]
+    size: NotRequired[ReadOnly[int]]
 
 
 class SendMessageToUserHandler(Protocol):
@@ -31,14 +47,29 @@ class SendMessageToUserHandler(Protocol):
         /,
         *,
         message: str,
-        attachments: list[str | dict[str, Any]] = ...,
+        attachments: Sequence[str | SendMessageToUserAttachmentsItemOption2] = ...,
         workspace_id: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[SendMessageToUserResult]: ...
+
+
+def call(
+    **arguments: Unpack[SendMessageToUserArguments],
+) -> Coroutine[Any, Any, SendMessageToUserResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("send_message_to_user", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.messages import send_message_to_user
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_send_message_to_user(
+        result: ObjectResult[SendMessageToUserResult],
+    ) -> None: ...
 
-    _handler: SendMessageToUserHandler | Callable[[SendMessageToUserArguments], object]
-    _handler = send_message_to_user
+    def _check(form: HandlerForm, given: SendMessageToUserArguments, left: Any) -> None:
+        from examples.molecule.messages import send_message_to_user
+
+        _ = form(send_message_to_user, given)(message=left)
+        result = form(send_message_to_user, given)(**given)
+        result_of_send_message_to_user(result)

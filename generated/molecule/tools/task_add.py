@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class TaskAddArguments(TypedDict):
@@ -17,23 +19,36 @@ class TaskAddArguments(TypedDict):
 class TaskAddResult(TypedDict):
     """What a call gives."""
 
-    task_id: str
-    title: str
-    status: Literal["open"]
-    next_action: str | None
-    created_at: str
-    updated_at: str
+    task_id: ReadOnly[str]
+    title: ReadOnly[str]
+    status: ReadOnly[Literal["open"]]
+    next_action: ReadOnly[str | None]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class TaskAddHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, title: str, next_action: str = ...) -> object: ...
+    def __call__(
+        self, /, *, title: str, next_action: str = ...
+    ) -> ObjectResult[TaskAddResult]: ...
+
+
+def call(**arguments: Unpack[TaskAddArguments]) -> Coroutine[Any, Any, TaskAddResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("task_add", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.tasks import task_add
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_task_add(result: ObjectResult[TaskAddResult]) -> None: ...
 
-    _handler: TaskAddHandler | Callable[[TaskAddArguments], object]
-    _handler = task_add
+    def _check(form: HandlerForm, given: TaskAddArguments, left: Any) -> None:
+        from examples.molecule.tasks import task_add
+
+        _ = form(task_add, given)(title=left)
+        result = form(task_add, given)(**given)
+        result_of_task_add(result)

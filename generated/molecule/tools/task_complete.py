@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class TaskCompleteArguments(TypedDict):
@@ -16,23 +18,35 @@ class TaskCompleteArguments(TypedDict):
 class TaskCompleteResult(TypedDict):
     """What a call gives."""
 
-    task_id: str
-    title: str
-    status: Literal["done"]
-    next_action: str | None
-    created_at: str
-    updated_at: str
+    task_id: ReadOnly[str]
+    title: ReadOnly[str]
+    status: ReadOnly[Literal["done"]]
+    next_action: ReadOnly[str | None]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class TaskCompleteHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, task_id: str) -> object: ...
+    def __call__(self, /, *, task_id: str) -> ObjectResult[TaskCompleteResult]: ...
+
+
+def call(
+    **arguments: Unpack[TaskCompleteArguments],
+) -> Coroutine[Any, Any, TaskCompleteResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("task_complete", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.tasks import task_complete
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_task_complete(result: ObjectResult[TaskCompleteResult]) -> None: ...
 
-    _handler: TaskCompleteHandler | Callable[[TaskCompleteArguments], object]
-    _handler = task_complete
+    def _check(form: HandlerForm, given: TaskCompleteArguments) -> None:
+        from examples.molecule.tasks import task_complete
+
+        result = form(task_complete, given)(**given)
+        result_of_task_complete(result)

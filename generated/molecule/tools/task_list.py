@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class TaskListArguments(TypedDict):
@@ -17,18 +19,40 @@ class TaskListArguments(TypedDict):
 class TaskListResult(TypedDict):
     """What a call gives."""
 
-    tasks: list[dict[str, Any]]
+    tasks: ReadOnly[Sequence[TaskListResultTasksItem]]
+
+
+class TaskListResultTasksItem(TypedDict):
+    task_id: ReadOnly[str]
+    title: ReadOnly[str]
+    status: ReadOnly[Literal["open", "in_progress", "blocked", "done"]]
+    next_action: ReadOnly[str | None]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class TaskListHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, status: str = ..., limit: int = ...) -> object: ...
+    def __call__(
+        self, /, *, status: str = ..., limit: int = ...
+    ) -> ObjectResult[TaskListResult]: ...
+
+
+def call(**arguments: Unpack[TaskListArguments]) -> Coroutine[Any, Any, TaskListResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("task_list", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.tasks import task_list
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_task_list(result: ObjectResult[TaskListResult]) -> None: ...
 
-    _handler: TaskListHandler | Callable[[TaskListArguments], object]
-    _handler = task_list
+    def _check(form: HandlerForm, given: TaskListArguments) -> None:
+        from examples.molecule.tasks import task_list
+
+        _ = form(task_list, given)()
+        result = form(task_list, given)(**given)
+        result_of_task_list(result)

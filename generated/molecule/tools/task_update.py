@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class TaskUpdateArguments(TypedDict):
@@ -18,12 +20,12 @@ class TaskUpdateArguments(TypedDict):
 class TaskUpdateResult(TypedDict):
     """What a call gives."""
 
-    task_id: str
-    title: str
-    status: Literal["open", "in_progress", "blocked", "done"]
-    next_action: str | None
-    created_at: str
-    updated_at: str
+    task_id: ReadOnly[str]
+    title: ReadOnly[str]
+    status: ReadOnly[Literal["open", "in_progress", "blocked", "done"]]
+    next_action: ReadOnly[str | None]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class TaskUpdateHandler(Protocol):
@@ -31,12 +33,25 @@ class TaskUpdateHandler(Protocol):
 
     def __call__(
         self, /, *, task_id: str, status: str = ..., next_action: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[TaskUpdateResult]: ...
+
+
+def call(
+    **arguments: Unpack[TaskUpdateArguments],
+) -> Coroutine[Any, Any, TaskUpdateResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("task_update", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.tasks import task_update
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_task_update(result: ObjectResult[TaskUpdateResult]) -> None: ...
 
-    _handler: TaskUpdateHandler | Callable[[TaskUpdateArguments], object]
-    _handler = task_update
+    def _check(form: HandlerForm, given: TaskUpdateArguments, left: Any) -> None:
+        from examples.molecule.tasks import task_update
+
+        _ = form(task_update, given)(task_id=left)
+        result = form(task_update, given)(**given)
+        result_of_task_update(result)

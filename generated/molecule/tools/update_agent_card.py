@@ -3,25 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, TypedDict
 
 
 class UpdateAgentCardArguments(TypedDict):
     """What a call is given, exactly as the caller sent it."""
 
-    card: dict[str, Any]
+    card: Mapping[str, Any]
 
 
 class UpdateAgentCardHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, card: dict[str, Any]) -> object: ...
+    def __call__(self, /, *, card: Mapping[str, Any]) -> object: ...
+
+
+def call(**arguments: Unpack[UpdateAgentCardArguments]) -> Coroutine[Any, Any, Any]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("update_agent_card", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.workspaces import update_agent_card
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def _check(form: HandlerForm, given: UpdateAgentCardArguments) -> None:
+        from examples.molecule.workspaces import update_agent_card
 
-    _handler: UpdateAgentCardHandler | Callable[[UpdateAgentCardArguments], object]
-    _handler = update_agent_card
+        _ = form(update_agent_card, given)(**given)

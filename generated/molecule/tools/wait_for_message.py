@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class WaitForMessageArguments(TypedDict):
@@ -16,19 +18,44 @@ class WaitForMessageArguments(TypedDict):
 class WaitForMessageResult(TypedDict):
     """What a call gives."""
 
-    timed_out: bool
-    message: dict[str, Any] | None
+    timed_out: ReadOnly[bool]
+    message: ReadOnly[WaitForMessageResultMessage | None]
+
+
+class WaitForMessageResultMessage(TypedDict):
+    activity_id: ReadOnly[str]
+    kind: ReadOnly[Literal["task", "broadcast", "user", "decision"]]
+    peer_id: ReadOnly[str | None]
+    text: ReadOnly[str]
+    received_at: ReadOnly[str]
 
 
 class WaitForMessageHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, timeout_secs: float = ...) -> object: ...
+    def __call__(
+        self, /, *, timeout_secs: float = ...
+    ) -> ObjectResult[WaitForMessageResult]: ...
+
+
+def call(
+    **arguments: Unpack[WaitForMessageArguments],
+) -> Coroutine[Any, Any, WaitForMessageResult]:
+    """Calls the tool; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("wait_for_message", arguments)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.molecule.inbox import wait_for_message
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_wait_for_message(
+        result: ObjectResult[WaitForMessageResult],
+    ) -> None: ...
 
-    _handler: WaitForMessageHandler | Callable[[WaitForMessageArguments], object]
-    _handler = wait_for_message
+    def _check(form: HandlerForm, given: WaitForMessageArguments) -> None:
+        from examples.molecule.inbox import wait_for_message
+
+        _ = form(wait_for_message, given)()
+        result = form(wait_for_message, given)(**given)
+        result_of_wait_for_message(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class AddPortraitSignalArguments(TypedDict):
@@ -17,8 +19,8 @@ class AddPortraitSignalArguments(TypedDict):
 class AddPortraitSignalResult(TypedDict):
     """What a call gives."""
 
-    signal_id: int
-    reply: str
+    signal_id: ReadOnly[int]
+    reply: ReadOnly[str]
 
 
 class AddPortraitSignalHandler(Protocol):
@@ -26,12 +28,26 @@ class AddPortraitSignalHandler(Protocol):
 
     def __call__(
         self, /, *, person: Literal["scott", "ted", "ren"], signal: str
-    ) -> object: ...
+    ) -> ObjectResult[AddPortraitSignalResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[AddPortraitSignalArguments]
+) -> Coroutine[Any, Any, AddPortraitSignalResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("add_portrait_signal", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.portraits import add_portrait_signal
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_add_portrait_signal(
+        result: ObjectResult[AddPortraitSignalResult],
+    ) -> None: ...
 
-    _handler: AddPortraitSignalHandler | Callable[[AddPortraitSignalArguments], object]
-    _handler = add_portrait_signal
+    def _check(form: HandlerForm, given: AddPortraitSignalArguments) -> None:
+        from examples.ren.portraits import add_portrait_signal
+
+        result = form(add_portrait_signal, given)(**given)
+        result_of_add_portrait_signal(result)

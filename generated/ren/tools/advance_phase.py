@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class AdvancePhaseArguments(TypedDict):
@@ -24,9 +26,9 @@ class AdvancePhaseArguments(TypedDict):
 class AdvancePhaseResult(TypedDict):
     """What a call gives."""
 
-    phase: str
-    former_phase: str
-    entered_at: str
+    phase: ReadOnly[str]
+    former_phase: ReadOnly[str]
+    entered_at: ReadOnly[str]
 
 
 class AdvancePhaseHandler(Protocol):
@@ -45,12 +47,24 @@ class AdvancePhaseHandler(Protocol):
             "build_next",
             "deploy",
         ],
-    ) -> object: ...
+    ) -> ObjectResult[AdvancePhaseResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[AdvancePhaseArguments]
+) -> Coroutine[Any, Any, AdvancePhaseResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("advance_phase", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.phase import advance_phase
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_advance_phase(result: ObjectResult[AdvancePhaseResult]) -> None: ...
 
-    _handler: AdvancePhaseHandler | Callable[[AdvancePhaseArguments], object]
-    _handler = advance_phase
+    def _check(form: HandlerForm, given: AdvancePhaseArguments) -> None:
+        from examples.ren.phase import advance_phase
+
+        result = form(advance_phase, given)(**given)
+        result_of_advance_phase(result)

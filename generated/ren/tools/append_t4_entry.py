@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class AppendT4EntryArguments(TypedDict):
@@ -19,9 +21,9 @@ class AppendT4EntryArguments(TypedDict):
 class AppendT4EntryResult(TypedDict):
     """What a call gives."""
 
-    entry_id: str
-    characters: int
-    updated_at: str
+    entry_id: ReadOnly[str]
+    characters: ReadOnly[int]
+    updated_at: ReadOnly[str]
 
 
 class AppendT4EntryHandler(Protocol):
@@ -29,12 +31,26 @@ class AppendT4EntryHandler(Protocol):
 
     def __call__(
         self, /, *, project_slug: str, entry_type: str, entry_id: str, content: str
-    ) -> object: ...
+    ) -> ObjectResult[AppendT4EntryResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[AppendT4EntryArguments]
+) -> Coroutine[Any, Any, AppendT4EntryResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("append_t4_entry", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.t4 import append_t4_entry
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_append_t4_entry(
+        result: ObjectResult[AppendT4EntryResult],
+    ) -> None: ...
 
-    _handler: AppendT4EntryHandler | Callable[[AppendT4EntryArguments], object]
-    _handler = append_t4_entry
+    def _check(form: HandlerForm, given: AppendT4EntryArguments) -> None:
+        from examples.ren.t4 import append_t4_entry
+
+        result = form(append_t4_entry, given)(**given)
+        result_of_append_t4_entry(result)

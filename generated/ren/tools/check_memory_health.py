@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class CheckMemoryHealthArguments(TypedDict):
@@ -14,20 +16,40 @@ class CheckMemoryHealthArguments(TypedDict):
 class CheckMemoryHealthResult(TypedDict):
     """What a call gives."""
 
-    is_healthy: bool
-    tables: list[dict[str, Any]]
-    problems: list[str]
+    is_healthy: ReadOnly[bool]
+    tables: ReadOnly[Sequence[CheckMemoryHealthResultTablesItem]]
+    problems: ReadOnly[Sequence[str]]
+
+
+class CheckMemoryHealthResultTablesItem(TypedDict):
+    table: ReadOnly[str]
+    rows: ReadOnly[int]
+    newest: ReadOnly[str | None]
 
 
 class CheckMemoryHealthHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[CheckMemoryHealthResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[CheckMemoryHealthArguments]
+) -> Coroutine[Any, Any, CheckMemoryHealthResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("check_memory_health", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.brief import check_memory_health
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_check_memory_health(
+        result: ObjectResult[CheckMemoryHealthResult],
+    ) -> None: ...
 
-    _handler: CheckMemoryHealthHandler | Callable[[CheckMemoryHealthArguments], object]
-    _handler = check_memory_health
+    def _check(form: HandlerForm, given: CheckMemoryHealthArguments) -> None:
+        from examples.ren.brief import check_memory_health
+
+        result = form(check_memory_health, given)(**given)
+        result_of_check_memory_health(result)

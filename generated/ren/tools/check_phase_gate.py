@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class CheckPhaseGateArguments(TypedDict):
@@ -24,10 +26,10 @@ class CheckPhaseGateArguments(TypedDict):
 class CheckPhaseGateResult(TypedDict):
     """What a call gives."""
 
-    target_phase: str
-    is_open: bool
-    is_next: bool
-    missing: list[str]
+    target_phase: ReadOnly[str]
+    is_open: ReadOnly[bool]
+    is_next: ReadOnly[bool]
+    missing: ReadOnly[Sequence[str]]
 
 
 class CheckPhaseGateHandler(Protocol):
@@ -46,12 +48,26 @@ class CheckPhaseGateHandler(Protocol):
             "build_next",
             "deploy",
         ],
-    ) -> object: ...
+    ) -> ObjectResult[CheckPhaseGateResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[CheckPhaseGateArguments]
+) -> Coroutine[Any, Any, CheckPhaseGateResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("check_phase_gate", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.phase import check_phase_gate
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_check_phase_gate(
+        result: ObjectResult[CheckPhaseGateResult],
+    ) -> None: ...
 
-    _handler: CheckPhaseGateHandler | Callable[[CheckPhaseGateArguments], object]
-    _handler = check_phase_gate
+    def _check(form: HandlerForm, given: CheckPhaseGateArguments) -> None:
+        from examples.ren.phase import check_phase_gate
+
+        result = form(check_phase_gate, given)(**given)
+        result_of_check_phase_gate(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class CheckSystemHealthArguments(TypedDict):
@@ -14,19 +16,40 @@ class CheckSystemHealthArguments(TypedDict):
 class CheckSystemHealthResult(TypedDict):
     """What a call gives."""
 
-    status: Literal["ok", "degraded"]
-    checks: list[dict[str, Any]]
+    status: ReadOnly[Literal["ok", "degraded"]]
+    checks: ReadOnly[Sequence[CheckSystemHealthResultChecksItem]]
+
+
+class CheckSystemHealthResultChecksItem(TypedDict):
+    name: ReadOnly[Literal["main", "memory", "letta"]]
+    ok: ReadOnly[bool]
+    detail: ReadOnly[str]
+    milliseconds: ReadOnly[float]
 
 
 class CheckSystemHealthHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[CheckSystemHealthResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[CheckSystemHealthArguments]
+) -> Coroutine[Any, Any, CheckSystemHealthResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("check_system_health", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.health import check_system_health
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_check_system_health(
+        result: ObjectResult[CheckSystemHealthResult],
+    ) -> None: ...
 
-    _handler: CheckSystemHealthHandler | Callable[[CheckSystemHealthArguments], object]
-    _handler = check_system_health
+    def _check(form: HandlerForm, given: CheckSystemHealthArguments) -> None:
+        from examples.ren.health import check_system_health
+
+        result = form(check_system_health, given)(**given)
+        result_of_check_system_health(result)

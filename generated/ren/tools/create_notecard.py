@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class CreateNotecardArguments(TypedDict):
@@ -17,12 +19,12 @@ class CreateNotecardArguments(TypedDict):
 class CreateNotecardResult(TypedDict):
     """What a call gives."""
 
-    notecard_id: int
-    text: str
-    status: Literal["active", "completed", "archived"]
-    source: Literal["chat", "manual"]
-    created_at: str
-    updated_at: str
+    notecard_id: ReadOnly[int]
+    text: ReadOnly[str]
+    status: ReadOnly[Literal["active", "completed", "archived"]]
+    source: ReadOnly[Literal["chat", "manual"]]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class CreateNotecardHandler(Protocol):
@@ -30,12 +32,27 @@ class CreateNotecardHandler(Protocol):
 
     def __call__(
         self, /, *, text: str, source: Literal["chat", "manual"] = ...
-    ) -> object: ...
+    ) -> ObjectResult[CreateNotecardResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[CreateNotecardArguments]
+) -> Coroutine[Any, Any, CreateNotecardResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("create_notecard", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.notecards import create_notecard
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_create_notecard(
+        result: ObjectResult[CreateNotecardResult],
+    ) -> None: ...
 
-    _handler: CreateNotecardHandler | Callable[[CreateNotecardArguments], object]
-    _handler = create_notecard
+    def _check(form: HandlerForm, given: CreateNotecardArguments, left: Any) -> None:
+        from examples.ren.notecards import create_notecard
+
+        _ = form(create_notecard, given)(text=left)
+        result = form(create_notecard, given)(**given)
+        result_of_create_notecard(result)

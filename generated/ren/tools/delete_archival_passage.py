@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DeleteArchivalPassageArguments(TypedDict):
@@ -18,11 +20,11 @@ class DeleteArchivalPassageArguments(TypedDict):
 class DeleteArchivalPassageResult(TypedDict):
     """What a call gives."""
 
-    deleted: bool
-    passage_id: str
-    text: str
-    confirmation: str | None
-    expires_at: str | None
+    deleted: ReadOnly[bool]
+    passage_id: ReadOnly[str]
+    text: ReadOnly[str]
+    confirmation: ReadOnly[str | None]
+    expires_at: ReadOnly[str | None]
 
 
 class DeleteArchivalPassageHandler(Protocol):
@@ -30,15 +32,29 @@ class DeleteArchivalPassageHandler(Protocol):
 
     def __call__(
         self, /, *, passage_id: str, confirmed: bool = ..., confirmation: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[DeleteArchivalPassageResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[DeleteArchivalPassageArguments]
+) -> Coroutine[Any, Any, DeleteArchivalPassageResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("delete_archival_passage", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.memory import delete_archival_passage
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_delete_archival_passage(
+        result: ObjectResult[DeleteArchivalPassageResult],
+    ) -> None: ...
 
-    _handler: (
-        DeleteArchivalPassageHandler
-        | Callable[[DeleteArchivalPassageArguments], object]
-    )
-    _handler = delete_archival_passage
+    def _check(
+        form: HandlerForm, given: DeleteArchivalPassageArguments, left: Any
+    ) -> None:
+        from examples.ren.memory import delete_archival_passage
+
+        _ = form(delete_archival_passage, given)(passage_id=left)
+        result = form(delete_archival_passage, given)(**given)
+        result_of_delete_archival_passage(result)

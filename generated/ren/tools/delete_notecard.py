@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DeleteNotecardArguments(TypedDict):
@@ -18,10 +20,19 @@ class DeleteNotecardArguments(TypedDict):
 class DeleteNotecardResult(TypedDict):
     """What a call gives."""
 
-    deleted: bool
-    notecard: dict[str, Any]
-    confirmation: str | None
-    expires_at: str | None
+    deleted: ReadOnly[bool]
+    notecard: ReadOnly[DeleteNotecardResultNotecard]
+    confirmation: ReadOnly[str | None]
+    expires_at: ReadOnly[str | None]
+
+
+class DeleteNotecardResultNotecard(TypedDict):
+    notecard_id: ReadOnly[int]
+    text: ReadOnly[str]
+    status: ReadOnly[Literal["active", "completed", "archived"]]
+    source: ReadOnly[Literal["chat", "manual"]]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class DeleteNotecardHandler(Protocol):
@@ -29,12 +40,27 @@ class DeleteNotecardHandler(Protocol):
 
     def __call__(
         self, /, *, notecard_id: int, confirmed: bool = ..., confirmation: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[DeleteNotecardResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[DeleteNotecardArguments]
+) -> Coroutine[Any, Any, DeleteNotecardResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("delete_notecard", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.notecards import delete_notecard
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_delete_notecard(
+        result: ObjectResult[DeleteNotecardResult],
+    ) -> None: ...
 
-    _handler: DeleteNotecardHandler | Callable[[DeleteNotecardArguments], object]
-    _handler = delete_notecard
+    def _check(form: HandlerForm, given: DeleteNotecardArguments, left: Any) -> None:
+        from examples.ren.notecards import delete_notecard
+
+        _ = form(delete_notecard, given)(notecard_id=left)
+        result = form(delete_notecard, given)(**given)
+        result_of_delete_notecard(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class DeleteT4EntryArguments(TypedDict):
@@ -20,10 +22,10 @@ class DeleteT4EntryArguments(TypedDict):
 class DeleteT4EntryResult(TypedDict):
     """What a call gives."""
 
-    deleted: bool
-    entry_ids: list[str]
-    confirmation: str | None
-    expires_at: str | None
+    deleted: ReadOnly[bool]
+    entry_ids: ReadOnly[Sequence[str]]
+    confirmation: ReadOnly[str | None]
+    expires_at: ReadOnly[str | None]
 
 
 class DeleteT4EntryHandler(Protocol):
@@ -38,12 +40,27 @@ class DeleteT4EntryHandler(Protocol):
         entry_id: str = ...,
         confirmed: bool = ...,
         confirmation: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[DeleteT4EntryResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[DeleteT4EntryArguments]
+) -> Coroutine[Any, Any, DeleteT4EntryResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("delete_t4_entry", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.t4 import delete_t4_entry
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_delete_t4_entry(
+        result: ObjectResult[DeleteT4EntryResult],
+    ) -> None: ...
 
-    _handler: DeleteT4EntryHandler | Callable[[DeleteT4EntryArguments], object]
-    _handler = delete_t4_entry
+    def _check(form: HandlerForm, given: DeleteT4EntryArguments, left: Any) -> None:
+        from examples.ren.t4 import delete_t4_entry
+
+        _ = form(delete_t4_entry, given)(project_slug=left, entry_type=left)
+        result = form(delete_t4_entry, given)(**given)
+        result_of_delete_t4_entry(result)

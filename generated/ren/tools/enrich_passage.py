@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class EnrichPassageArguments(TypedDict):
@@ -18,9 +20,9 @@ class EnrichPassageArguments(TypedDict):
 class EnrichPassageResult(TypedDict):
     """What a call gives."""
 
-    note_id: int
-    passage_id: str
-    notes: int
+    note_id: ReadOnly[int]
+    passage_id: ReadOnly[str]
+    notes: ReadOnly[int]
 
 
 class EnrichPassageHandler(Protocol):
@@ -28,12 +30,25 @@ class EnrichPassageHandler(Protocol):
 
     def __call__(
         self, /, *, passage_id: str, context_note: str, session_date: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[EnrichPassageResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[EnrichPassageArguments]
+) -> Coroutine[Any, Any, EnrichPassageResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("enrich_passage", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.memory import enrich_passage
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_enrich_passage(result: ObjectResult[EnrichPassageResult]) -> None: ...
 
-    _handler: EnrichPassageHandler | Callable[[EnrichPassageArguments], object]
-    _handler = enrich_passage
+    def _check(form: HandlerForm, given: EnrichPassageArguments, left: Any) -> None:
+        from examples.ren.memory import enrich_passage
+
+        _ = form(enrich_passage, given)(passage_id=left, context_note=left)
+        result = form(enrich_passage, given)(**given)
+        result_of_enrich_passage(result)

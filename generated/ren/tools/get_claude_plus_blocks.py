@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GetClaudePlusBlocksArguments(TypedDict):
@@ -14,20 +16,38 @@ class GetClaudePlusBlocksArguments(TypedDict):
 class GetClaudePlusBlocksResult(TypedDict):
     """What a call gives."""
 
-    blocks: list[dict[str, Any]]
+    blocks: ReadOnly[Sequence[GetClaudePlusBlocksResultBlocksItem]]
+
+
+class GetClaudePlusBlocksResultBlocksItem(TypedDict):
+    label: ReadOnly[str]
+    value: ReadOnly[str]
+    description: ReadOnly[str | None]
 
 
 class GetClaudePlusBlocksHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[GetClaudePlusBlocksResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[GetClaudePlusBlocksArguments]
+) -> Coroutine[Any, Any, GetClaudePlusBlocksResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("get_claude_plus_blocks", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.claude_plus import get_claude_plus_blocks
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_get_claude_plus_blocks(
+        result: ObjectResult[GetClaudePlusBlocksResult],
+    ) -> None: ...
 
-    _handler: (
-        GetClaudePlusBlocksHandler | Callable[[GetClaudePlusBlocksArguments], object]
-    )
-    _handler = get_claude_plus_blocks
+    def _check(form: HandlerForm, given: GetClaudePlusBlocksArguments) -> None:
+        from examples.ren.claude_plus import get_claude_plus_blocks
+
+        result = form(get_claude_plus_blocks, given)(**given)
+        result_of_get_claude_plus_blocks(result)

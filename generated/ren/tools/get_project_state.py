@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GetProjectStateArguments(TypedDict):
@@ -14,30 +16,58 @@ class GetProjectStateArguments(TypedDict):
 class GetProjectStateResult(TypedDict):
     """What a call gives."""
 
-    phase: Literal[
-        "discover",
-        "tech_context",
-        "shape",
-        "prd_to_plan",
-        "build_slice_1",
-        "build_next",
-        "deploy",
+    phase: ReadOnly[
+        Literal[
+            "discover",
+            "tech_context",
+            "shape",
+            "prd_to_plan",
+            "build_slice_1",
+            "build_next",
+            "deploy",
+        ]
     ]
-    history: list[dict[str, Any]]
-    artifacts: list[dict[str, Any]]
-    next_phase: str | None
-    missing: list[str]
+    history: ReadOnly[Sequence[GetProjectStateResultHistoryItem]]
+    artifacts: ReadOnly[Sequence[GetProjectStateResultArtifactsItem]]
+    next_phase: ReadOnly[str | None]
+    missing: ReadOnly[Sequence[str]]
+
+
+class GetProjectStateResultHistoryItem(TypedDict):
+    phase: ReadOnly[str]
+    entered_at: ReadOnly[str]
+
+
+class GetProjectStateResultArtifactsItem(TypedDict):
+    artifact_key: ReadOnly[str]
+    description: ReadOnly[str]
+    phase: ReadOnly[str]
+    recorded_at: ReadOnly[str]
 
 
 class GetProjectStateHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[GetProjectStateResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[GetProjectStateArguments]
+) -> Coroutine[Any, Any, GetProjectStateResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("get_project_state", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.phase import get_project_state
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_get_project_state(
+        result: ObjectResult[GetProjectStateResult],
+    ) -> None: ...
 
-    _handler: GetProjectStateHandler | Callable[[GetProjectStateArguments], object]
-    _handler = get_project_state
+    def _check(form: HandlerForm, given: GetProjectStateArguments) -> None:
+        from examples.ren.phase import get_project_state
+
+        result = form(get_project_state, given)(**given)
+        result_of_get_project_state(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GetSessionBriefArguments(TypedDict):
@@ -14,19 +16,41 @@ class GetSessionBriefArguments(TypedDict):
 class GetSessionBriefResult(TypedDict):
     """What a call gives."""
 
-    sessions: list[dict[str, Any]]
-    word_from_ren: str
+    sessions: ReadOnly[Sequence[GetSessionBriefResultSessionsItem]]
+    word_from_ren: ReadOnly[str]
+
+
+class GetSessionBriefResultSessionsItem(TypedDict):
+    session_id: ReadOnly[int]
+    session_date: ReadOnly[str]
+    level: ReadOnly[str]
+    summary: ReadOnly[str]
+    open_threads: ReadOnly[str]
 
 
 class GetSessionBriefHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[GetSessionBriefResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[GetSessionBriefArguments]
+) -> Coroutine[Any, Any, GetSessionBriefResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("get_session_brief", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.brief import get_session_brief
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_get_session_brief(
+        result: ObjectResult[GetSessionBriefResult],
+    ) -> None: ...
 
-    _handler: GetSessionBriefHandler | Callable[[GetSessionBriefArguments], object]
-    _handler = get_session_brief
+    def _check(form: HandlerForm, given: GetSessionBriefArguments) -> None:
+        from examples.ren.brief import get_session_brief
+
+        result = form(get_session_brief, given)(**given)
+        result_of_get_session_brief(result)

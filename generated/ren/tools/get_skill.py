@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GetSkillArguments(TypedDict):
@@ -16,21 +18,33 @@ class GetSkillArguments(TypedDict):
 class GetSkillResult(TypedDict):
     """What a call gives."""
 
-    phase_slug: str
-    layer: str
-    content: str
-    updated_at: str
+    phase_slug: ReadOnly[str]
+    layer: ReadOnly[str]
+    content: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class GetSkillHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, phase_slug: str) -> object: ...
+    def __call__(self, /, *, phase_slug: str) -> ObjectResult[GetSkillResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[GetSkillArguments]
+) -> Coroutine[Any, Any, GetSkillResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("get_skill", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.skills import get_skill
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_get_skill(result: ObjectResult[GetSkillResult]) -> None: ...
 
-    _handler: GetSkillHandler | Callable[[GetSkillArguments], object]
-    _handler = get_skill
+    def _check(form: HandlerForm, given: GetSkillArguments) -> None:
+        from examples.ren.skills import get_skill
+
+        result = form(get_skill, given)(**given)
+        result_of_get_skill(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class GetT4EntryArguments(TypedDict):
@@ -18,7 +20,16 @@ class GetT4EntryArguments(TypedDict):
 class GetT4EntryResult(TypedDict):
     """What a call gives."""
 
-    entries: list[dict[str, Any]]
+    entries: ReadOnly[Sequence[GetT4EntryResultEntriesItem]]
+
+
+class GetT4EntryResultEntriesItem(TypedDict):
+    entry_id: ReadOnly[str]
+    project_slug: ReadOnly[str]
+    entry_type: ReadOnly[str]
+    content: ReadOnly[str]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class GetT4EntryHandler(Protocol):
@@ -26,12 +37,25 @@ class GetT4EntryHandler(Protocol):
 
     def __call__(
         self, /, *, project_slug: str, entry_type: str, entry_id: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[GetT4EntryResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[GetT4EntryArguments]
+) -> Coroutine[Any, Any, GetT4EntryResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("get_t4_entry", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.t4 import get_t4_entry
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_get_t4_entry(result: ObjectResult[GetT4EntryResult]) -> None: ...
 
-    _handler: GetT4EntryHandler | Callable[[GetT4EntryArguments], object]
-    _handler = get_t4_entry
+    def _check(form: HandlerForm, given: GetT4EntryArguments, left: Any) -> None:
+        from examples.ren.t4 import get_t4_entry
+
+        _ = form(get_t4_entry, given)(project_slug=left, entry_type=left)
+        result = form(get_t4_entry, given)(**given)
+        result_of_get_t4_entry(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ListCoreMemoryBlocksArguments(TypedDict):
@@ -14,20 +16,39 @@ class ListCoreMemoryBlocksArguments(TypedDict):
 class ListCoreMemoryBlocksResult(TypedDict):
     """What a call gives."""
 
-    blocks: list[dict[str, Any]]
+    blocks: ReadOnly[Sequence[ListCoreMemoryBlocksResultBlocksItem]]
+
+
+class ListCoreMemoryBlocksResultBlocksItem(TypedDict):
+    block_label: ReadOnly[str]
+    description: ReadOnly[str | None]
+    characters: ReadOnly[int]
+    limit: ReadOnly[int | None]
 
 
 class ListCoreMemoryBlocksHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[ListCoreMemoryBlocksResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ListCoreMemoryBlocksArguments]
+) -> Coroutine[Any, Any, ListCoreMemoryBlocksResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("list_core_memory_blocks", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.memory import list_core_memory_blocks
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_list_core_memory_blocks(
+        result: ObjectResult[ListCoreMemoryBlocksResult],
+    ) -> None: ...
 
-    _handler: (
-        ListCoreMemoryBlocksHandler | Callable[[ListCoreMemoryBlocksArguments], object]
-    )
-    _handler = list_core_memory_blocks
+    def _check(form: HandlerForm, given: ListCoreMemoryBlocksArguments) -> None:
+        from examples.ren.memory import list_core_memory_blocks
+
+        result = form(list_core_memory_blocks, given)(**given)
+        result_of_list_core_memory_blocks(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ListNotecardsArguments(TypedDict):
@@ -16,7 +18,16 @@ class ListNotecardsArguments(TypedDict):
 class ListNotecardsResult(TypedDict):
     """What a call gives."""
 
-    notecards: list[dict[str, Any]]
+    notecards: ReadOnly[Sequence[ListNotecardsResultNotecardsItem]]
+
+
+class ListNotecardsResultNotecardsItem(TypedDict):
+    notecard_id: ReadOnly[int]
+    text: ReadOnly[str]
+    status: ReadOnly[Literal["active", "completed", "archived"]]
+    source: ReadOnly[Literal["chat", "manual"]]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class ListNotecardsHandler(Protocol):
@@ -24,12 +35,25 @@ class ListNotecardsHandler(Protocol):
 
     def __call__(
         self, /, *, status: Literal["active", "completed", "archived"] = ...
-    ) -> object: ...
+    ) -> ObjectResult[ListNotecardsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ListNotecardsArguments]
+) -> Coroutine[Any, Any, ListNotecardsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("list_notecards", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.notecards import list_notecards
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_list_notecards(result: ObjectResult[ListNotecardsResult]) -> None: ...
 
-    _handler: ListNotecardsHandler | Callable[[ListNotecardsArguments], object]
-    _handler = list_notecards
+    def _check(form: HandlerForm, given: ListNotecardsArguments) -> None:
+        from examples.ren.notecards import list_notecards
+
+        _ = form(list_notecards, given)()
+        result = form(list_notecards, given)(**given)
+        result_of_list_notecards(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ListSkillsArguments(TypedDict):
@@ -14,18 +16,37 @@ class ListSkillsArguments(TypedDict):
 class ListSkillsResult(TypedDict):
     """What a call gives."""
 
-    skills: list[dict[str, Any]]
+    skills: ReadOnly[Sequence[ListSkillsResultSkillsItem]]
+
+
+class ListSkillsResultSkillsItem(TypedDict):
+    phase_slug: ReadOnly[str]
+    layer: ReadOnly[str]
+    characters: ReadOnly[int]
+    updated_at: ReadOnly[str]
 
 
 class ListSkillsHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[ListSkillsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ListSkillsArguments]
+) -> Coroutine[Any, Any, ListSkillsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("list_skills", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.skills import list_skills
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_list_skills(result: ObjectResult[ListSkillsResult]) -> None: ...
 
-    _handler: ListSkillsHandler | Callable[[ListSkillsArguments], object]
-    _handler = list_skills
+    def _check(form: HandlerForm, given: ListSkillsArguments) -> None:
+        from examples.ren.skills import list_skills
+
+        result = form(list_skills, given)(**given)
+        result_of_list_skills(result)

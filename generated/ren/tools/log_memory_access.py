@@ -3,36 +3,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class LogMemoryAccessArguments(TypedDict):
     """What a call is given, exactly as the caller sent it."""
 
     search_query: str
-    passage_ids: list[str]
+    passage_ids: Sequence[str]
     used_in_response: bool
 
 
 class LogMemoryAccessResult(TypedDict):
     """What a call gives."""
 
-    access_id: int
-    passages: int
+    access_id: ReadOnly[int]
+    passages: ReadOnly[int]
 
 
 class LogMemoryAccessHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, search_query: str, passage_ids: list[str], used_in_response: bool
-    ) -> object: ...
+        self,
+        /,
+        *,
+        search_query: str,
+        passage_ids: Sequence[str],
+        used_in_response: bool,
+    ) -> ObjectResult[LogMemoryAccessResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[LogMemoryAccessArguments]
+) -> Coroutine[Any, Any, LogMemoryAccessResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("log_memory_access", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.memory import log_memory_access
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_log_memory_access(
+        result: ObjectResult[LogMemoryAccessResult],
+    ) -> None: ...
 
-    _handler: LogMemoryAccessHandler | Callable[[LogMemoryAccessArguments], object]
-    _handler = log_memory_access
+    def _check(form: HandlerForm, given: LogMemoryAccessArguments) -> None:
+        from examples.ren.memory import log_memory_access
+
+        result = form(log_memory_access, given)(**given)
+        result_of_log_memory_access(result)

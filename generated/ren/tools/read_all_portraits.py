@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ReadAllPortraitsArguments(TypedDict):
@@ -14,18 +16,38 @@ class ReadAllPortraitsArguments(TypedDict):
 class ReadAllPortraitsResult(TypedDict):
     """What a call gives."""
 
-    portraits: list[dict[str, Any]]
+    portraits: ReadOnly[Sequence[ReadAllPortraitsResultPortraitsItem]]
+
+
+class ReadAllPortraitsResultPortraitsItem(TypedDict):
+    person: ReadOnly[Literal["scott", "ted", "ren"]]
+    forming: ReadOnly[str]
+    trusted: ReadOnly[str]
 
 
 class ReadAllPortraitsHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /) -> object: ...
+    def __call__(self, /) -> ObjectResult[ReadAllPortraitsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ReadAllPortraitsArguments]
+) -> Coroutine[Any, Any, ReadAllPortraitsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("read_all_portraits", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.portraits import read_all_portraits
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_read_all_portraits(
+        result: ObjectResult[ReadAllPortraitsResult],
+    ) -> None: ...
 
-    _handler: ReadAllPortraitsHandler | Callable[[ReadAllPortraitsArguments], object]
-    _handler = read_all_portraits
+    def _check(form: HandlerForm, given: ReadAllPortraitsArguments) -> None:
+        from examples.ren.portraits import read_all_portraits
+
+        result = form(read_all_portraits, given)(**given)
+        result_of_read_all_portraits(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ReadBridgeHistoryArguments(TypedDict):
@@ -16,18 +18,42 @@ class ReadBridgeHistoryArguments(TypedDict):
 class ReadBridgeHistoryResult(TypedDict):
     """What a call gives."""
 
-    entries: list[dict[str, Any]]
+    entries: ReadOnly[Sequence[ReadBridgeHistoryResultEntriesItem]]
+
+
+class ReadBridgeHistoryResultEntriesItem(TypedDict):
+    entry_id: ReadOnly[int]
+    speaker: ReadOnly[Literal["caller", "ren"]]
+    content: ReadOnly[str]
+    said_at: ReadOnly[str]
 
 
 class ReadBridgeHistoryHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, limit: int = ...) -> object: ...
+    def __call__(
+        self, /, *, limit: int = ...
+    ) -> ObjectResult[ReadBridgeHistoryResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ReadBridgeHistoryArguments]
+) -> Coroutine[Any, Any, ReadBridgeHistoryResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("read_bridge_history", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.bridge import read_bridge_history
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_read_bridge_history(
+        result: ObjectResult[ReadBridgeHistoryResult],
+    ) -> None: ...
 
-    _handler: ReadBridgeHistoryHandler | Callable[[ReadBridgeHistoryArguments], object]
-    _handler = read_bridge_history
+    def _check(form: HandlerForm, given: ReadBridgeHistoryArguments) -> None:
+        from examples.ren.bridge import read_bridge_history
+
+        _ = form(read_bridge_history, given)()
+        result = form(read_bridge_history, given)(**given)
+        result_of_read_bridge_history(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ReadCoreMemoryArguments(TypedDict):
@@ -16,20 +18,36 @@ class ReadCoreMemoryArguments(TypedDict):
 class ReadCoreMemoryResult(TypedDict):
     """What a call gives."""
 
-    block_label: str
-    value: str
-    limit: int | None
+    block_label: ReadOnly[str]
+    value: ReadOnly[str]
+    limit: ReadOnly[int | None]
 
 
 class ReadCoreMemoryHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, block_label: str) -> object: ...
+    def __call__(
+        self, /, *, block_label: str
+    ) -> ObjectResult[ReadCoreMemoryResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ReadCoreMemoryArguments]
+) -> Coroutine[Any, Any, ReadCoreMemoryResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("read_core_memory", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.memory import read_core_memory
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_read_core_memory(
+        result: ObjectResult[ReadCoreMemoryResult],
+    ) -> None: ...
 
-    _handler: ReadCoreMemoryHandler | Callable[[ReadCoreMemoryArguments], object]
-    _handler = read_core_memory
+    def _check(form: HandlerForm, given: ReadCoreMemoryArguments) -> None:
+        from examples.ren.memory import read_core_memory
+
+        result = form(read_core_memory, given)(**given)
+        result_of_read_core_memory(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ReadPendingThoughtsArguments(TypedDict):
@@ -16,20 +18,41 @@ class ReadPendingThoughtsArguments(TypedDict):
 class ReadPendingThoughtsResult(TypedDict):
     """What a call gives."""
 
-    thoughts: list[dict[str, Any]]
+    thoughts: ReadOnly[Sequence[ReadPendingThoughtsResultThoughtsItem]]
+
+
+class ReadPendingThoughtsResultThoughtsItem(TypedDict):
+    thought_id: ReadOnly[int]
+    thoughts: ReadOnly[str]
+    created_at: ReadOnly[str]
 
 
 class ReadPendingThoughtsHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, limit: int = ...) -> object: ...
+    def __call__(
+        self, /, *, limit: int = ...
+    ) -> ObjectResult[ReadPendingThoughtsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ReadPendingThoughtsArguments]
+) -> Coroutine[Any, Any, ReadPendingThoughtsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("read_pending_thoughts", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.brief import read_pending_thoughts
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_read_pending_thoughts(
+        result: ObjectResult[ReadPendingThoughtsResult],
+    ) -> None: ...
 
-    _handler: (
-        ReadPendingThoughtsHandler | Callable[[ReadPendingThoughtsArguments], object]
-    )
-    _handler = read_pending_thoughts
+    def _check(form: HandlerForm, given: ReadPendingThoughtsArguments) -> None:
+        from examples.ren.brief import read_pending_thoughts
+
+        _ = form(read_pending_thoughts, given)()
+        result = form(read_pending_thoughts, given)(**given)
+        result_of_read_pending_thoughts(result)

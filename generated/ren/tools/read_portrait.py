@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class ReadPortraitArguments(TypedDict):
@@ -17,10 +19,10 @@ class ReadPortraitArguments(TypedDict):
 class ReadPortraitResult(TypedDict):
     """What a call gives."""
 
-    person: Literal["scott", "ted", "ren"]
-    layer: Literal["forming", "trusted"]
-    content: str
-    updated_at: str | None
+    person: ReadOnly[Literal["scott", "ted", "ren"]]
+    layer: ReadOnly[Literal["forming", "trusted"]]
+    content: ReadOnly[str]
+    updated_at: ReadOnly[str | None]
 
 
 class ReadPortraitHandler(Protocol):
@@ -32,12 +34,24 @@ class ReadPortraitHandler(Protocol):
         *,
         person: Literal["scott", "ted", "ren"],
         layer: Literal["forming", "trusted"],
-    ) -> object: ...
+    ) -> ObjectResult[ReadPortraitResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ReadPortraitArguments]
+) -> Coroutine[Any, Any, ReadPortraitResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("read_portrait", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.portraits import read_portrait
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_read_portrait(result: ObjectResult[ReadPortraitResult]) -> None: ...
 
-    _handler: ReadPortraitHandler | Callable[[ReadPortraitArguments], object]
-    _handler = read_portrait
+    def _check(form: HandlerForm, given: ReadPortraitArguments) -> None:
+        from examples.ren.portraits import read_portrait
+
+        result = form(read_portrait, given)(**given)
+        result_of_read_portrait(result)

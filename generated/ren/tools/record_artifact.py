@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class RecordArtifactArguments(TypedDict):
@@ -17,20 +19,36 @@ class RecordArtifactArguments(TypedDict):
 class RecordArtifactResult(TypedDict):
     """What a call gives."""
 
-    artifact_key: str
-    phase: str
-    replaced: bool
+    artifact_key: ReadOnly[str]
+    phase: ReadOnly[str]
+    replaced: ReadOnly[bool]
 
 
 class RecordArtifactHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, artifact_key: str, description: str) -> object: ...
+    def __call__(
+        self, /, *, artifact_key: str, description: str
+    ) -> ObjectResult[RecordArtifactResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[RecordArtifactArguments]
+) -> Coroutine[Any, Any, RecordArtifactResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("record_artifact", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.phase import record_artifact
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_record_artifact(
+        result: ObjectResult[RecordArtifactResult],
+    ) -> None: ...
 
-    _handler: RecordArtifactHandler | Callable[[RecordArtifactArguments], object]
-    _handler = record_artifact
+    def _check(form: HandlerForm, given: RecordArtifactArguments) -> None:
+        from examples.ren.phase import record_artifact
+
+        result = form(record_artifact, given)(**given)
+        result_of_record_artifact(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class SearchCodeArguments(TypedDict):
@@ -17,18 +19,41 @@ class SearchCodeArguments(TypedDict):
 class SearchCodeResult(TypedDict):
     """What a call gives."""
 
-    chunks: list[dict[str, Any]]
+    chunks: ReadOnly[Sequence[SearchCodeResultChunksItem]]
+
+
+class SearchCodeResultChunksItem(TypedDict):
+    file: ReadOnly[str]
+    start_line: ReadOnly[int]
+    end_line: ReadOnly[int]
+    content: ReadOnly[str]
+    matched: ReadOnly[int]
 
 
 class SearchCodeHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, query: str, limit: int = ...) -> object: ...
+    def __call__(
+        self, /, *, query: str, limit: int = ...
+    ) -> ObjectResult[SearchCodeResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[SearchCodeArguments]
+) -> Coroutine[Any, Any, SearchCodeResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("search_code", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.codebase import search_code
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_search_code(result: ObjectResult[SearchCodeResult]) -> None: ...
 
-    _handler: SearchCodeHandler | Callable[[SearchCodeArguments], object]
-    _handler = search_code
+    def _check(form: HandlerForm, given: SearchCodeArguments, left: Any) -> None:
+        from examples.ren.codebase import search_code
+
+        _ = form(search_code, given)(query=left)
+        result = form(search_code, given)(**given)
+        result_of_search_code(result)

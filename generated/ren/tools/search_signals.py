@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class SearchSignalsArguments(TypedDict):
@@ -19,8 +21,16 @@ class SearchSignalsArguments(TypedDict):
 class SearchSignalsResult(TypedDict):
     """What a call gives."""
 
-    signals: list[dict[str, Any]]
-    reading: str
+    signals: ReadOnly[Sequence[SearchSignalsResultSignalsItem]]
+    reading: ReadOnly[str]
+
+
+class SearchSignalsResultSignalsItem(TypedDict):
+    signal_id: ReadOnly[int]
+    signal_type: ReadOnly[str]
+    subject: ReadOnly[str]
+    content: ReadOnly[str]
+    session_date: ReadOnly[str]
 
 
 class SearchSignalsHandler(Protocol):
@@ -34,12 +44,25 @@ class SearchSignalsHandler(Protocol):
         signal_type: Literal["relational", "directional", "ren", "texture"] = ...,
         subject: Literal["scott", "ted", "ren", "project", "framework"] = ...,
         limit: int = ...,
-    ) -> object: ...
+    ) -> ObjectResult[SearchSignalsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[SearchSignalsArguments]
+) -> Coroutine[Any, Any, SearchSignalsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("search_signals", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.signals import search_signals
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_search_signals(result: ObjectResult[SearchSignalsResult]) -> None: ...
 
-    _handler: SearchSignalsHandler | Callable[[SearchSignalsArguments], object]
-    _handler = search_signals
+    def _check(form: HandlerForm, given: SearchSignalsArguments, left: Any) -> None:
+        from examples.ren.signals import search_signals
+
+        _ = form(search_signals, given)(query=left)
+        result = form(search_signals, given)(**given)
+        result_of_search_signals(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class SearchT4Arguments(TypedDict):
@@ -19,7 +21,15 @@ class SearchT4Arguments(TypedDict):
 class SearchT4Result(TypedDict):
     """What a call gives."""
 
-    entries: list[dict[str, Any]]
+    entries: ReadOnly[Sequence[SearchT4ResultEntriesItem]]
+
+
+class SearchT4ResultEntriesItem(TypedDict):
+    entry_id: ReadOnly[str]
+    entry_type: ReadOnly[str]
+    content: ReadOnly[str]
+    matched: ReadOnly[int]
+    updated_at: ReadOnly[str]
 
 
 class SearchT4Handler(Protocol):
@@ -33,12 +43,25 @@ class SearchT4Handler(Protocol):
         query: str,
         entry_type: str = ...,
         limit: int = ...,
-    ) -> object: ...
+    ) -> ObjectResult[SearchT4Result]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[SearchT4Arguments]
+) -> Coroutine[Any, Any, SearchT4Result]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("search_t4", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.t4 import search_t4
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_search_t4(result: ObjectResult[SearchT4Result]) -> None: ...
 
-    _handler: SearchT4Handler | Callable[[SearchT4Arguments], object]
-    _handler = search_t4
+    def _check(form: HandlerForm, given: SearchT4Arguments, left: Any) -> None:
+        from examples.ren.t4 import search_t4
+
+        _ = form(search_t4, given)(project_slug=left, query=left)
+        result = form(search_t4, given)(**given)
+        result_of_search_t4(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class SearchTranscriptsArguments(TypedDict):
@@ -17,18 +19,43 @@ class SearchTranscriptsArguments(TypedDict):
 class SearchTranscriptsResult(TypedDict):
     """What a call gives."""
 
-    messages: list[dict[str, Any]]
+    messages: ReadOnly[Sequence[SearchTranscriptsResultMessagesItem]]
+
+
+class SearchTranscriptsResultMessagesItem(TypedDict):
+    message_id: ReadOnly[int]
+    speaker: ReadOnly[str]
+    content: ReadOnly[str]
+    said_at: ReadOnly[str]
+    matched: ReadOnly[int]
 
 
 class SearchTranscriptsHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, query: str, limit: int = ...) -> object: ...
+    def __call__(
+        self, /, *, query: str, limit: int = ...
+    ) -> ObjectResult[SearchTranscriptsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[SearchTranscriptsArguments]
+) -> Coroutine[Any, Any, SearchTranscriptsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("search_transcripts", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.transcripts import search_transcripts
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_search_transcripts(
+        result: ObjectResult[SearchTranscriptsResult],
+    ) -> None: ...
 
-    _handler: SearchTranscriptsHandler | Callable[[SearchTranscriptsArguments], object]
-    _handler = search_transcripts
+    def _check(form: HandlerForm, given: SearchTranscriptsArguments, left: Any) -> None:
+        from examples.ren.transcripts import search_transcripts
+
+        _ = form(search_transcripts, given)(query=left)
+        result = form(search_transcripts, given)(**given)
+        result_of_search_transcripts(result)

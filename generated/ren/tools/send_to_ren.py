@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class SendToRenArguments(TypedDict):
@@ -16,19 +18,31 @@ class SendToRenArguments(TypedDict):
 class SendToRenResult(TypedDict):
     """What a call gives."""
 
-    reply: str
-    steps: int
+    reply: ReadOnly[str]
+    steps: ReadOnly[int]
 
 
 class SendToRenHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, message: str) -> object: ...
+    def __call__(self, /, *, message: str) -> ObjectResult[SendToRenResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[SendToRenArguments]
+) -> Coroutine[Any, Any, SendToRenResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("send_to_ren", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.bridge import send_to_ren
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_send_to_ren(result: ObjectResult[SendToRenResult]) -> None: ...
 
-    _handler: SendToRenHandler | Callable[[SendToRenArguments], object]
-    _handler = send_to_ren
+    def _check(form: HandlerForm, given: SendToRenArguments) -> None:
+        from examples.ren.bridge import send_to_ren
+
+        result = form(send_to_ren, given)(**given)
+        result_of_send_to_ren(result)

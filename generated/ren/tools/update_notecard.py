@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class UpdateNotecardArguments(TypedDict):
@@ -18,12 +20,12 @@ class UpdateNotecardArguments(TypedDict):
 class UpdateNotecardResult(TypedDict):
     """What a call gives."""
 
-    notecard_id: int
-    text: str
-    status: Literal["active", "completed", "archived"]
-    source: Literal["chat", "manual"]
-    created_at: str
-    updated_at: str
+    notecard_id: ReadOnly[int]
+    text: ReadOnly[str]
+    status: ReadOnly[Literal["active", "completed", "archived"]]
+    source: ReadOnly[Literal["chat", "manual"]]
+    created_at: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class UpdateNotecardHandler(Protocol):
@@ -36,12 +38,27 @@ class UpdateNotecardHandler(Protocol):
         notecard_id: int,
         status: Literal["active", "completed", "archived"] = ...,
         text: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[UpdateNotecardResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[UpdateNotecardArguments]
+) -> Coroutine[Any, Any, UpdateNotecardResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("update_notecard", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.notecards import update_notecard
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_update_notecard(
+        result: ObjectResult[UpdateNotecardResult],
+    ) -> None: ...
 
-    _handler: UpdateNotecardHandler | Callable[[UpdateNotecardArguments], object]
-    _handler = update_notecard
+    def _check(form: HandlerForm, given: UpdateNotecardArguments, left: Any) -> None:
+        from examples.ren.notecards import update_notecard
+
+        _ = form(update_notecard, given)(notecard_id=left)
+        result = form(update_notecard, given)(**given)
+        result_of_update_notecard(result)

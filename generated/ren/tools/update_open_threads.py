@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class UpdateOpenThreadsArguments(TypedDict):
@@ -17,7 +19,12 @@ class UpdateOpenThreadsArguments(TypedDict):
 class UpdateOpenThreadsResult(TypedDict):
     """What a call gives."""
 
-    threads: list[dict[str, Any]]
+    threads: ReadOnly[Sequence[UpdateOpenThreadsResultThreadsItem]]
+
+
+class UpdateOpenThreadsResultThreadsItem(TypedDict):
+    thread: ReadOnly[str]
+    is_open: ReadOnly[bool]
 
 
 class UpdateOpenThreadsHandler(Protocol):
@@ -25,12 +32,26 @@ class UpdateOpenThreadsHandler(Protocol):
 
     def __call__(
         self, /, *, action: Literal["add", "close", "remove"], thread: str
-    ) -> object: ...
+    ) -> ObjectResult[UpdateOpenThreadsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[UpdateOpenThreadsArguments]
+) -> Coroutine[Any, Any, UpdateOpenThreadsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("update_open_threads", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.open_threads import update_open_threads
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_update_open_threads(
+        result: ObjectResult[UpdateOpenThreadsResult],
+    ) -> None: ...
 
-    _handler: UpdateOpenThreadsHandler | Callable[[UpdateOpenThreadsArguments], object]
-    _handler = update_open_threads
+    def _check(form: HandlerForm, given: UpdateOpenThreadsArguments) -> None:
+        from examples.ren.open_threads import update_open_threads
+
+        result = form(update_open_threads, given)(**given)
+        result_of_update_open_threads(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class WriteCoreMemoryArguments(TypedDict):
@@ -17,20 +19,36 @@ class WriteCoreMemoryArguments(TypedDict):
 class WriteCoreMemoryResult(TypedDict):
     """What a call gives."""
 
-    block_label: str
-    value: str
-    former_value: str
+    block_label: ReadOnly[str]
+    value: ReadOnly[str]
+    former_value: ReadOnly[str]
 
 
 class WriteCoreMemoryHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, block_label: str, value: str) -> object: ...
+    def __call__(
+        self, /, *, block_label: str, value: str
+    ) -> ObjectResult[WriteCoreMemoryResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[WriteCoreMemoryArguments]
+) -> Coroutine[Any, Any, WriteCoreMemoryResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("write_core_memory", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.memory import write_core_memory
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_write_core_memory(
+        result: ObjectResult[WriteCoreMemoryResult],
+    ) -> None: ...
 
-    _handler: WriteCoreMemoryHandler | Callable[[WriteCoreMemoryArguments], object]
-    _handler = write_core_memory
+    def _check(form: HandlerForm, given: WriteCoreMemoryArguments) -> None:
+        from examples.ren.memory import write_core_memory
+
+        result = form(write_core_memory, given)(**given)
+        result_of_write_core_memory(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class WritePendingThoughtsArguments(TypedDict):
@@ -16,21 +18,35 @@ class WritePendingThoughtsArguments(TypedDict):
 class WritePendingThoughtsResult(TypedDict):
     """What a call gives."""
 
-    thought_id: int
-    created_at: str
+    thought_id: ReadOnly[int]
+    created_at: ReadOnly[str]
 
 
 class WritePendingThoughtsHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, thoughts: str) -> object: ...
+    def __call__(
+        self, /, *, thoughts: str
+    ) -> ObjectResult[WritePendingThoughtsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[WritePendingThoughtsArguments]
+) -> Coroutine[Any, Any, WritePendingThoughtsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("write_pending_thoughts", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.brief import write_pending_thoughts
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_write_pending_thoughts(
+        result: ObjectResult[WritePendingThoughtsResult],
+    ) -> None: ...
 
-    _handler: (
-        WritePendingThoughtsHandler | Callable[[WritePendingThoughtsArguments], object]
-    )
-    _handler = write_pending_thoughts
+    def _check(form: HandlerForm, given: WritePendingThoughtsArguments) -> None:
+        from examples.ren.brief import write_pending_thoughts
+
+        result = form(write_pending_thoughts, given)(**given)
+        result_of_write_pending_thoughts(result)

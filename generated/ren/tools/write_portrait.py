@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class WritePortraitArguments(TypedDict):
@@ -18,10 +20,10 @@ class WritePortraitArguments(TypedDict):
 class WritePortraitResult(TypedDict):
     """What a call gives."""
 
-    person: Literal["scott", "ted", "ren"]
-    layer: Literal["forming", "trusted"]
-    former_content: str
-    updated_at: str
+    person: ReadOnly[Literal["scott", "ted", "ren"]]
+    layer: ReadOnly[Literal["forming", "trusted"]]
+    former_content: ReadOnly[str]
+    updated_at: ReadOnly[str]
 
 
 class WritePortraitHandler(Protocol):
@@ -34,12 +36,24 @@ class WritePortraitHandler(Protocol):
         person: Literal["scott", "ted", "ren"],
         layer: Literal["forming", "trusted"],
         content: str,
-    ) -> object: ...
+    ) -> ObjectResult[WritePortraitResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[WritePortraitArguments]
+) -> Coroutine[Any, Any, WritePortraitResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("write_portrait", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.portraits import write_portrait
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_write_portrait(result: ObjectResult[WritePortraitResult]) -> None: ...
 
-    _handler: WritePortraitHandler | Callable[[WritePortraitArguments], object]
-    _handler = write_portrait
+    def _check(form: HandlerForm, given: WritePortraitArguments) -> None:
+        from examples.ren.portraits import write_portrait
+
+        result = form(write_portrait, given)(**given)
+        result_of_write_portrait(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class WriteSessionLogArguments(TypedDict):
@@ -22,9 +24,9 @@ class WriteSessionLogArguments(TypedDict):
 class WriteSessionLogResult(TypedDict):
     """What a call gives."""
 
-    session_id: int
-    session_date: str
-    level: Literal["major", "minor"]
+    session_id: ReadOnly[int]
+    session_date: ReadOnly[str]
+    level: ReadOnly[Literal["major", "minor"]]
 
 
 class WriteSessionLogHandler(Protocol):
@@ -41,12 +43,27 @@ class WriteSessionLogHandler(Protocol):
         tags: str = ...,
         level: Literal["major", "minor"] = ...,
         session_date: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[WriteSessionLogResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[WriteSessionLogArguments]
+) -> Coroutine[Any, Any, WriteSessionLogResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("write_session_log", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.logbook import write_session_log
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_write_session_log(
+        result: ObjectResult[WriteSessionLogResult],
+    ) -> None: ...
 
-    _handler: WriteSessionLogHandler | Callable[[WriteSessionLogArguments], object]
-    _handler = write_session_log
+    def _check(form: HandlerForm, given: WriteSessionLogArguments, left: Any) -> None:
+        from examples.ren.logbook import write_session_log
+
+        _ = form(write_session_log, given)(summary=left)
+        result = form(write_session_log, given)(**given)
+        result_of_write_session_log(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class WriteSessionSummaryArguments(TypedDict):
@@ -17,21 +19,38 @@ class WriteSessionSummaryArguments(TypedDict):
 class WriteSessionSummaryResult(TypedDict):
     """What a call gives."""
 
-    summary_id: int
-    session_date: str
+    summary_id: ReadOnly[int]
+    session_date: ReadOnly[str]
 
 
 class WriteSessionSummaryHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, summary: str, session_date: str = ...) -> object: ...
+    def __call__(
+        self, /, *, summary: str, session_date: str = ...
+    ) -> ObjectResult[WriteSessionSummaryResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[WriteSessionSummaryArguments]
+) -> Coroutine[Any, Any, WriteSessionSummaryResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("write_session_summary", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.signals import write_session_summary
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_write_session_summary(
+        result: ObjectResult[WriteSessionSummaryResult],
+    ) -> None: ...
 
-    _handler: (
-        WriteSessionSummaryHandler | Callable[[WriteSessionSummaryArguments], object]
-    )
-    _handler = write_session_summary
+    def _check(
+        form: HandlerForm, given: WriteSessionSummaryArguments, left: Any
+    ) -> None:
+        from examples.ren.signals import write_session_summary
+
+        _ = form(write_session_summary, given)(summary=left)
+        result = form(write_session_summary, given)(**given)
+        result_of_write_session_summary(result)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class WriteSignalArguments(TypedDict):
@@ -19,8 +21,8 @@ class WriteSignalArguments(TypedDict):
 class WriteSignalResult(TypedDict):
     """What a call gives."""
 
-    signal_id: int
-    session_date: str
+    signal_id: ReadOnly[int]
+    session_date: ReadOnly[str]
 
 
 class WriteSignalHandler(Protocol):
@@ -34,12 +36,25 @@ class WriteSignalHandler(Protocol):
         subject: Literal["scott", "ted", "ren", "project", "framework"],
         content: str,
         session_date: str = ...,
-    ) -> object: ...
+    ) -> ObjectResult[WriteSignalResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[WriteSignalArguments]
+) -> Coroutine[Any, Any, WriteSignalResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("write_signal", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.signals import write_signal
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_write_signal(result: ObjectResult[WriteSignalResult]) -> None: ...
 
-    _handler: WriteSignalHandler | Callable[[WriteSignalArguments], object]
-    _handler = write_signal
+    def _check(form: HandlerForm, given: WriteSignalArguments, left: Any) -> None:
+        from examples.ren.signals import write_signal
+
+        _ = form(write_signal, given)(signal_type=left, subject=left, content=left)
+        result = form(write_signal, given)(**given)
+        result_of_write_signal(result)

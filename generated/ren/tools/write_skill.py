@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
 
 
 class WriteSkillArguments(TypedDict):
@@ -18,9 +20,9 @@ class WriteSkillArguments(TypedDict):
 class WriteSkillResult(TypedDict):
     """What a call gives."""
 
-    phase_slug: str
-    layer: str
-    replaced: bool
+    phase_slug: ReadOnly[str]
+    layer: ReadOnly[str]
+    replaced: ReadOnly[bool]
 
 
 class WriteSkillHandler(Protocol):
@@ -28,12 +30,25 @@ class WriteSkillHandler(Protocol):
 
     def __call__(
         self, /, *, phase_slug: str, content: str, layer: str = ...
-    ) -> object: ...
+    ) -> ObjectResult[WriteSkillResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[WriteSkillArguments]
+) -> Coroutine[Any, Any, WriteSkillResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    return REGISTRY.result("write_skill", arguments, client)
 
 
 if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from examples.ren.skills import write_skill
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_write_skill(result: ObjectResult[WriteSkillResult]) -> None: ...
 
-    _handler: WriteSkillHandler | Callable[[WriteSkillArguments], object]
-    _handler = write_skill
+    def _check(form: HandlerForm, given: WriteSkillArguments, left: Any) -> None:
+        from examples.ren.skills import write_skill
+
+        _ = form(write_skill, given)(phase_slug=left, content=left)
+        result = form(write_skill, given)(**given)
+        result_of_write_skill(result)

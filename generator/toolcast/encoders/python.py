@@ -20,6 +20,7 @@ __all__ = [
     "identifier",
     "imported",
     "literal",
+    "one_string",
     "tuple_of_names",
     "words",
 ]
@@ -47,6 +48,11 @@ def literal(value: Any, before: str = "", after: str = "") -> Code:
         ValueError: a number is not finite.
     """
     return Code(laid_out(encode(value), before, after))
+
+
+def one_string(text: str) -> Code:
+    """A text as one string literal, however long."""
+    return Code(string(text))
 
 
 def encode(value: Any) -> Expression:

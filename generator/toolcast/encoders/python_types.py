@@ -18,11 +18,13 @@ from .python_strings import string
 __all__ = [
     "Type",
     "annotation",
-    "callable_with",
+    "applied",
+    "call_of",
     "fields",
     "literal_of",
     "named",
-    "one_of",
+    "quoted",
+    "signature",
     "parameters",
     "subscript",
     "typed_dict",
@@ -35,18 +37,31 @@ _NAME = re.compile(r"[A-Za-z_]\w*(\[[A-Za-z_, ]+\])?", re.ASCII)
 
 
 class _Union(Text):
-    """`A | B`, or `Union[A, B]` where that is too long for a line."""
+    """`A | B`, one below the other where that is too long for a line."""
 
-    def __init__(self, members: Sequence[Type], names: set[str]) -> None:
+    def __init__(self, members: Sequence[Type]) -> None:
         super().__init__(" | ".join(member.flat for member in members))
         self.members = members
-        self.names = names
 
     def render(self, indent: int, before: int, after: int) -> str:
         if before + text_width(self.flat) + after <= WIDTH:
             return self.flat
-        self.names.add("Union")
-        return subscript("Union", self.members).render(indent, before, after)
+        if before == indent:
+            return self._lines(indent, after)
+        # What stands behind something on its line has parentheses of its own.
+        inner = indent + 4
+        rows = self.flat
+        if inner + text_width(rows) > WIDTH:
+            rows = self._lines(inner, 0)
+        return f"(\n{' ' * inner}{rows}\n{' ' * indent})"
+
+    def _lines(self, indent: int, after: int) -> str:
+        last = len(self.members) - 1
+        rows = [
+            member.render(indent, indent + 2 * (i > 0), after * (i == last))
+            for i, member in enumerate(self.members)
+        ]
+        return f"\n{' ' * indent}| ".join(rows)
 
 
 def named(name: str) -> Type:
@@ -71,47 +86,28 @@ def subscript(name: str, elements: Sequence[Type]) -> Type:
     )
 
 
+def quoted(type_: Type) -> Type:
+    """The type as a string, for where it is evaluated before what it names is there."""
+    return Text(string(type_.flat))
+
+
 def literal_of(choices: Sequence[Any]) -> Type:
     """`Literal[...]` of texts, integers, truth values and None."""
     elements = [Text(encode(choice).flat) for choice in choices]
     return subscript("Literal", elements)
 
 
-def union(members: Sequence[Type], names: set[str]) -> Type:
-    """One of several types, each once; adds to `names` what it needs of `typing`.
-
-    `float` has `int` in it. Source: Python's typing specification, special cases for float.
-    """
-    each: dict[str, Type] = {}
+def union(members: Sequence[Type]) -> Type:
+    """One of several types."""
+    each: list[Type] = []
     for member in members:
-        inner = member.members if isinstance(member, _Union) else (member,)
-        each.update((one.flat, one) for one in inner)
-    if "float" in each:
-        each.pop("int", None)
-    distinct = list(each.values())
-    return distinct[0] if len(distinct) == 1 else _Union(distinct, names)
+        each += member.members if isinstance(member, _Union) else (member,)
+    return _Union(each)
 
 
 def annotation(type_: Type, before: str = "", after: str = "") -> Code:
     """A type where it stands; `before` and `after` are around it on its line."""
     return Code(laid_out(type_, before, after))
-
-
-def callable_with(argument: Type) -> Type:
-    """A function that takes one argument by place."""
-    return Group("Callable[", [Group("[", [argument], "]"), Text("object")], "]")
-
-
-def one_of(members: Sequence[Type], before: str) -> Code:
-    """`A | B`, in parentheses where that is too long for the line behind `before`."""
-    flat = " | ".join(member.flat for member in members)
-    if text_width(before + flat) <= WIDTH:
-        return Code(flat)
-    outer = " " * (len(before) - len(before.lstrip(" ")))
-    inner = f"\n{outer}    "
-    if text_width(inner + flat) - 1 > WIDTH:
-        flat = f"{inner}| ".join(member.flat for member in members)
-    return Code(f"({inner}{flat}\n{outer})")
 
 
 def typed_dict(fields: Mapping[str, Type], before: str) -> Code:
@@ -125,8 +121,10 @@ def typed_dict(fields: Mapping[str, Type], before: str) -> Code:
     return Code(laid_out(call, before))
 
 
-def fields(types: Mapping[str, Type], indent: int) -> Code:
-    """The fields of a class, one below the other.
+def fields(
+    types: Mapping[str, Type], indent: int, comments: Mapping[str, Code]
+) -> Code:
+    """The fields of a class, one below the other, those with a comment below it.
 
     `indent` is the columns before the first one, which the template has.
 
@@ -137,6 +135,8 @@ def fields(types: Mapping[str, Type], indent: int) -> Code:
     rows = []
     for key, type_ in types.items():
         before = f"{margin}{identifier(key)}: "
+        if key in comments:
+            rows.append(f"{margin}# {comments[key]}")
         rows.append(before + laid_out(type_, before))
     return Code("\n".join(rows)[indent:])
 
@@ -166,5 +166,66 @@ def parameters(
     return Code(laid_out(Group("(", listed, ")", joined=True), before, after))
 
 
+def signature(
+    parts: Sequence[tuple[str, Type | None]], before: str, after: str
+) -> Code:
+    """The parameters of a function, with their parentheses: names, and `/` without a type.
+
+    `before` and `after` are around them on their line.
+    """
+    listed: list[Expression] = [
+        Text("/") if type_ is None else _parameter(name, type_) for name, type_ in parts
+    ]
+    # Black gives a lone parameter a line and a comma of its own.
+    group = Group("(", listed, ")", joined=len(listed) > 1)
+    return Code(laid_out(group, before, after))
+
+
+def call_of(function: str, given: Sequence[Code], before: str) -> Code:
+    """The call of a function with expressions by place.
+
+    Raises:
+        ValueError: the function's name is no identifier.
+    """
+    listed = [Text(f"{one}") for one in given]
+    call = Group(f"{identifier(function)}(", listed, ")", joined=True)
+    return Code(laid_out(call, before))
+
+
+def applied(
+    maker: str,
+    function: str,
+    given: str,
+    keywords: Mapping[str, str] | None,
+    before: str,
+) -> Code:
+    """`maker(function, given)(...)`: a call of what a call gives.
+
+    Args:
+        maker: the first function.
+        function: its first argument.
+        given: its second; without `keywords` all of that are the keywords.
+        keywords: names by keyword.
+        before: what stands before it on its line.
+
+    Raises:
+        ValueError: a name is no identifier.
+    """
+    names = [Text(f"{identifier(name)}") for name in (function, given)]
+    listed: list[Expression] = [Text(f"**{names[1].flat}")]
+    if keywords is not None:
+        listed = [
+            Entry(f"{identifier(key)}=", Text(f"{identifier(value)}"))
+            for key, value in keywords.items()
+        ]
+    made = Group(f"{identifier(maker)}(", names, ")", joined=True)
+    call = Group(f"{made.flat}(", listed, ")", joined=True)
+    if text_width(before + call.opening) > WIDTH:
+        tail = call.flat[len(made.flat) :]
+        return Code(laid_out(made, before, tail) + tail)
+    return Code(laid_out(call, before))
+
+
 def _parameter(name: str, type_: Type, default: str = "") -> Entry:
-    return Entry(f"{named(name).flat}: ", type_, default)
+    stars = name[: len(name) - len(name.lstrip("*"))]
+    return Entry(f"{stars}{named(name[len(stars) :]).flat}: ", type_, default)

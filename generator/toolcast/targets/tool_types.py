@@ -1,74 +1,47 @@
-"""`tools/<tool>.py`: the types of a tool's arguments, results and handler.
-
-They are flat: what a parameter is made of is `dict[str, Any]` or `list[...]`.
-"""
+"""`tools/<tool>.py`: the types of a tool's arguments, results and handler, and its call."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.names import class_name, is_keyword_argument
-from ..encoders.python import identifier, imported, words
+from ..encoders.python import identifier, imported, one_string, words
 from ..encoders.python_types import (
     Type,
     annotation,
-    callable_with,
-    fields,
-    literal_of,
-    named,
-    one_of,
+    applied,
+    call_of,
     parameters,
-    subscript,
-    typed_dict,
-    union,
+    signature,
 )
+from ..facts.types.python_type import (
+    ANY,
+    Array,
+    ObjectName,
+    ObjectType,
+    OneOf,
+    PythonType,
+    Table,
+)
+from ..facts.types.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape
+from .printed_types import RUNTIME_TYPES, DictView, PrintedTypes, wider
 from .target import Context, header
 
 __all__ = ["shown_types", "types_file"]
 
-_SCALARS = {
-    "string": named("str"),
-    "integer": named("int"),
-    "number": named("float"),
-    "boolean": named("bool"),
-    "null": named("None"),
-    "object": named("dict[str, Any]"),
-}
-_ANY = named("Any")
-# A field of such a name would be what the types of the fields below it mean.
-_TYPE_WORDS = frozenset(
-    [
-        "str",
-        "int",
-        "float",
-        "bool",
-        "None",
-        "list",
-        "dict",
-        "Any",
-        "Literal",
-        "NotRequired",
-        "Union",
-    ]
-)
-_MAX_DEPTH = 8
-_MOST_STEPS = 50_000
-"""References can fan out; what is not resolved by then is Any, which is true as well."""
-
-
-class DictView(NamedTuple):
-    """A TypedDict: a class, or a call where no class can have its names."""
-
-    name: Code
-    is_class: bool
-    has_fields: bool
-    fields: Code
-    call: Code
+_EMPTY = words("")
+# What a generated module has of its own: no class is called so.
+_TAKEN = """
+    Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired
+    ObjectResult Protocol ReadOnly Sequence TypeAlias TypedDict Unpack
+""".split()
 
 
 class AliasView(NamedTuple):
@@ -76,14 +49,25 @@ class AliasView(NamedTuple):
 
     name: Code
     type: Code
+    has_comment: bool
+    comment: Code
+    docstring: Code
 
 
 class HandlerView(NamedTuple):
-    """The function that does a tool's work, and what it may be."""
+    """How a type checker compares the handler with its spec."""
 
+    types: Sequence[Code]
     imported: Code
-    name: Code
-    type: Code
+    has_result: bool
+    result_name: Code
+    result_parameters: Code
+    check_parameters: Code
+    has_least: bool
+    least: Code
+    result: Code
+    most: Code
+    comparison: Code
 
 
 class TypesView(NamedTuple):
@@ -92,18 +76,61 @@ class TypesView(NamedTuple):
     header: Code
     name: Code
     definition: Code
-    imports_callable: bool
+    collections_import: Code
+    has_dates: bool
+    dates_import: Code
     typing_import: Code
-    arguments: DictView
-    has_result: bool
-    result: DictView | None
-    has_result_alias: bool
-    result_alias: AliasView | None
+    has_uuid: bool
+    uuid_import: Code
+    runtime_import: Code
+    classes: Sequence[DictView]
+    aliases: Sequence[AliasView]
     handler_class: Code
     parameters: Code
+    given: Code
+    call_parameters: Code
+    call_result: Code
+    call: Code
+    as_whom: Code
     has_handler: bool
     handler: HandlerView | None
     shape: PythonShape
+
+
+class _Results(NamedTuple):
+    """What a tool gives.
+
+    Attributes:
+        name: its class or alias; empty without a schema that says something.
+        type: of the alias; None when it is a class.
+        wider: what the alias does not say.
+        handlers: the alias of `handler_types` for what its handler may give.
+        objects: the classes.
+        has_values: whether Python's values are in it.
+    """
+
+    name: str
+    type: PythonType | None
+    wider: Sequence[str]
+    handlers: str
+    objects: Sequence[ObjectType]
+    has_values: bool = False
+
+
+class _Handled(NamedTuple):
+    """What a handler is given and gives.
+
+    Attributes:
+        arguments: their class, that of calls where it is no other.
+        results: what it gives, the same.
+        given: the classes that its arguments alone need.
+        gives: those that its results alone need.
+    """
+
+    arguments: ObjectType
+    results: _Results
+    given: Sequence[ObjectType] = ()
+    gives: Sequence[ObjectType] = ()
 
 
 def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str, bytes]:
@@ -114,239 +141,281 @@ def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str,
 
 
 def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
-    types = _Types(tool.parameters)
     name = class_name(tool.name)
-    typed = types.of_properties(tool.parameters)
-    required = _required(tool.parameters)
-    arguments = _dict_view(f"{name}Arguments", typed, required, types)
+    own = [f"{name}{word}" for word in ("Arguments", "Result", "Handler")]
+    own += [f"{name}{word}" for word in ("Given", "Gives")]
+    types = SchemaTypes(tool.parameters, name, [*_TAKEN, *own[1:]])
+    arguments = types.arguments(own[0])
+    taken = [*_TAKEN, *own, *(one.name for one in types.objects)]
+    taken.remove(own[1])
+    results = _results(tool.returns, own[1], taken)
+    objects = [*types.objects, *results.objects]
+    handled = _handled(toolset, tool, own, arguments, results, objects)
+    objects += [*handled.given, *handled.gives]
+    names = {one.name for one in objects} | {own[1], handled.results.name}
+    printed = PrintedTypes(names, has_values=toolset.has_python_values(tool))
+    read_only = [*results.objects, *handled.gives]
+    views = [
+        printed.view(one, _docstring(one.name, own), read_only=one in read_only)
+        for one in objects
+    ]
+    aliases = _aliases([results, handled.results], printed)
     # What a class can have as its fields can be keywords, too.
-    has_keywords = arguments.is_class or all(map(is_keyword_argument, typed))
-    result, result_alias = _result(f"{name}Result", tool.returns, types)
-    mapping = {"arguments": named(f"{name}Arguments")}
-    place = ("    def __call__", " -> object: ...")
-    if has_keywords:
-        taken = parameters(typed, required, *place)
+    has_keywords = all(map(is_keyword_argument, arguments.members))
+    members = handled.arguments.members
+    needed = frozenset(k for k, one in members.items() if one.is_required)
+    given = printed.name("object")
+    if handled.results.name:
+        given = printed.of_one(handled.results.handlers, handled.results.name)
+    place = ("    def __call__", f" -> {given.flat}: ...")
+    if tool.arguments_type is not None:
+        class_ = printed.name(tool.arguments_type.function)
+        taken_by = parameters({"arguments": class_}, None, *place)
+    elif has_keywords:
+        typed = {key: printed.of(one.type) for key, one in members.items()}
+        taken_by = parameters(typed, needed, *place)
     else:
-        taken = parameters(mapping, None, *place)
-    # The types are of JSON: they say nothing of a handler that is given other values.
-    is_typed = toolset.has_python_values(tool) or tool.arguments_type is not None
-    is_typed = is_typed or tool.result_type is not None
-    handler = None if is_typed else _handler(tool, name, has_keywords)
-    names = {"Protocol", *types.names}
+        passed_whole = printed.name(handled.arguments.name)
+        taken_by = parameters({"arguments": passed_whole}, None, *place)
+    call_result = results.name or "Any"
+    handler = _handler(tool, printed, handled, needed, given)
+    printed.add("collections.abc", "Coroutine")
+    printed.add("typing", "Any", "Protocol")
+    if has_keywords:
+        printed.add("typing", "Unpack")
     if handler is not None:
-        names.add("TYPE_CHECKING")
+        printed.add("typing", "TYPE_CHECKING")
+        if tool.arguments_type is None:
+            printed.add(RUNTIME_TYPES, "HandlerForm")
+    if handled.results.name:
+        printed.add(RUNTIME_TYPES, handled.results.handlers)
+    client = [("client", printed.name("str"))] if toolset.clients else []
+    by_place: tuple[str, Type | None] = ("/", None)
+    values: list[tuple[str, Type | None]] = [*client, *([by_place] if client else [])]
+    if has_keywords:
+        values.append(("**arguments", printed.of_one("Unpack", own[0])))
+    else:
+        values = [*client, ("arguments", printed.name(own[0])), by_place]
+    passed = [one_string(tool.name), words("arguments")]
     return TypesView(
         header=header(f"{toolset.folder}/{tool.name}.yaml"),
         name=words(tool.name),
         definition=words(f"{module_name(tool.name)}.json"),
-        imports_callable=handler is not None and has_keywords,
-        typing_import=imported("typing", _sorted_names(names)),
-        arguments=arguments,
-        has_result=result is not None,
-        result=result,
-        has_result_alias=result_alias is not None,
-        result_alias=result_alias,
-        handler_class=identifier(f"{name}Handler"),
-        parameters=taken,
+        collections_import=printed.imported("collections.abc"),
+        has_dates=printed.needs("datetime"),
+        dates_import=printed.imported("datetime"),
+        typing_import=printed.imported("typing"),
+        has_uuid=printed.needs("uuid"),
+        uuid_import=printed.imported("uuid"),
+        runtime_import=printed.imported(RUNTIME_TYPES),
+        classes=views,
+        aliases=aliases,
+        handler_class=identifier(own[2]),
+        parameters=taken_by,
+        given=annotation(given),
+        call_parameters=signature(
+            values, "def call", f" -> Coroutine[Any, Any, {call_result}]:"
+        ),
+        call_result=identifier(call_result),
+        call=call_of(
+            "result",
+            [*passed, words("client")] if client else passed,
+            "    return REGISTRY.",
+        ),
+        as_whom=words(" as a client of the toolset" if client else ""),
         has_handler=handler is not None,
         handler=handler,
-        shape=_shape(name, arguments, result, result_alias, has_keywords, handler),
+        shape=_shape(own[2], views, aliases, tool, printed),
     )
 
 
 def shown_types(schema: Any) -> dict[str, str]:
     """The generated type of each property of a schema; that of the whole under "".
 
-    A property that may be left out has a question mark behind its type.
+    A property that may be left out has a question mark behind its type. What is behind the
+    name of a class stands behind the type that names it.
     """
-    types = _Types(schema)
-    required = _required(schema)
+    types = SchemaTypes(schema, "Tool", _TAKEN)
+    root = types.arguments("ToolArguments")
+    whole, _ = SchemaTypes(schema, "Tool", _TAKEN).whole("ToolResult")
+    classes = {
+        one.name: "".join(
+            f" {key!r}: {_text(member.type)}{'' if member.is_required else '?'}"
+            for key, member in one.members.items()
+        )
+        for one in types.objects
+    }
     shown = {
-        name: str(type_.flat) + ("" if name in required else "?")
-        for name, type_ in types.of_properties(schema).items()
+        key: _with_classes(_text(one.type) + ("" if one.is_required else "?"), classes)
+        for key, one in root.members.items()
     }
-    return {**shown, "": str(types.of(schema).flat)}
+    return {**shown, "": _text(whole)}
 
 
-_EMPTY = words("")
+def _text(type_: PythonType) -> str:
+    return PrintedTypes(()).of(type_).flat
 
 
-def _sorted_names(names: set[str]) -> list[str]:
-    return sorted(names, key=lambda name: (not name.isupper(), name))
+def _with_classes(text: str, classes: dict[str, str]) -> str:
+    """A type's text and those of the classes that it is made of."""
+    found: dict[str, str] = {}
+    waiting = [text]
+    while waiting:
+        for name in re.findall(r"\w+", waiting.pop(), re.ASCII):
+            if name in classes and name not in found:
+                found[name] = classes[name]
+                waiting.append(classes[name])
+    return "".join([text, *(f"; {name}{shown}" for name, shown in found.items())])
 
 
-def _required(schema: Any) -> frozenset[str]:
-    listed = schema.get("required") if isinstance(schema, dict) else None
-    if not isinstance(listed, list):
-        return frozenset()
-    return frozenset(name for name in listed if isinstance(name, str))
+def _docstring(name: str, own: Sequence[str]) -> Code:
+    if name == own[0]:
+        return words("What a call is given, exactly as the caller sent it.")
+    if name in own[3:]:
+        verb = "is given" if name == own[3] else "gives"
+        return words(f"What the handler {verb}, in values of Python.")
+    return words("What a call gives." if name == own[1] else "")
 
 
-def _dict_view(
-    name: str, typed: dict[str, Type], required: frozenset[str], types: _Types
-) -> DictView:
-    types.names.add("TypedDict")
-    is_class = all(
-        is_keyword_argument(key) and not key.startswith("_") and key not in _TYPE_WORDS
-        for key in typed
-    )
-    members = {
-        key: type_ if key in required else types.not_required(type_)
-        for key, type_ in typed.items()
-    }
-    if not is_class:
-        call = typed_dict(members, f"{name} = ")
-        return DictView(identifier(name), False, False, _EMPTY, call)
-    shown = fields(members, indent=4)
-    return DictView(identifier(name), True, bool(members), shown, _EMPTY)
+def _handled(
+    toolset: Toolset,
+    tool: ToolSpec,
+    own: Sequence[str],
+    arguments: ObjectType,
+    results: _Results,
+    objects: Sequence[ObjectType],
+) -> _Handled:
+    """What is Python's values, or a class of the team's own, and not what was sent."""
+    found = _Handled(arguments, results)
+    taken = [*_TAKEN, *own, *(one.name for one in objects)]
+    if toolset.has_python_values(tool):
+        allowed = [name for name in taken if name != own[3]]
+        types = SchemaTypes(tool.parameters, own[3], allowed, has_values=True)
+        given = types.arguments(own[3])
+        if types.has_found_values and tool.arguments_type is None:
+            found = found._replace(arguments=given, given=types.objects)
+        allowed = [name for name in taken if name != own[4]]
+        allowed += [one.name for one in found.given]
+        gives = _results(tool.returns, own[4], allowed, has_values=True)
+        if gives.has_values:
+            found = found._replace(results=gives, gives=gives.objects)
+    if tool.result_type is not None:
+        class_ = _Results(tool.result_type.function, None, (), "HandlerResult", ())
+        found = found._replace(results=class_, gives=())
+    return found
 
 
-def _result(
-    name: str, schema: Any, types: _Types
-) -> tuple[DictView | None, AliasView | None]:
-    """A TypedDict of a result that is an object, else a name for its type."""
-    if not isinstance(schema, dict):
-        return None, None
-    own = _Types(schema)
-    typed = own.of_properties(schema)
-    is_object = schema.get("type", "object") == "object" and bool(typed)
-    if is_object:
-        view = _dict_view(name, typed, _required(schema), own)
-        types.names |= own.names
-        return view, None
-    type_ = own.of(schema)
-    if type_.flat == "Any":
-        return None, None
-    alias = AliasView(identifier(name), annotation(type_, f"{name}: TypeAlias = "))
-    types.names |= {"TypeAlias", *own.names}
-    return None, alias
+def _results(
+    schema: Any, name: str, taken: Sequence[str], *, has_values: bool = False
+) -> _Results:
+    types = SchemaTypes(schema, name, taken, has_values=has_values)
+    type_, left = types.whole(name)
+    if not isinstance(schema, dict) or type_ == ANY:
+        return _Results("", None, (), "", ())
+    members = type_.members if isinstance(type_, OneOf) else (type_,)
+    handlers = "HandlerResult"
+    if any(isinstance(one, (ObjectName, Table)) for one in members):
+        handlers = "ObjectResult"
+    elif any(
+        isinstance(one, Array) and isinstance(one.item, (ObjectName, OneOf))
+        for one in members
+    ):
+        handlers = "ListResult"
+    alias = None if type_ == ObjectName(name) else type_
+    return _Results(name, alias, left, handlers, types.objects, types.has_found_values)
 
 
-def _handler(tool: ToolSpec, name: str, has_keywords: bool) -> HandlerView | None:
+def _aliases(results: Sequence[_Results], printed: PrintedTypes) -> list[AliasView]:
+    """A name for each that is no class: what calls give, then what the handler gives."""
+    found: dict[str, AliasView] = {}
+    for one in results:
+        if one.type is None or one.name in found:
+            continue
+        printed.add("typing", "TypeAlias")
+        before = f"{one.name}: TypeAlias = "
+        who = "the handler" if found or one.has_values else "a call"
+        found[one.name] = AliasView(
+            identifier(one.name),
+            annotation(printed.evaluated(one.type), before),
+            bool(one.wider),
+            wider(one.wider),
+            words(f"What {who} gives."),
+        )
+    return list(found.values())
+
+
+def _handler(
+    tool: ToolSpec,
+    printed: PrintedTypes,
+    handled: _Handled,
+    needed: frozenset[str],
+    given: Type,
+) -> HandlerView | None:
     if tool.handler is None:
         return None
-    kinds = [named(f"{name}Handler")]
-    if has_keywords:
-        kinds.append(callable_with(named(f"{name}Arguments")))
+    arguments, results = handled.arguments, handled.results
+    function = tool.handler.function
+
+    def local(name: str) -> str:
+        """A name that is not the handler's own."""
+        return f"{name}_" if name == function else name
+
+    form, sent, left, result = map(local, ("form", "given", "left", "result"))
+    result_of = f"result_of_{function}"
+    has_least = len(needed) < len(arguments.members) and all(
+        map(is_keyword_argument, needed)
+    )
+    checked: list[tuple[str, Type | None]] = [(form, printed.name("HandlerForm"))]
+    checked.append((sent, printed.name(arguments.name)))
+    if tool.arguments_type is not None:
+        has_least = False
+        checked = [(sent, printed.name(tool.arguments_type.function))]
+    if has_least and needed:
+        checked.append((left, printed.name("Any")))
+    least = {k: left for k in arguments.members if has_least and k in needed}
+    margin, made = "        ", result if results.name else "_"
+    before = f"{margin}{made} = "
+    most = applied(form, function, sent, None, before)
+    if tool.arguments_type is not None:
+        most = call_of(function, [identifier(sent)], before)
+    classes = dict.fromkeys(filter(None, (tool.arguments_type, tool.result_type)))
     return HandlerView(
-        imported(tool.handler.module, [tool.handler.function], indent=4),
-        identifier(tool.handler.function),
-        one_of(kinds, "    _handler: "),
+        [imported(one.module, [one.function], indent=4) for one in classes],
+        imported(tool.handler.module, [function], indent=8),
+        bool(results.name),
+        identifier(result_of),
+        signature([("result", given)], f"    def {result_of}", " -> None: ..."),
+        signature(checked, "    def _check", " -> None:"),
+        has_least,
+        applied(form, function, sent, least, f"{margin}_ = "),
+        identifier(made),
+        most,
+        call_of(result_of, [identifier(result)], margin),
     )
 
 
 def _shape(
-    name: str,
-    arguments: DictView,
-    result: DictView | None,
-    result_alias: AliasView | None,
-    has_keywords: bool,
-    handler: HandlerView | None,
+    handler_class: str,
+    views: Sequence[DictView],
+    aliases: Sequence[AliasView],
+    tool: ToolSpec,
+    printed: PrintedTypes,
 ) -> PythonShape:
-    statements = ["docstring", "from __future__"]
-    if handler is not None and has_keywords:
-        statements.append("from collections.abc")
-    statements.append("from typing")
-    statements += _dict_statements(arguments)
-    if result is not None:
-        statements += _dict_statements(result)
-    if result_alias is not None:
-        statements += [f"{result_alias.name}:", "docstring"]
-    statements.append(f"class {name}Handler")
-    if handler is not None:
+    statements = ["docstring", "from __future__", "from collections.abc"]
+    modules = ("datetime", "typing", "uuid", RUNTIME_TYPES)
+    statements += [f"from {module}" for module in modules if printed.needs(module)]
+    for view in views:
+        statements += [f"class {view.name}"] if view.is_class else [f"{view.name} ="]
+        if not view.is_class and view.has_docstring:
+            statements.append("docstring")
+    for alias in aliases:
+        statements += [f"{alias.name}:", "docstring"]
+    statements += [f"class {handler_class}", "def call"]
+    calls = {"TypedDict", "REGISTRY.result"}
+    if tool.handler is not None:
         statements.append("if TYPE_CHECKING")
-    return PythonShape(tuple(statements), frozenset(["TypedDict"]))
-
-
-def _dict_statements(view: DictView) -> list[str]:
-    if view.is_class:
-        return [f"class {view.name}"]
-    return [f"{view.name} =", "docstring"]
-
-
-class _Types:
-    """The types of one schema.
-
-    Attributes:
-        names: what they need of `typing`.
-    """
-
-    def __init__(self, root: Any) -> None:
-        self.root = root
-        self.names: set[str] = set()
-        self._steps = 0
-
-    def of_properties(self, schema: Any) -> dict[str, Type]:
-        """The types of the properties of an object; also of those only `required` names."""
-        properties = schema.get("properties") if isinstance(schema, dict) else None
-        found = properties if isinstance(properties, dict) else {}
-        typed = {key: self.of(value) for key, value in found.items()}
-        for key in sorted(_required(schema) - typed.keys()):
-            typed[key] = self.any()
-        return typed
-
-    def any(self) -> Type:
-        self.names.add("Any")
-        return _ANY
-
-    def not_required(self, type_: Type) -> Type:
-        self.names.add("NotRequired")
-        return subscript("NotRequired", [type_])
-
-    def of(self, schema: Any, depth: int = 0) -> Type:
-        """The type of what a schema lets through; Any where Python cannot say it."""
-        self._steps += 1
-        if (
-            not isinstance(schema, dict)
-            or depth > _MAX_DEPTH
-            or self._steps > _MOST_STEPS
-        ):
-            return self.any()
-        if isinstance(schema.get("$ref"), str):
-            return self.of(self._resolve(schema["$ref"]), depth + 1)
-        choices = [schema["const"]] if "const" in schema else schema.get("enum")
-        if isinstance(choices, list) and choices:
-            return self._literal(choices)
-        for keyword in ("anyOf", "oneOf"):
-            members = schema.get(keyword)
-            if isinstance(members, list) and members:
-                return self._union([self.of(member, depth + 1) for member in members])
-        kind = schema.get("type")
-        if isinstance(kind, list):
-            return self._union(
-                [self.of({**schema, "type": one}, depth + 1) for one in kind]
-            )
-        if kind == "array":
-            item = self.of(schema.get("items"), depth + 1)
-            return subscript("list", [item])
-        if kind in _SCALARS:
-            if kind == "object":
-                self.names.add("Any")
-            return _SCALARS[kind]
-        return self.any()
-
-    def _resolve(self, reference: str) -> Any:
-        if not reference.startswith("#"):
-            return None
-        target: Any = self.root
-        for step in reference[1:].split("/")[1:]:
-            step = step.replace("~1", "/").replace("~0", "~")
-            if not isinstance(target, dict) or step not in target:
-                return None
-            target = target[step]
-        return target
-
-    def _literal(self, choices: list[Any]) -> Type:
-        literals = [c for c in choices if isinstance(c, (str, bool, int)) or c is None]
-        if len(literals) != len(choices):
-            return self.any()
-        if all(choice is None for choice in literals):
-            return _SCALARS["null"]
-        self.names.add("Literal")
-        distinct = list({(type(c), c): c for c in literals}.values())
-        return literal_of(distinct)
-
-    def _union(self, members: list[Type]) -> Type:
-        if any(member.flat == "Any" for member in members):
-            return self.any()
-        return union(members, self.names)
+        function = tool.handler.function
+        calls |= {"form", "form_", "<Call>", f"result_of_{function}"}
+        if tool.arguments_type is not None:
+            calls.add(function)
+    return PythonShape(tuple(statements), frozenset(calls))

@@ -25,10 +25,12 @@ class Conversion(NamedTuple):
     Attributes:
         convert: raises ValueError or OverflowError for what Python cannot hold.
         wanted: what it takes, as the end of `must be`.
+        type: the name of the value's type.
     """
 
     convert: Callable[[str], Any]
     wanted: str
+    type: str
 
 
 def _duration(text: str) -> timedelta:
@@ -55,24 +57,24 @@ def _upper(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 _LIMITS = "of the years 1 to 9999, without a leap second"
-_CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str]] = {
-    "date": (date.fromisoformat, " of the years 1 to 9999"),
-    "date-time": (_upper(datetime.fromisoformat), f" {_LIMITS}"),
-    "time": (_upper(time.fromisoformat), " without a leap second"),
-    "duration": (_duration, " without years and months"),
-    "uuid": (uuid.UUID, ""),
+_CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str, str]] = {
+    "date": (date.fromisoformat, " of the years 1 to 9999", "date"),
+    "date-time": (_upper(datetime.fromisoformat), f" {_LIMITS}", "datetime"),
+    "time": (_upper(time.fromisoformat), " without a leap second", "time"),
+    "duration": (_duration, " without years and months", "timedelta"),
+    "uuid": (uuid.UUID, "", "UUID"),
 }
-_BASE64 = Conversion(_bytes, "base64")
+_BASE64 = Conversion(_bytes, "base64", "bytes")
 
 
 def conversion_of(schema: Mapping[str, Any]) -> Conversion | None:
     """How a schema's texts become values; None where they stay texts."""
     name = schema.get("format")
     if isinstance(name, str) and name in _CONVERSIONS:
-        convert, limits = _CONVERSIONS[name]
+        convert, limits, type_ = _CONVERSIONS[name]
         what, example = ASSERTED[name]
         return Conversion(
-            convert, f'{what}{limits} (`format: {name}`), such as "{example}"'
+            convert, f'{what}{limits} (`format: {name}`), such as "{example}"', type_
         )
     if name == "byte" or schema.get("contentEncoding") == "base64":
         return _BASE64

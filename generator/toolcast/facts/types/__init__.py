@@ -1,0 +1,1 @@
+"""The Python types of what a schema lets through."""

@@ -1,0 +1,478 @@
+"""The one place where a JSON Schema becomes a Python type.
+
+A type takes in every value that the schema lets through, and may take in more: what types
+cannot say (`not`, `if`, several combinations at once) is noted as a keyword that the type
+is wider than. Limits of a value, such as `minimum` or `pattern`, are no business of types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from toolcast_runtime.validation.declared_names import DeclaredNames
+from toolcast_runtime.validation.references import References
+from toolcast_runtime.values.format_values import conversion_of
+
+from ...encoders.names import nested_class_name
+from .python_type import (
+    ANY,
+    Array,
+    Choice,
+    Member,
+    ObjectName,
+    ObjectType,
+    Plain,
+    PythonType,
+    Table,
+    one_of,
+)
+
+__all__ = ["SchemaTypes", "Widening"]
+
+_SCALARS = {
+    "string": Plain("str"),
+    "integer": Plain("int"),
+    "number": Plain("float"),
+    "boolean": Plain("bool"),
+    "null": Plain("None"),
+}
+_KINDS = (*_SCALARS, "array", "object")
+# What says more of a value than a type can.
+_UNSAID = tuple(
+    "not if dependentSchemas dependentRequired dependencies $dynamicRef $recursiveRef".split()
+)
+# A member of `anyOf` with none of these only limits what the schema around it says.
+_TELLING = frozenset("type enum const properties items prefixItems anyOf oneOf".split())
+_COMBINED = ("anyOf", "oneOf")
+_MAX_DEPTH = 24
+_MOST_STEPS = 20_000
+"""References can fan out; what is not resolved by then is Any, which is true as well."""
+
+# Parts of a schema without any of these are alike, whatever else they say.
+_RELEVANT = _TELLING.union(
+    ["required", "additionalItems", "patternProperties", "additionalProperties"],
+    _UNSAID,
+)
+
+
+_FORMATS = frozenset(("format", "contentEncoding"))
+
+
+class Widening(NamedTuple):
+    """A place where a type takes in more than its schema.
+
+    Attributes:
+        schema: the part of the schema, itself and no copy.
+        keyword: what of it the type does not say.
+    """
+
+    schema: Mapping[str, Any]
+    keyword: str
+
+
+class _Place(NamedTuple):
+    """A schema and where it stands.
+
+    Attributes:
+        parts: the schemas that all hold for a value: the one that stands there, those that
+            it refers to, and those of `allOf`.
+        depth: how many objects and arrays are around it.
+        words: what a class for it is called after.
+        left: the combined keywords that were followed already, by the id of their schema.
+    """
+
+    parts: tuple[Mapping[str, Any], ...]
+    depth: int
+    words: tuple[str, ...]
+    left: frozenset[tuple[int, str]] = frozenset()
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (tuple(map(id, self.parts)), self.left)
+
+    @property
+    def first(self) -> Mapping[str, Any]:
+        """The schema that stands there, for what is noted of it as a whole."""
+        return self.parts[0] if self.parts else {}
+
+    def values(self, keyword: str) -> Iterator[Any]:
+        """The values of a keyword, in all parts that have it."""
+        return (part[keyword] for part in self.parts if keyword in part)
+
+
+class SchemaTypes:
+    """The types of one schema, and the classes that they need.
+
+    Args:
+        root: the schema.
+        name: what every class is called first, a class name.
+        taken: names that no class may have.
+        has_values: texts of formats are Python's values, as handlers may be given them.
+
+    Attributes:
+        has_found_values: whether there is such a text.
+        objects: the classes, each before those that only it needs.
+    """
+
+    def __init__(
+        self,
+        root: Any,
+        name: str,
+        taken: Sequence[str] = (),
+        *,
+        has_values: bool = False,
+    ) -> None:
+        self._relevant = _RELEVANT | _FORMATS if has_values else _RELEVANT
+        self._has_values = has_values
+        self.has_found_values = False
+        self.objects: list[ObjectType] = []
+        self._widened: dict[tuple[int, str], Widening] = {}
+        self._root = root
+        self._references = References(root)
+        self._name = name
+        self._taken = set(taken)
+        self._known: dict[tuple[Any, ...], PythonType] = {}
+        self._open: set[tuple[Any, ...]] = set()
+        self._notes: list[list[str]] = [[]]
+        self._steps = 0
+
+    @property
+    def widened(self) -> Sequence[Widening]:
+        """Where a type takes in more than the schema, each place once."""
+        return tuple(self._widened.values())
+
+    def arguments(self, name: str) -> ObjectType:
+        """The class of the arguments of a call, which are always an object."""
+        place = self._place([self._root], 0, ())
+        made = self._object(place, name)
+        members = dict(made.members)
+        # One of the combinations declares them, and another may let in anything there.
+        for key in sorted(DeclaredNames(self._root).names.difference(members)):
+            members[key] = Member(ANY, False)
+        wider = [
+            keyword for part in place.parts for keyword in _COMBINED if keyword in part
+        ]
+        for part in place.parts:
+            for keyword in _COMBINED:
+                if keyword in part:
+                    self._note(part, keyword)
+        made.members = members
+        made.wider = tuple(dict.fromkeys([*made.wider, *wider]))
+        return made
+
+    def whole(self, name: str) -> tuple[PythonType, tuple[str, ...]]:
+        """The type of the schema itself, and what it does not say.
+
+        A class for it has this name, and does not say the rest.
+        """
+        place = self._place([self._root], 0, ())
+        self._notes.append([])
+        type_ = self._type(place, name)
+        return type_, tuple(dict.fromkeys(self._notes.pop()))
+
+    def _place(
+        self,
+        schemas: Sequence[Any],
+        depth: int,
+        words: tuple[str, ...],
+        left: frozenset[tuple[int, str]] = frozenset(),
+    ) -> _Place:
+        """All that holds for a value of these schemas."""
+        parts: dict[int, Mapping[str, Any]] = {}
+        waiting = list(reversed(schemas))
+        first_reference = None
+        while waiting:
+            schema = waiting.pop()
+            self._steps += 1
+            if not isinstance(schema, dict) or id(schema) in parts:
+                continue
+            if self._steps > _MOST_STEPS:
+                break
+            parts[id(schema)] = schema
+            reference = schema.get("$ref")
+            if isinstance(reference, str):
+                first_reference = first_reference or reference
+                try:
+                    waiting.append(self._references.target(reference))
+                except LookupError:
+                    self._note(schema, "$ref")
+            whole = schema.get("allOf")
+            if isinstance(whole, list):
+                waiting += reversed(whole)
+        if first_reference is not None and first_reference.startswith(("#/$", "#/def")):
+            words = (first_reference.rpartition("/")[2],)
+        telling = tuple(
+            part
+            for part in parts.values()
+            if any(
+                key in self._relevant and (id(part), key) not in left for key in part
+            )
+        )
+        kept = frozenset(one for one in left if one[0] in map(id, telling))
+        return _Place(telling, depth, words, kept)
+
+    def _note(self, schema: Mapping[str, Any], keyword: str) -> None:
+        self._notes[-1].append(keyword)
+        self._widened.setdefault((id(schema), keyword), Widening(schema, keyword))
+
+    def _type(self, place: _Place, name: str | None = None) -> PythonType:
+        if place.depth > _MAX_DEPTH or self._steps > _MOST_STEPS:
+            self._note(place.first, "$ref" if self._steps > _MOST_STEPS else "type")
+            return ANY
+        key = place.key
+        if key in self._known:
+            return self._known[key]
+        if key in self._open:
+            # Only a class can be part of itself.
+            self._note(place.first, "$ref")
+            return ANY
+        self._open.add(key)
+        try:
+            type_ = self._unknown(place, name)
+        finally:
+            self._open.discard(key)
+        if not isinstance(type_, ObjectName):
+            return type_
+        self._known[key] = type_
+        return type_
+
+    def _unknown(self, place: _Place, name: str | None) -> PythonType:
+        for choices in self._choices(place):
+            return choices
+        combined = self._combined(place)
+        if combined is not None:
+            part, keyword = combined
+            left = place.left | {(id(part), keyword)}
+            members = [
+                self._type(
+                    self._place(
+                        [*place.parts, member],
+                        place.depth,
+                        (*place.words, _tag(member) or f"option {index + 1}"),
+                        left,
+                    )
+                )
+                for index, member in enumerate(part[keyword])
+            ]
+            return one_of(members)
+        kinds = self._kinds(place)
+        if "object" not in kinds:
+            self._note_unsaid(place)
+        if not kinds:
+            self._note_all(place, ("properties", "items", "prefixItems"))
+            return ANY
+        name = name if len(kinds) == 1 else None
+        return one_of([self._of_kind(place, kind, name) for kind in kinds])
+
+    def _choices(self, place: _Place) -> Iterator[PythonType]:
+        """What `const` and `enum` leave; nothing where there is none."""
+        listed = [[value] for value in place.values("const")]
+        listed += [value for value in place.values("enum") if isinstance(value, list)]
+        if not listed:
+            return
+        values = min(listed, key=len)
+        types: list[PythonType] = []
+        literals = list(filter(_is_literal, values))
+        if literals:
+            distinct = {(type(v), v): v for v in literals}
+            only_none = all(value is None for value in literals)
+            types.append(
+                _SCALARS["null"] if only_none else Choice(tuple(distinct.values()))
+            )
+        if len(literals) != len(values):
+            self._note_all(place, ("const", "enum"))
+            for kind, type_ in (
+                (int, _SCALARS["integer"]),
+                (float, _SCALARS["number"]),
+                (list, Array(ANY)),
+                (dict, Table(ANY)),
+            ):
+                if any(isinstance(v, kind) for v in values if not _is_literal(v)):
+                    types.append(type_)
+        yield one_of(types)
+
+    def _kinds(self, place: _Place) -> list[str]:
+        """The kinds of value that every `type` allows; empty when there is none."""
+        allowed: list[set[str]] = []
+        order: list[str] = []
+        for value in place.values("type"):
+            kinds = [value] if isinstance(value, str) else value
+            if not isinstance(kinds, list):
+                continue
+            named = [kind for kind in kinds if isinstance(kind, str) and kind in _KINDS]
+            order += [kind for kind in named if kind not in order]
+            # A whole number is a number.
+            allowed.append({*named, *(["integer"] if "number" in named else [])})
+        if not allowed:
+            return []
+        both = set.intersection(*allowed)
+        if "number" in both:
+            both.discard("integer")
+        found = [kind for kind in order if kind in both]
+        return found + sorted(both.difference(found))
+
+    def _combined(self, place: _Place) -> tuple[Mapping[str, Any], str] | None:
+        """The `anyOf` or `oneOf` that the type says; others are noted."""
+        found: tuple[Mapping[str, Any], str] | None = None
+        for part in place.parts:
+            for keyword in _COMBINED:
+                members = part.get(keyword)
+                if not isinstance(members, list) or not members:
+                    continue
+                if (id(part), keyword) in place.left:
+                    continue
+                # Many members again in each of many would be very many.
+                is_last = found is not None or len(place.left) > 1
+                if is_last or not any(map(self._tells, members)):
+                    self._note(part, keyword)
+                else:
+                    found = part, keyword
+        return found
+
+    def _tells(self, member: Any) -> bool:
+        parts = self._place([member], 0, ()).parts
+        return any(not _TELLING.isdisjoint(part) for part in parts)
+
+    def _of_kind(self, place: _Place, kind: str, name: str | None) -> PythonType:
+        if kind == "array":
+            return self._array(place)
+        if kind == "string" and self._has_values:
+            return self._text(place)
+        if kind != "object":
+            return _SCALARS[kind]
+        if any(place.values("properties")) or any(place.values("required")):
+            return ObjectName(self._object(place, name).name)
+        return self._table(place)
+
+    def _text(self, place: _Place) -> PythonType:
+        """The first format decides, as it does when the handler is called."""
+        for part in place.parts:
+            conversion = conversion_of(part)
+            if conversion is not None:
+                self.has_found_values = True
+                return Plain(conversion.type)
+        return _SCALARS["string"]
+
+    def _array(self, place: _Place) -> PythonType:
+        items: list[Any] = []
+        first: list[Any] = []
+        for part in place.parts:
+            listed = part.get("items")
+            if isinstance(listed, list):
+                first += listed
+                listed = part.get("additionalItems")
+            elif isinstance(part.get("prefixItems"), list):
+                first += part["prefixItems"]
+            if listed is not None:
+                items.append(listed)
+        depth = place.depth + 1
+        words = (*place.words, "item")
+        item = self._type(self._place(items, depth, words)) if items else ANY
+        if first:
+            self._note_all(place, ("prefixItems", "additionalItems"))
+            item = one_of(
+                [
+                    *(
+                        self._type(
+                            self._place(
+                                [one], depth, (*place.words, f"item {index + 1}")
+                            )
+                        )
+                        for index, one in enumerate(first)
+                    ),
+                    *([] if items == [False] else [item]),
+                ]
+            )
+        return Array(item)
+
+    def _table(self, place: _Place) -> PythonType:
+        """An object whose members have no names."""
+        self._note_unsaid(place)
+        named = [p for p in place.values("patternProperties") if isinstance(p, dict)]
+        more = list(place.values("additionalProperties"))
+        types = [
+            self._type(self._place([schema], place.depth + 1, (*place.words, "value")))
+            for patterns in named
+            for schema in patterns.values()
+        ]
+        if len(place.parts) > 1 and len(more) + len(named) > 1:
+            # What one part calls additional another one may name.
+            return Table(ANY)
+        if not (named and more == [False]):
+            words = (*place.words, "value")
+            value = self._place(more, place.depth + 1, words)
+            types.append(self._type(value) if more else ANY)
+        return Table(one_of(types))
+
+    def _object(self, place: _Place, name: str | None) -> ObjectType:
+        made = ObjectType(self._unique(name, place.words))
+        self.objects.append(made)
+        self._known[place.key] = ObjectName(made.name)
+        self._notes.append([])
+        schemas: dict[str, list[Any]] = {}
+        for properties in place.values("properties"):
+            if isinstance(properties, dict):
+                for key, schema in properties.items():
+                    schemas.setdefault(key, []).append(schema)
+        required = {
+            key
+            for listed in place.values("required")
+            if isinstance(listed, list)
+            for key in listed
+            if isinstance(key, str)
+        }
+        self._note_unsaid(place)
+        for keyword in ("patternProperties", "additionalProperties"):
+            for part in place.parts:
+                if isinstance(part.get(keyword), dict) and part[keyword]:
+                    self._note(part, keyword)
+        members = {}
+        for key, parts in schemas.items():
+            self._notes.append([])
+            value = self._place(parts, place.depth + 1, (*place.words, key))
+            type_ = self._type(value)
+            wider = tuple(dict.fromkeys(self._notes.pop()))
+            members[key] = Member(type_, key in required, wider)
+        for key in sorted(required - schemas.keys()):
+            members[key] = Member(ANY, True)
+        made.members = members
+        made.wider = tuple(dict.fromkeys(self._notes.pop()))
+        return made
+
+    def _note_all(self, place: _Place, keywords: Sequence[str]) -> None:
+        for part in place.parts:
+            for keyword in keywords:
+                if part.get(keyword):
+                    self._note(part, keyword)
+
+    def _note_unsaid(self, place: _Place) -> None:
+        for part in place.parts:
+            for keyword in _UNSAID:
+                if keyword in part:
+                    self._note(part, keyword)
+
+    def _unique(self, name: str | None, words: Sequence[str]) -> str:
+        wanted = name or nested_class_name(self._name, words)
+        found, number = wanted, 2
+        while found in self._taken:
+            found, number = f"{wanted}{number}", number + 1
+        self._taken.add(found)
+        return found
+
+
+def _is_literal(value: Any) -> bool:
+    """Whether mypy takes the value in a `Literal`: none of the large whole numbers."""
+    is_small = isinstance(value, int) and -(2**63) < value < 2**63
+    return value is None or isinstance(value, str) or is_small
+
+
+def _tag(member: Any) -> str:
+    """The text that tells a member of a union from the others, for the name of its class."""
+    properties = member.get("properties") if isinstance(member, dict) else None
+    if not isinstance(properties, dict):
+        return ""
+    for schema in properties.values():
+        if isinstance(schema, dict) and isinstance(schema.get("const"), str):
+            return str(schema["const"])
+    return ""

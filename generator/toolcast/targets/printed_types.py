@@ -1,0 +1,192 @@
+"""Python types as the text of a generated module, with the imports that they need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ..encoders.code import Code
+from ..encoders.names import is_keyword_argument
+from ..encoders.python import identifier, imported, words
+from ..encoders.python_types import (
+    Type,
+    fields,
+    literal_of,
+    named,
+    quoted,
+    subscript,
+    typed_dict,
+    union,
+)
+from ..facts.types.python_type import (
+    Array,
+    Choice,
+    Member,
+    ObjectName,
+    ObjectType,
+    OneOf,
+    Plain,
+    PythonType,
+    Table,
+)
+
+__all__ = ["RUNTIME_TYPES", "DictView", "PrintedTypes", "wider"]
+
+RUNTIME_TYPES = "toolcast_runtime.types"
+"""The module of the runtime that generated types import."""
+# A field of such a name would be what the types of the fields below it mean.
+_TYPE_WORDS = frozenset("""
+    str int float bool None Any Literal Mapping NotRequired ReadOnly Sequence
+    """.split())
+
+
+_VALUES = {
+    "date": "datetime",
+    "datetime": "datetime",
+    "time": "datetime",
+    "timedelta": "datetime",
+    "UUID": "uuid",
+}
+"""The modules of the types of Python's values."""
+
+
+class DictView(NamedTuple):
+    """A TypedDict: a class, or a call where no class can have its names."""
+
+    name: Code
+    is_class: bool
+    has_docstring: bool
+    docstring: Code
+    has_comment: bool
+    comment: Code
+    has_fields: bool
+    fields: Code
+    call: Code
+    follows_class: bool = False
+
+
+class PrintedTypes:
+    """Prints the types of one module.
+
+    Args:
+        classes: the names of its classes and aliases.
+        has_values: whether Python's values are among them.
+    """
+
+    def __init__(self, classes: Collection[str], *, has_values: bool = False) -> None:
+        self._words = (
+            _TYPE_WORDS.union(_VALUES, ["bytes"]) if has_values else _TYPE_WORDS
+        )
+        self._classes = frozenset(classes)
+        self._defined: set[str] = set()
+        self._is_after_class = False
+        self._imports: dict[str, set[str]] = {}
+
+    def add(self, module: str, *names: str) -> None:
+        """Notes what is imported."""
+        self._imports.setdefault(module, set()).update(names)
+
+    def needs(self, module: str) -> bool:
+        """Whether something of a module was printed."""
+        return module in self._imports
+
+    def imported(self, module: str) -> Code:
+        """The line that imports what was printed of a module."""
+        names = sorted(
+            self._imports.get(module, ()), key=lambda name: (not name.isupper(), name)
+        )
+        return imported(module, names)
+
+    def name(self, name: str) -> Type:
+        """A type that is one name."""
+        return named(name)
+
+    def of_one(self, name: str, argument: str) -> Type:
+        """`name[argument]`."""
+        return subscript(name, [named(argument)])
+
+    def of(self, type_: PythonType) -> Type:
+        """A type where it is not evaluated, or where all that it names is there."""
+        match type_:
+            case Plain(name):
+                if name == "Any":
+                    self.add("typing", name)
+                elif name in _VALUES:
+                    self.add(_VALUES[name], name)
+                return named(name)
+            case ObjectName(name):
+                return named(name)
+            case Choice(values):
+                self.add("typing", "Literal")
+                return literal_of(values)
+            case Array(item):
+                self.add("collections.abc", "Sequence")
+                return subscript("Sequence", [self.of(item)])
+            case Table(value):
+                self.add("collections.abc", "Mapping")
+                return subscript("Mapping", [named("str"), self.of(value)])
+            case OneOf(members):
+                return union([self.of(member) for member in members])
+
+    def evaluated(self, type_: PythonType) -> Type:
+        """A type where it is evaluated at once: quoted when it names what comes later."""
+        printed = self.of(type_)
+        used = self._classes.intersection(re.findall(r"\w+", printed.flat, re.ASCII))
+        return printed if used <= self._defined else quoted(printed)
+
+    def view(
+        self, made: ObjectType, docstring: Code, read_only: bool = False
+    ) -> DictView:
+        """A TypedDict; with `read_only` nobody sets its fields, so narrower ones fit."""
+        self.add(RUNTIME_TYPES, "TypedDict")
+        is_class = all(
+            is_keyword_argument(key)
+            and not key.startswith("_")
+            and key not in self._words
+            and key not in self._classes
+            for key in made.members
+        )
+        types = {
+            key: self._field(member, is_class, read_only)
+            for key, member in made.members.items()
+        }
+        self._defined.add(made.name)
+        left, comments = made.wider, {}
+        if is_class:
+            comments = {k: wider(m.wider) for k, m in made.members.items() if m.wider}
+            if not docstring and not types:
+                docstring = words("An object.")
+        else:
+            parts = [keyword for m in made.members.values() for keyword in m.wider]
+            left = tuple(dict.fromkeys([*made.wider, *parts]))
+        name = identifier(made.name)
+        is_after_class, self._is_after_class = self._is_after_class, is_class
+        return DictView(
+            name=name,
+            is_class=is_class,
+            has_docstring=bool(docstring),
+            docstring=docstring,
+            has_comment=bool(left),
+            comment=wider(left),
+            has_fields=bool(types),
+            fields=fields(types, 4, comments) if is_class else words(""),
+            call=words("") if is_class else typed_dict(types, f"{name} = "),
+            follows_class=is_after_class,
+        )
+
+    def _field(self, member: Member, is_class: bool, read_only: bool) -> Type:
+        type_ = self.of(member.type) if is_class else self.evaluated(member.type)
+        if read_only:
+            self.add(RUNTIME_TYPES, "ReadOnly")
+            type_ = subscript("ReadOnly", [type_])
+        if not member.is_required:
+            self.add("typing", "NotRequired")
+            type_ = subscript("NotRequired", [type_])
+        return type_
+
+
+def wider(keywords: Sequence[str]) -> Code:
+    """The comment on what a type does not say of its schema."""
+    listed = ", ".join(keyword.lstrip("$") for keyword in keywords)
+    return words(f"The schema says more, by {listed}." if listed else "")
