@@ -144,7 +144,11 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     else:
         taken_by = parameters({"arguments": printed.name(own[0])}, None, *place)
     call_result = results.name or "Any"
-    handler = _handler(tool, printed, arguments, results, needed, given)
+    # The types are of JSON: they say nothing of a handler that is given other values.
+    is_typed = toolset.has_python_values(tool) or tool.arguments_type is not None
+    handler = None
+    if not is_typed and tool.result_type is None:
+        handler = _handler(tool, printed, arguments, results, needed, given)
     printed.add("collections.abc", "Coroutine")
     printed.add("typing", "Any", "Protocol")
     if has_keywords:
@@ -187,7 +191,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         as_whom=words(" as a client of the toolset" if client else ""),
         has_handler=handler is not None,
         handler=handler,
-        shape=_shape(own[2], views, alias, tool),
+        shape=_shape(own[2], views, alias, tool, handler is not None),
     )
 
 
@@ -313,6 +317,7 @@ def _shape(
     views: Sequence[DictView],
     alias: AliasView | None,
     tool: ToolSpec,
+    has_handler: bool,
 ) -> PythonShape:
     statements = ["docstring", "from __future__", "from collections.abc", "from typing"]
     statements.append(f"from {RUNTIME_TYPES}")
@@ -324,7 +329,7 @@ def _shape(
         statements += [f"{alias.name}:", "docstring"]
     statements += [f"class {handler_class}", "def call"]
     calls = {"TypedDict", "REGISTRY.result"}
-    if tool.handler is not None:
+    if has_handler and tool.handler is not None:
         statements.append("if TYPE_CHECKING")
         function = tool.handler.function
         calls |= {"form", "form_", "<Call>", f"result_of_{function}"}
