@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import yaml
 
@@ -125,9 +126,14 @@ def _blank_schema(schema: Any) -> None:
         elif key in ("default", "examples"):
             schema[key] = _blank_strings(value)
         elif key == "enum" and isinstance(value, list):
-            # Distinct ones stay distinct, as types list them once each.
+            # Distinct ones stay distinct, and equal ones equal: types list each once.
             schema[key] = [
-                f"x{i}" if isinstance(v, str) else v for i, v in enumerate(value)
+                (
+                    f"x{crc32(v.encode('utf-8', 'surrogatepass'))}"
+                    if isinstance(v, str)
+                    else v
+                )
+                for v in value
             ]
         elif key in ("properties", "$defs", "definitions", "patternProperties"):
             for inner in value.values() if isinstance(value, dict) else ():

@@ -378,9 +378,11 @@ def _handler(
     most = applied(form, function, sent, None, before)
     if tool.arguments_type is not None:
         most = call_of(function, [identifier(sent)], before)
-    classes = dict.fromkeys(filter(None, (tool.arguments_type, tool.result_type)))
+    classes: dict[str, set[str]] = {}
+    for one in filter(None, (tool.arguments_type, tool.result_type)):
+        classes.setdefault(one.module, set()).add(one.function)
     return HandlerView(
-        [imported(one.module, [one.function], indent=4) for one in classes],
+        [imported(name, sorted(classes[name]), indent=4) for name in sorted(classes)],
         imported(tool.handler.module, [function], indent=8),
         bool(results.name),
         identifier(result_of),

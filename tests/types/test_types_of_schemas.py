@@ -1,0 +1,92 @@
+"""What each schema of `cases/` becomes: `expected.py` is the generated module.
+
+The values that a schema lets through fit the type: pydantic finds them valid, and finds a
+wrong one, where the type can tell, invalid.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from pydantic import TypeAdapter, ValidationError
+
+from tests.properties import tried
+from tests.types.valid_values import valid_values
+
+CASES = sorted((Path(__file__).parent / "cases").iterdir())
+
+
+def loaded(path: Path, name: str) -> ModuleType:
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
+def test_what_is_generated(folder: Path, make_project: Callable[..., Any]) -> None:
+    spec = (folder / "spec.yaml").read_text("utf-8")
+    project = make_project({"try_it": spec}, toolset="targets: {registry: {}}\n")
+    project.generate()
+    made = (project.root / "generated/toy/tools/try_it.py").read_text("utf-8")
+    expected = folder / "expected.py"
+    if os.environ.get("REGENERATE"):
+        expected.write_text(made, "utf-8")
+    assert made == expected.read_text("utf-8")
+
+
+@pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
+def test_every_valid_value_fits(folder: Path) -> None:
+    name = f"types_of_{folder.name.replace('-', '_')}"
+    module = loaded(folder / "expected.py", name)
+    spec = yaml.safe_load((folder / "spec.yaml").read_text("utf-8"))
+
+    for field, class_ in (
+        ("parameters", "TryItArguments"),
+        ("returns", "TryItResult"),
+    ):
+        if field not in spec:
+            continue
+        adapter: Any = TypeAdapter(getattr(module, class_))
+
+        def fits(value: Any) -> None:
+            adapter.validate_python(value)  # noqa: B023
+
+        tried(60)(given(valid_values(spec[field]))(fits))()
+
+
+WRONG = [
+    ("nested-objects", {}),
+    ("nested-objects", {"filter": {"status": ["lost"]}}),
+    ("nested-objects", {"filter": {"status": [], "placed": {"after": 1}}}),
+    ("union-by-kind", {"shape": {"kind": "circle", "width": 1}}),
+    ("recursion", {"root": {"text": "a", "children": [{"text": 1}]}}),
+    ("names-of-all-kinds", {"from": "a", "options": {"str": "b", "class": {"x-y": 9}}}),
+    ("names-of-all-kinds", {"from": "a", "options": {"str": "b", "result": {}}}),
+    ("maps", {"labels": {"a": 1}}),
+    ("maps", {"rows": [{"a": ["b"]}]}),
+    ("all-of", {"ticket": {"title": "a", "priority": 4}}),
+    ("choices", {"mode": "slow"}),
+    ("choices", {"mode": "fast", "many": ["d"]}),
+    ("more-than-types", {"pair": [None]}),
+]
+
+
+@pytest.mark.parametrize(("case", "value"), WRONG)
+def test_a_wrong_value_in_depth_does_not(case: str, value: Any) -> None:
+    folder = Path(__file__).parent / "cases" / case
+    module = loaded(folder / "expected.py", f"wrong_{case.replace('-', '_')}")
+    with pytest.raises(ValidationError):
+        TypeAdapter(module.TryItArguments).validate_python(value)
