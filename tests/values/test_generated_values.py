@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 PARAMETERS = """
 parameters:
@@ -63,3 +66,96 @@ def test_the_spec_says_what_handlers_are_given(
     # Callers are shown the spec's schema, whatever the handler takes.
     shown = {json.dumps(one["mcp"]["inputSchema"]) for one in said.values()}
     assert len(shown) == 1
+
+
+TYPED = {
+    "plan": """
+        summary: Plan something.
+        handler: handlers.toy:plan
+        parameters:
+          type: object
+          properties:
+            date: {type: string, format: date}
+            at: {type: string, format: date-time}
+            id: {anyOf: [{type: string, format: uuid}, {type: "null"}]}
+            steps: {type: array, items: {type: object, properties: {length: {type: string, format: duration}}}}
+          required: [date]
+          additionalProperties: false
+        returns: {type: object, properties: {next: {type: string, format: date}}, required: [next]}
+        """,
+    "order": """
+        summary: Order something.
+        handler: handlers.toy:place_order
+        arguments_type: handlers.toy:Order
+        result_type: handlers.toy:Receipt
+        parameters: {type: object, properties: {item: {type: string}}, required: [item]}
+        """,
+    "days": """
+        summary: Give days.
+        handler: handlers.toy:days
+        parameters: {type: object, properties: {from: {type: string, format: date}}, required: [from]}
+        returns: {type: array, items: {type: string, format: date}}
+        """,
+}
+RIGHT = """
+    from __future__ import annotations
+
+    from collections.abc import Sequence
+    from dataclasses import dataclass
+    from datetime import date as Day, datetime
+    from typing import TYPE_CHECKING
+    from uuid import UUID
+
+    if TYPE_CHECKING:
+        from generated.toy.tools.days import DaysGiven
+        from generated.toy.tools.plan import PlanGivenStepsItem, PlanGives
+
+    @dataclass
+    class Order:
+        item: str
+
+    @dataclass
+    class Receipt:
+        number: int
+
+    def plan(*, date: Day, at: datetime | None = None, id: UUID | None = None,
+             steps: Sequence[PlanGivenStepsItem] = ()) -> PlanGives:
+        return {"next": date}
+
+    async def place_order(order: Order) -> Receipt:
+        return Receipt(1)
+
+    def days(arguments: DaysGiven) -> list[Day]:
+        return [arguments["from"]]
+"""
+WRONG = {
+    "at: datetime": ("at: str", 'plan.py: Argument "at" to "plan" has'),
+    "id: UUID | None": ("id: UUID", 'plan.py: Argument "id" to "plan" has'),
+    "order: Order": ("order: Receipt", 'order.py: Argument 1 to "place_order" has'),
+    "-> Receipt": ("-> Order", 'order.py: Argument 1 to "result_of_place_order" has'),
+    "-> list[Day]": ("-> list[str]", 'days.py: Argument 1 to "result_of_days" has'),
+}
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_what_handlers_are_given(
+    make_project: Callable[..., Any],
+) -> None:
+    both = "values: python\ntargets: {registry: {}}\n"
+    project = make_project(TYPED, toolset=both, handlers=RIGHT)
+    project.generate()
+
+    def said() -> str:
+        mypy = ("-m", "mypy", "--strict", "--explicit-package-bases", "generated")
+        found = project.run(*mypy).stdout
+        return re.sub(r"generated/toy/tools/(\w+\.py):\d+: error:", r"\1:", found)
+
+    assert said().startswith("Success"), said()
+    text = RIGHT
+    for old, (new, _) in WRONG.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    project.write("handlers/toy.py", text)
+    found = said()
+    for _, expected in WRONG.values():
+        assert expected in found, found

@@ -63,7 +63,7 @@ class DictView(NamedTuple):
     has_fields: bool
     fields: Code
     call: Code
-    follows_class: bool = False
+    is_after_class: bool = False
 
 
 class PrintedTypes:
@@ -172,7 +172,7 @@ class PrintedTypes:
             has_fields=bool(types),
             fields=fields(types, 4, comments) if is_class else words(""),
             call=words("") if is_class else typed_dict(types, f"{name} = "),
-            follows_class=is_after_class,
+            is_after_class=is_after_class,
         )
 
     def _field(self, member: Member, is_class: bool, read_only: bool) -> Type:

@@ -20,17 +20,12 @@ from ..encoders.python_types import (
     signature,
 )
 from ..facts.types.python_type import (
-    ANY,
-    Array,
-    ObjectName,
-    ObjectType,
-    OneOf,
     PythonType,
-    Table,
 )
 from ..facts.types.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape
+from .handled_types import Handled, Results, handled_types, results_of
 from .printed_types import RUNTIME_TYPES, DictView, PrintedTypes, wider
 from .target import Context, header
 
@@ -57,6 +52,7 @@ class AliasView(NamedTuple):
 class HandlerView(NamedTuple):
     """How a type checker compares the handler with its spec."""
 
+    has_types: bool
     types: Sequence[Code]
     imported: Code
     has_result: bool
@@ -97,42 +93,6 @@ class TypesView(NamedTuple):
     shape: PythonShape
 
 
-class _Results(NamedTuple):
-    """What a tool gives.
-
-    Attributes:
-        name: its class or alias; empty without a schema that says something.
-        type: of the alias; None when it is a class.
-        wider: what the alias does not say.
-        handlers: the alias of `handler_types` for what its handler may give.
-        objects: the classes.
-        has_values: whether Python's values are in it.
-    """
-
-    name: str
-    type: PythonType | None
-    wider: Sequence[str]
-    handlers: str
-    objects: Sequence[ObjectType]
-    has_values: bool = False
-
-
-class _Handled(NamedTuple):
-    """What a handler is given and gives.
-
-    Attributes:
-        arguments: their class, that of calls where it is no other.
-        results: what it gives, the same.
-        given: the classes that its arguments alone need.
-        gives: those that its results alone need.
-    """
-
-    arguments: ObjectType
-    results: _Results
-    given: Sequence[ObjectType] = ()
-    gives: Sequence[ObjectType] = ()
-
-
 def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str, bytes]:
     """The path and the bytes of the types of a tool."""
     view = _types_view(toolset, tool)
@@ -148,9 +108,9 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     arguments = types.arguments(own[0])
     taken = [*_TAKEN, *own, *(one.name for one in types.objects)]
     taken.remove(own[1])
-    results = _results(tool.returns, own[1], taken)
+    results = results_of(tool.returns, own[1], taken)
     objects = [*types.objects, *results.objects]
-    handled = _handled(toolset, tool, own, arguments, results, objects)
+    handled = handled_types(toolset, tool, own, _TAKEN, arguments, results, objects)
     objects += [*handled.given, *handled.gives]
     names = {one.name for one in objects} | {own[1], handled.results.name}
     printed = PrintedTypes(names, has_values=toolset.has_python_values(tool))
@@ -277,55 +237,7 @@ def _docstring(name: str, own: Sequence[str]) -> Code:
     return words("What a call gives." if name == own[1] else "")
 
 
-def _handled(
-    toolset: Toolset,
-    tool: ToolSpec,
-    own: Sequence[str],
-    arguments: ObjectType,
-    results: _Results,
-    objects: Sequence[ObjectType],
-) -> _Handled:
-    """What is Python's values, or a class of the team's own, and not what was sent."""
-    found = _Handled(arguments, results)
-    taken = [*_TAKEN, *own, *(one.name for one in objects)]
-    if toolset.has_python_values(tool):
-        allowed = [name for name in taken if name != own[3]]
-        types = SchemaTypes(tool.parameters, own[3], allowed, has_values=True)
-        given = types.arguments(own[3])
-        if types.has_found_values and tool.arguments_type is None:
-            found = found._replace(arguments=given, given=types.objects)
-        allowed = [name for name in taken if name != own[4]]
-        allowed += [one.name for one in found.given]
-        gives = _results(tool.returns, own[4], allowed, has_values=True)
-        if gives.has_values:
-            found = found._replace(results=gives, gives=gives.objects)
-    if tool.result_type is not None:
-        class_ = _Results(tool.result_type.function, None, (), "HandlerResult", ())
-        found = found._replace(results=class_, gives=())
-    return found
-
-
-def _results(
-    schema: Any, name: str, taken: Sequence[str], *, has_values: bool = False
-) -> _Results:
-    types = SchemaTypes(schema, name, taken, has_values=has_values)
-    type_, left = types.whole(name)
-    if not isinstance(schema, dict) or type_ == ANY:
-        return _Results("", None, (), "", ())
-    members = type_.members if isinstance(type_, OneOf) else (type_,)
-    handlers = "HandlerResult"
-    if any(isinstance(one, (ObjectName, Table)) for one in members):
-        handlers = "ObjectResult"
-    elif any(
-        isinstance(one, Array) and isinstance(one.item, (ObjectName, OneOf))
-        for one in members
-    ):
-        handlers = "ListResult"
-    alias = None if type_ == ObjectName(name) else type_
-    return _Results(name, alias, left, handlers, types.objects, types.has_found_values)
-
-
-def _aliases(results: Sequence[_Results], printed: PrintedTypes) -> list[AliasView]:
+def _aliases(results: Sequence[Results], printed: PrintedTypes) -> list[AliasView]:
     """A name for each that is no class: what calls give, then what the handler gives."""
     found: dict[str, AliasView] = {}
     for one in results:
@@ -347,7 +259,7 @@ def _aliases(results: Sequence[_Results], printed: PrintedTypes) -> list[AliasVi
 def _handler(
     tool: ToolSpec,
     printed: PrintedTypes,
-    handled: _Handled,
+    handled: Handled,
     needed: frozenset[str],
     given: Type,
 ) -> HandlerView | None:
@@ -382,6 +294,7 @@ def _handler(
     for one in filter(None, (tool.arguments_type, tool.result_type)):
         classes.setdefault(one.module, set()).add(one.function)
     return HandlerView(
+        bool(classes),
         [imported(name, sorted(classes[name]), indent=4) for name in sorted(classes)],
         imported(tool.handler.module, [function], indent=8),
         bool(results.name),

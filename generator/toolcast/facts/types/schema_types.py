@@ -27,6 +27,7 @@ from .python_type import (
     Table,
     one_of,
 )
+from .schema_place import Place
 
 __all__ = ["SchemaTypes", "Widening"]
 
@@ -69,36 +70,6 @@ class Widening(NamedTuple):
 
     schema: Mapping[str, Any]
     keyword: str
-
-
-class _Place(NamedTuple):
-    """A schema and where it stands.
-
-    Attributes:
-        parts: the schemas that all hold for a value: the one that stands there, those that
-            it refers to, and those of `allOf`.
-        depth: how many objects and arrays are around it.
-        words: what a class for it is called after.
-        left: the combined keywords that were followed already, by the id of their schema.
-    """
-
-    parts: tuple[Mapping[str, Any], ...]
-    depth: int
-    words: tuple[str, ...]
-    left: frozenset[tuple[int, str]] = frozenset()
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        return (tuple(map(id, self.parts)), self.left)
-
-    @property
-    def first(self) -> Mapping[str, Any]:
-        """The schema that stands there, for what is noted of it as a whole."""
-        return self.parts[0] if self.parts else {}
-
-    def values(self, keyword: str) -> Iterator[Any]:
-        """The values of a keyword, in all parts that have it."""
-        return (part[keyword] for part in self.parts if keyword in part)
 
 
 class SchemaTypes:
@@ -177,7 +148,7 @@ class SchemaTypes:
         depth: int,
         words: tuple[str, ...],
         left: frozenset[tuple[int, str]] = frozenset(),
-    ) -> _Place:
+    ) -> Place:
         """All that holds for a value of these schemas."""
         parts: dict[int, Mapping[str, Any]] = {}
         waiting = list(reversed(schemas))
@@ -210,13 +181,13 @@ class SchemaTypes:
             )
         )
         kept = frozenset(one for one in left if one[0] in map(id, telling))
-        return _Place(telling, depth, words, kept)
+        return Place(telling, depth, words, kept)
 
     def _note(self, schema: Mapping[str, Any], keyword: str) -> None:
         self._notes[-1].append(keyword)
         self._widened.setdefault((id(schema), keyword), Widening(schema, keyword))
 
-    def _type(self, place: _Place, name: str | None = None) -> PythonType:
+    def _type(self, place: Place, name: str | None = None) -> PythonType:
         if place.depth > _MAX_DEPTH or self._steps > _MOST_STEPS:
             self._note(place.first, "$ref" if self._steps > _MOST_STEPS else "type")
             return ANY
@@ -237,7 +208,7 @@ class SchemaTypes:
         self._known[key] = type_
         return type_
 
-    def _unknown(self, place: _Place, name: str | None) -> PythonType:
+    def _unknown(self, place: Place, name: str | None) -> PythonType:
         for choices in self._choices(place):
             return choices
         combined = self._combined(place)
@@ -265,7 +236,7 @@ class SchemaTypes:
         name = name if len(kinds) == 1 else None
         return one_of([self._of_kind(place, kind, name) for kind in kinds])
 
-    def _choices(self, place: _Place) -> Iterator[PythonType]:
+    def _choices(self, place: Place) -> Iterator[PythonType]:
         """What `const` and `enum` leave; nothing where there is none."""
         listed = [[value] for value in place.values("const")]
         listed += [value for value in place.values("enum") if isinstance(value, list)]
@@ -292,7 +263,7 @@ class SchemaTypes:
                     types.append(type_)
         yield one_of(types)
 
-    def _kinds(self, place: _Place) -> list[str]:
+    def _kinds(self, place: Place) -> list[str]:
         """The kinds of value that every `type` allows; empty when there is none."""
         allowed: list[set[str]] = []
         order: list[str] = []
@@ -312,7 +283,7 @@ class SchemaTypes:
         found = [kind for kind in order if kind in both]
         return found + sorted(both.difference(found))
 
-    def _combined(self, place: _Place) -> tuple[Mapping[str, Any], str] | None:
+    def _combined(self, place: Place) -> tuple[Mapping[str, Any], str] | None:
         """The `anyOf` or `oneOf` that the type says; others are noted."""
         found: tuple[Mapping[str, Any], str] | None = None
         for part in place.parts:
@@ -334,7 +305,7 @@ class SchemaTypes:
         parts = self._place([member], 0, ()).parts
         return any(not _TELLING.isdisjoint(part) for part in parts)
 
-    def _of_kind(self, place: _Place, kind: str, name: str | None) -> PythonType:
+    def _of_kind(self, place: Place, kind: str, name: str | None) -> PythonType:
         if kind == "array":
             return self._array(place)
         if kind == "string" and self._has_values:
@@ -345,7 +316,7 @@ class SchemaTypes:
             return ObjectName(self._object(place, name).name)
         return self._table(place)
 
-    def _text(self, place: _Place) -> PythonType:
+    def _text(self, place: Place) -> PythonType:
         """The first format decides, as it does when the handler is called."""
         for part in place.parts:
             conversion = conversion_of(part)
@@ -354,7 +325,7 @@ class SchemaTypes:
                 return Plain(conversion.type)
         return _SCALARS["string"]
 
-    def _array(self, place: _Place) -> PythonType:
+    def _array(self, place: Place) -> PythonType:
         items: list[Any] = []
         first: list[Any] = []
         for part in place.parts:
@@ -386,7 +357,7 @@ class SchemaTypes:
             )
         return Array(item)
 
-    def _table(self, place: _Place) -> PythonType:
+    def _table(self, place: Place) -> PythonType:
         """An object whose members have no names."""
         self._note_unsaid(place)
         named = [p for p in place.values("patternProperties") if isinstance(p, dict)]
@@ -405,7 +376,7 @@ class SchemaTypes:
             types.append(self._type(value) if more else ANY)
         return Table(one_of(types))
 
-    def _object(self, place: _Place, name: str | None) -> ObjectType:
+    def _object(self, place: Place, name: str | None) -> ObjectType:
         made = ObjectType(self._unique(name, place.words))
         self.objects.append(made)
         self._known[place.key] = ObjectName(made.name)
@@ -440,13 +411,13 @@ class SchemaTypes:
         made.wider = tuple(dict.fromkeys(self._notes.pop()))
         return made
 
-    def _note_all(self, place: _Place, keywords: Sequence[str]) -> None:
+    def _note_all(self, place: Place, keywords: Sequence[str]) -> None:
         for part in place.parts:
             for keyword in keywords:
                 if part.get(keyword):
                     self._note(part, keyword)
 
-    def _note_unsaid(self, place: _Place) -> None:
+    def _note_unsaid(self, place: Place) -> None:
         for part in place.parts:
             for keyword in _UNSAID:
                 if keyword in part:
