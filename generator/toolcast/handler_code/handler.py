@@ -33,6 +33,8 @@ class Signature(NamedTuple):
         takes_any: it has `**arguments`.
         has_star: it has `*arguments`.
         keyword_only: the parameters behind a `*`.
+        annotations: the parameters with an annotation, with that.
+        result: the annotation of the result; None without one.
     """
 
     names: tuple[str, ...]
@@ -41,6 +43,8 @@ class Signature(NamedTuple):
     takes_any: bool
     has_star: bool
     keyword_only: frozenset[str]
+    annotations: Mapping[str, ast.expr]
+    result: ast.expr | None
 
 
 class HandlerCode(NamedTuple):
@@ -198,4 +202,6 @@ def _signature(function: FunctionDefinition) -> Signature:
         given.kwarg is not None,
         given.vararg is not None,
         frozenset(a.arg for a in given.kwonlyargs),
+        {a.arg: a.annotation for a in [*placed, *given.kwonlyargs] if a.annotation},
+        function.returns,
     )
