@@ -7,10 +7,12 @@ import inspect
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..tools.tool import Tool
 from ..validation.protocol import problems_with_content
+from .background_loop import in_loop
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
 from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
@@ -18,7 +20,7 @@ from .threads import Outcome, in_thread
 from .tool_response import ToolError, ToolResponse
 from .turns import turn
 
-__all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
+__all__ = ["Invoke", "awaited", "invoke_handler", "invoked_in", "run_call"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -73,19 +75,46 @@ async def _in_context(
     return await invoke(arguments, context)
 
 
-def invoke_handler(handler: HandlerAdapter) -> Invoke:
-    """A handler's work; a sync one runs in a thread of its own."""
+def invoke_handler(
+    handler: HandlerAdapter, resources: Mapping[str, Any] | None = None
+) -> Invoke:
+    """A handler's work with its resources; a sync one runs in a thread of its own."""
 
     async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
         if handler.is_async:
-            return await awaited(lambda: handler(arguments))
-        result, error = await in_thread(lambda: handler(arguments))
+            return await awaited(lambda: handler(arguments, resources))
+        result, error = await in_thread(lambda: handler(arguments, resources))
         # A plain function may still hand back a coroutine, as a wrapped async one does.
         if inspect.isawaitable(result):
             return await awaited(lambda: result)
         return result, error
 
     return invoke
+
+
+def invoked_in(loop: asyncio.AbstractEventLoop, invoke: Invoke) -> Invoke:
+    """The same work in another loop than the caller's may be."""
+
+    async def invoked(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        own, report = asyncio.get_running_loop(), context.report_progress
+        if own is loop:
+            return await invoke(arguments, context)
+        if report is not None:
+
+            async def report_to_caller(*progress: Any) -> None:
+                await report(*progress)
+
+            there = replace(
+                context,
+                report_progress=lambda *progress: in_loop(
+                    own, report_to_caller(*progress)
+                ),
+            )
+        else:
+            there = context
+        return await in_loop(loop, _in_context(invoke, arguments, there))
+
+    return invoked
 
 
 async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:

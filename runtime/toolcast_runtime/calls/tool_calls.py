@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
+from ..lifespan.settings import LifespanError
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
 from ..tools.tool import Tool
 from .call_context import CALL_GUARD, CallContext, CallOutcome, ReportProgress
-from .calling import Invoke, awaited, invoke_handler, run_call
+from .calling import Invoke, awaited, invoke_handler, invoked_in, run_call
 from .handlers import HandlerAdapter, adapt_handler
 from .tool_response import ToolResponse
 from .tool_validators import Validators
@@ -22,6 +23,7 @@ from .turns import turn
 if TYPE_CHECKING:
     from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
+    from ..lifespan.resources import Resources
 
 __all__ = ["ToolCalls"]
 
@@ -35,11 +37,16 @@ class ToolCalls:
         ledger: where calls of persistent tools are recorded; None refuses them.
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
+        resources: what tools use; None when the toolset has no lifespan.
     """
 
     def __init__(
-        self, ledger: LedgerSettings | None = None, handlers: str | None = None
+        self,
+        ledger: LedgerSettings | None = None,
+        handlers: str | None = None,
+        resources: Resources | None = None,
     ) -> None:
+        self._resources = resources
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
@@ -148,14 +155,36 @@ class ToolCalls:
             problems = [f"`{argument}` is not a parameter" for argument in unknown]
             return ToolResponse(error=_invalid(tool, problems)), "invalid"
         check = self.validators.problems_with_result
-        return await run_call(tool, invoke_handler(handler), arguments, context, check)
+        if not tool.uses:
+            invoke = invoke_handler(handler)
+            return await run_call(tool, invoke, arguments, context, check)
+        try:
+            invoke = await self._with_resources(tool, handler)
+        except LifespanError as error:
+            _logger.error("tool %s: %s", tool.name, error, exc_info=error.__cause__)
+            missing = "is not available: what it uses cannot be had"
+            text = f"the tool `{tool.name}` {missing}; the log has the details"
+            return ToolResponse(error=text), "error"
+        return await run_call(tool, invoke, arguments, context, check)
+
+    async def _with_resources(self, tool: Tool, handler: HandlerAdapter) -> Invoke:
+        """The handler's work where its resources are to be used.
+
+        Raises:
+            LifespanError: they are not there.
+        """
+        if self._resources is None:
+            raise LifespanError("the toolset has no lifespan")
+        resources, loop = await self._resources.of(tool.uses)
+        invoke = invoke_handler(handler, resources)
+        return invoke if loop is None else invoked_in(loop, invoke)
 
     def _handler(self, tool: Tool) -> HandlerAdapter:
         """The handler of a tool that names one, imported when it is first called."""
         handler = self._handlers.get(tool.name)
         if handler is None:
             named = tool.handler or ""
-            handler = adapt_handler(named, tool.parameters, self._package)
+            handler = adapt_handler(named, tool.parameters, self._package, tool.uses)
             self._handlers[tool.name] = handler
         return handler
 
