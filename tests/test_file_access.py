@@ -26,6 +26,8 @@ OTHER_READERS = {
 ELSEWHERE = {
     # SQLite opens its file itself, which the runtime's writer has made.
     ("toolcast_runtime/ledger/rows.py", "sqlite3.connect"),
+    # The terminal that a person sits at, by the name that it has for every process.
+    ("toolcast_runtime/cli/terminal.py", "os.open"),
     # The file that takes everything.
     ("toolcast_runtime/mcp/stdio.py", "os.open"),
 }

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .calls.call_context import CallContext, current_call
     from .calls.tool_response import ToolError, ToolResponse
+    from .consent.question import Declined
 
 __all__ = [
     "LEVEL",
     "OLDEST_LEVEL",
     "CallContext",
+    "Declined",
     "ToolError",
     "ToolResponse",
     "__version__",
@@ -36,10 +38,11 @@ OLDEST_LEVEL = 1
 """The oldest one. The changelog says how long a level is served."""
 
 _LAZY = {
-    "CallContext": "call_context",
-    "ToolError": "tool_response",
-    "ToolResponse": "tool_response",
-    "current_call": "call_context",
+    "CallContext": "calls.call_context",
+    "Declined": "consent.question",
+    "ToolError": "calls.tool_response",
+    "ToolResponse": "calls.tool_response",
+    "current_call": "calls.call_context",
 }
 
 
@@ -78,6 +81,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f".calls.{_LAZY[name]}", __name__), name)
+    value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
     globals()[name] = value
     return value

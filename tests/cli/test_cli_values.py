@@ -324,7 +324,7 @@ def test_an_example_in_the_help_gives_its_arguments(
     lines = [line[2:] for line in shown.split("Examples:\n")[1].split("\n")]
     got: list[Any] = []
 
-    def call(name: str, arguments: Any, client: Any) -> Any:
+    def call(name: str, arguments: Any, client: Any, *, ask: Any) -> Any:
         from toolcast_runtime import ToolResponse
 
         got.append((name, arguments))

@@ -125,10 +125,10 @@ class StdioServer:
         return self._answers.pop(number)
 
     def notification(self) -> dict[str, Any]:
-        """The next notification that has not been taken."""
+        """The next notification, or request of the server, that has not been taken."""
         while not self.notifications:
             message = self._next()
-            if "id" in message:
+            if "id" in message and "method" not in message:
                 self._answers[message["id"]] = message
             else:
                 self.notifications.append(message)
@@ -148,9 +148,13 @@ class StdioServer:
             "tools/call", {"name": tool, "arguments": dict(arguments or {})}
         )
 
-    def handshake(self) -> None:
+    def handshake(self, capabilities: Mapping[str, Any]) -> None:
         """What the legacy era begins with."""
-        hello = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
+        hello = {
+            "protocolVersion": LEGACY,
+            "capabilities": dict(capabilities),
+            "clientInfo": _CLIENT,
+        }
         assert self.request("initialize", hello)["result"]["protocolVersion"] == LEGACY
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
@@ -183,6 +187,7 @@ def stdio_server(
     *arguments: str,
     era: str = MODERN,
     env: Mapping[str, str] | None = None,
+    capabilities: Mapping[str, Any] | None = None,
 ) -> Iterator[StdioServer]:
     """A server below `root` over stdio, past its handshake; ended afterwards."""
     process = subprocess.Popen(
@@ -196,7 +201,7 @@ def stdio_server(
     try:
         server = StdioServer(process, era)
         if era == LEGACY:
-            server.handshake()
+            server.handshake(capabilities or {})
         yield server
     finally:
         process.kill()

@@ -24,7 +24,7 @@ _WORKSPACE = yaml.safe_load((ROOT / "toolcast.yaml").read_text(encoding="utf-8")
 TOOLSETS = [Path(folder).name for folder in _WORKSPACE["toolsets"]]
 
 # The scenarios that apply to a server of tools alone. Those left out ask for prompts,
-# resources, completion, logging, sampling, elicitation or tasks.
+# resources, completion, logging or tasks.
 IN_BOTH_ERAS = (
     "tools-list",
     "tools-call-simple-text",
@@ -45,6 +45,31 @@ SCENARIOS = [
     # In the older era it is about sessions, which the server does not keep.
     (MODERN, "server-sse-multiple-streams"),
     (MODERN, "http-custom-header-server-validation"),
+    *(
+        (MODERN, f"input-required-result-{name}")
+        for name in (
+            "basic-elicitation",
+            "request-state",
+            "multi-round",
+            "missing-input-response",
+            "result-type",
+            "unsupported-methods",
+            "tampered-state",
+            "validate-input",
+        )
+    ),
+]
+# What of a call that needs input is no question to a person: see `everything/mcp_server.py`.
+BEYOND_TOOLS = [
+    (MODERN, f"input-required-result-{name}")
+    for name in (
+        "basic-sampling",
+        "basic-list-roots",
+        "multiple-input-requests",
+        "non-tool-request",
+        "capability-check",
+        "ignore-extra-params",
+    )
 ]
 
 
@@ -57,19 +82,47 @@ def node() -> NodeTools:
 
 
 @pytest.fixture(scope="module")
-def server(
-    node: NodeTools, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[HttpServer]:
-    """The server of the specs in `conformance/`."""
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project in `conformance/`, generated."""
     root = tmp_path_factory.mktemp("conformance")
     shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
     generate_project(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def server(node: NodeTools, root: Path) -> Iterator[HttpServer]:
+    """The server of its specs."""
     with http_server(root, "generated.conformance") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server_with_more(node: NodeTools, root: Path) -> Iterator[HttpServer]:
+    """The same with what the runtime does not have."""
+    with http_server(root, "everything") as started:
         yield started
 
 
 @pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
 def test_scenario_of_the_conformance_suite_passes(
+    node: NodeTools, server: HttpServer, tmp_path: Path, revision: str, scenario: str
+) -> None:
+    passes(node, server, tmp_path, revision, scenario)
+
+
+@pytest.mark.parametrize(("revision", "scenario"), BEYOND_TOOLS)
+def test_scenario_passes_where_a_server_adds_to_the_sdks(
+    node: NodeTools,
+    server_with_more: HttpServer,
+    tmp_path: Path,
+    revision: str,
+    scenario: str,
+) -> None:
+    passes(node, server_with_more, tmp_path, revision, scenario)
+
+
+def passes(
     node: NodeTools, server: HttpServer, tmp_path: Path, revision: str, scenario: str
 ) -> None:
     options = ["--scenario", scenario, "--spec-version", revision]

@@ -19,7 +19,13 @@ from .change import ChangeRule
 from .family import Family
 from .listing import listed_keys, tool_annotations
 from .outside import reach, servers
-from .running import databases, routers, running_fields, shell_commands
+from .running import (
+    databases,
+    person_questions,
+    routers,
+    running_fields,
+    shell_commands,
+)
 from .schemas import schema_family
 from .texts import notes, tool_texts, toolset_texts
 
@@ -37,6 +43,7 @@ BUILT_IN = (
     client_settings.FAMILY,
     target_options.FAMILY,
     running_fields.FAMILY,
+    person_questions.FAMILY,
     routers.FAMILY,
     shell_commands.FAMILY,
     databases.FAMILY,

@@ -35,8 +35,8 @@ class Outside(NamedTuple):
 def outside_of(toolset: Toolset) -> Outside:
     """What toolset.yaml makes a toolset reach.
 
-    Counted are its external servers, the router's model, the tokens over HTTP that it
-    names itself, and the fields of extensions: addresses, and variables by the end `_env`
+    Counted are its external servers, the router's model, the tokens over HTTP and
+    the key that it names itself, and the fields of extensions: addresses, and variables by the end `_env`
     of their keys.
     """
     programs: list[str] = []
@@ -56,7 +56,8 @@ def outside_of(toolset: Toolset) -> Outside:
     variables += (c.token_variable for c in toolset.clients if c.token_variable)
     http = toolset.targets.get("mcp", {}).get("http")
     admin = http.get("admin_token_variable") if isinstance(http, dict) else None
-    variables += [admin] if isinstance(admin, str) else []
+    key = toolset.targets.get("mcp", {}).get("state_key_variable")
+    variables += [name for name in (admin, key) if isinstance(name, str)]
     for key, text in _texts(toolset.extensions):
         if _URL.match(text):
             addresses.append(text)

@@ -35,6 +35,9 @@ def prose_of_tool(tool: ToolSpec) -> Prose:
         yield from _text(action.summary, "actions", "values", action.name, "summary")
     yield from _text((tool.annotations or {}).get("title"), "annotations", "title")
     yield from _text(tool.cli.comment if tool.cli else None, "cli", "comment")
+    yield from _text(
+        tool.confirm.message if tool.confirm else None, "confirm", "message"
+    )
     yield from _text((tool.deprecated or {}).get("reason"), "deprecated", "reason")
     for index, example in enumerate(tool.examples):
         yield from _text(example.title, "examples", index, "title")

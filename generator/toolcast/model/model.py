@@ -25,6 +25,7 @@ __all__ = [
     "Case",
     "CliDecision",
     "Client",
+    "Confirm",
     "Example",
     "Exclusion",
     "HandlerReference",
@@ -70,6 +71,19 @@ class CliDecision(NamedTuple):
     usage: str | None = None
     comment: str | None = None
     reason: str | None = None
+
+
+class Confirm(NamedTuple):
+    """What a person is asked before a call, and about which arguments; None is any."""
+
+    message: str
+    when: JsonObject | None = None
+
+    @property
+    def as_json(self) -> JsonObject:
+        """What a definition says of it."""
+        shown: dict[str, Any] = {"message": self.message}
+        return shown if self.when is None else {**shown, "when": self.when}
 
 
 class Example(NamedTuple):
@@ -135,7 +149,7 @@ class Suppression(NamedTuple):
 
 
 class HandlerReference(NamedTuple):
-    """`module:function`."""
+    """`module:function`, or `module:Class` for a type."""
 
     module: str
     function: str
@@ -179,12 +193,14 @@ class ToolSpec:
     mcp_omit: tuple[str, ...] = ()
     mcp_extra: JsonObject = field(default_factory=dict)
     handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
     clients: tuple[str, ...] | None = None
     always: bool = False
     persistent: bool = False
     service: str | None = None
     permission: str | None = None
     timeout: float | None = None
+    confirm: Confirm | None = None
     cli: CliDecision | None = None
     data: JsonObject | None = None
     skill: JsonObject | None = None
@@ -315,6 +331,8 @@ class Toolset:
     stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
+    lifespan: HandlerReference | None = None
+    resources: Mapping[str, HandlerReference] = field(default_factory=dict)
     timeout: float = 60.0
     preamble_heading: str = "Platform Capabilities"
     preamble_intro: str = ""

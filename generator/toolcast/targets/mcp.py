@@ -52,6 +52,8 @@ class ServerView(NamedTuple):
     has_max_body: bool
     max_body: Code
     is_external: bool
+    has_state_key: bool
+    state_key_variable: Code
     has_parts: bool
     parts: Sequence[PartView]
     part_names: Code
@@ -91,6 +93,10 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         has_max_body="max_body" in http,
         max_body=literal(http.get("max_body")),
         is_external=bool(options.get("external")),
+        has_state_key="state_key_variable" in options,
+        state_key_variable=literal(
+            options.get("state_key_variable"), "    state_key_variable=", ","
+        ),
         has_parts=bool(context.server_parts),
         parts=[
             PartView(identifier(target), identifier(name))
@@ -147,6 +153,7 @@ TARGET = Target(
     options={
         "client": "The client that stdio and the default HTTP path serve.",
         "external": "Shows and calls the tools of external servers, too.",
+        "state_key_variable": "The key that several processes seal questions with.",
         "http": "How the server is reached over HTTP.",
     },
 )

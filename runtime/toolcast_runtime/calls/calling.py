@@ -7,18 +7,21 @@ import inspect
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..consent.question import Declined
 from ..tools.tool import Tool
 from ..validation.protocol import problems_with_content
 from .background_loop import in_loop
-from .call_context import CURRENT_CALL, CallContext, CallOutcome
+from .call_context import CALLER_LOOP, CURRENT_CALL, CallContext, CallOutcome
 from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
 from .tool_response import ToolError, ToolResponse
 from .turns import turn
+
+if TYPE_CHECKING:
+    from ..consent.questions import Questions
 
 __all__ = ["Invoke", "awaited", "invoke_handler", "invoked_in", "run_call"]
 
@@ -43,6 +46,8 @@ async def run_call(
     task = asyncio.create_task(_in_context(invoke, arguments, context))
     try:
         done, _ = await asyncio.wait({task}, timeout=tool.timeout)
+        if not done and context.questions is not None:
+            done = await _answered(task, tool.timeout, context.questions)
     except asyncio.CancelledError:
         task.cancel()
         raise
@@ -54,10 +59,15 @@ async def run_call(
     if task.cancelled():
         return ToolResponse(error="the call was cancelled"), "cancelled"
     result, error = task.result()
+    if context.questions is not None and context.questions.is_pending:
+        # Whatever a handler made of it: its work is done when it is run again.
+        return ToolResponse(error="a person has to answer first"), "asked"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(error, ToolError):
         response = ToolResponse(error=str(error) or "the tool failed")
+        if isinstance(error, Declined):
+            return response, "declined"
     elif error is not None:
         response = _internal(tool, "failed", error)
     else:
@@ -66,6 +76,20 @@ async def run_call(
         await turn(result.result, result.content)
         response = _checked(tool, result, problems_with_result)
     return response, "ok" if response.success else "error"
+
+
+async def _answered(
+    task: asyncio.Task[Outcome], timeout: float, questions: Questions
+) -> set[asyncio.Task[Outcome]]:
+    """The task, if it ends in the time that it has left while no person is waited for."""
+    started = asyncio.get_running_loop().time() - timeout
+    done: set[asyncio.Task[Outcome]] = set()
+    while not done:
+        used = asyncio.get_running_loop().time() - started - questions.waited
+        if used >= timeout and not questions.is_waiting:
+            break
+        done, _ = await asyncio.wait({task}, timeout=max(timeout - used, 0.05))
+    return done
 
 
 async def _in_context(
@@ -93,28 +117,20 @@ def invoke_handler(
 
 
 def invoked_in(loop: asyncio.AbstractEventLoop, invoke: Invoke) -> Invoke:
-    """The same work in another loop than the caller's may be."""
+    """The same work in a loop that may be another one than its caller's."""
 
     async def invoked(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
-        own, report = asyncio.get_running_loop(), context.report_progress
+        own = asyncio.get_running_loop()
         if own is loop:
             return await invoke(arguments, context)
-        if report is not None:
-
-            async def report_to_caller(*progress: Any) -> None:
-                await report(*progress)
-
-            there = replace(
-                context,
-                report_progress=lambda *progress: in_loop(
-                    own, report_to_caller(*progress)
-                ),
-            )
-        else:
-            there = context
-        return await in_loop(loop, _in_context(invoke, arguments, there))
+        CALLER_LOOP.set(own)
+        return await in_loop(loop, _as_coroutine(invoke(arguments, context)))
 
     return invoked
+
+
+async def _as_coroutine(work: Awaitable[Outcome]) -> Outcome:
+    return await work
 
 
 async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:

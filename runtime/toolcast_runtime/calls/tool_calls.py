@@ -11,8 +11,14 @@ from ..access.clients import AccessError
 from ..lifespan.settings import LifespanError
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
-from ..tools.tool import Tool
-from .call_context import CALL_GUARD, CallContext, CallOutcome, ReportProgress
+from ..tools.tool import Confirm, Tool
+from .call_context import (
+    CALL_GUARD,
+    CallContext,
+    CallOutcome,
+    ReportProgress,
+    nobody_to_ask,
+)
 from .calling import Invoke, awaited, invoke_handler, invoked_in, run_call
 from .handlers import HandlerAdapter, adapt_handler
 from .tool_response import ToolResponse
@@ -21,9 +27,13 @@ from .tracing import is_traced, span
 from .turns import turn
 
 if TYPE_CHECKING:
+    from ..consent.approvals import Approvals
+    from ..consent.question import AskPerson
+    from ..consent.questions import Questions
     from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
     from ..lifespan.resources import Resources
+    from ..validation.checker import Checker
 
 __all__ = ["ToolCalls"]
 
@@ -52,6 +62,8 @@ class ToolCalls:
         self._handlers: dict[str, HandlerAdapter] = {}
         self.validators = Validators()
         self._told: set[str] = set()
+        self._conditions: dict[str, Checker | None] = {}
+        self._kept: Approvals | None = None
 
     async def find_and_call(
         self,
@@ -60,6 +72,7 @@ class ToolCalls:
         arguments: Mapping[str, Any] | None,
         client: str | None,
         report_progress: ReportProgress | None,
+        ask: AskPerson | None = None,
     ) -> ToolResponse:
         """The answer of the tool that is found. Every failure is an answer, too."""
         try:
@@ -77,7 +90,8 @@ class ToolCalls:
         if reason is not None:
             return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
-        context = CallContext(tool.name, client, report_progress)
+        questions = None if ask is None else self._questions(tool, ask, client, given)
+        context = CallContext(tool.name, client, report_progress, questions)
         return await self.call(tool, provider, given, context)
 
     async def call(
@@ -154,6 +168,10 @@ class ToolCalls:
         if unknown:
             problems = [f"`{argument}` is not a parameter" for argument in unknown]
             return ToolResponse(error=_invalid(tool, problems)), "invalid"
+        if tool.confirm is not None:
+            refused = await self._confirmed(tool, tool.confirm, arguments, context)
+            if refused is not None:
+                return refused
         check = self.validators.problems_with_result
         if not tool.uses:
             invoke = invoke_handler(handler)
@@ -178,6 +196,64 @@ class ToolCalls:
         resources, loop = await self._resources.of(tool.uses)
         invoke = invoke_handler(handler, resources)
         return invoke if loop is None else invoked_in(loop, invoke)
+
+    async def _confirmed(
+        self,
+        tool: Tool,
+        confirm: Confirm,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> tuple[ToolResponse, CallOutcome] | None:
+        """The answer to a call that a person has not allowed; None when it may go on."""
+        from ..consent.confirmation import confirmation, is_needed
+        from ..consent.question import Declined, InputNeeded
+
+        if not is_needed(confirm, self._conditions, arguments):
+            return None
+        try:
+            if context.questions is None:
+                raise Declined(nobody_to_ask(tool.name))
+            question = confirmation(tool.name, confirm, arguments)
+            await context.questions.ask(question, confirm.message)
+        except InputNeeded as needed:
+            return ToolResponse(error=str(needed)), "asked"
+        except Declined as declined:
+            return ToolResponse(error=str(declined)), "declined"
+        except Exception:
+            _logger.exception("nobody can be asked about a call of %s", tool.name)
+            text = f"{nobody_to_ask(tool.name)}; the log says why"
+            return ToolResponse(error=text), "declined"
+        return None
+
+    def _questions(
+        self,
+        tool: Tool,
+        ask: AskPerson,
+        client: str | None,
+        arguments: Mapping[str, Any],
+    ) -> Questions:
+        from ..consent.questions import Questions
+
+        def recordable() -> Any:
+            from ..ledger.secret_arguments import Redaction
+
+            return Redaction(tool.parameters).of(arguments)
+
+        approvals = self._approvals
+        return Questions(ask, approvals, tool.name, client, arguments, recordable)
+
+    def _approvals(self) -> Approvals:
+        """Where questions and answers are kept, the same for all calls of the registry."""
+        if self._kept is None:
+            if self._ledger is None:
+                from ..consent.approvals import ApprovalsInMemory
+
+                self._kept = ApprovalsInMemory()
+            else:
+                from ..ledger.approvals_table import ApprovalsTable
+
+                self._kept = ApprovalsTable(self._ledger)
+        return self._kept
 
     def _handler(self, tool: Tool) -> HandlerAdapter:
         """The handler of a tool that names one, imported when it is first called."""

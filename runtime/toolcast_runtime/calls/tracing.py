@@ -50,7 +50,7 @@ def span(context: CallContext) -> Iterator[Callable[[str], None]]:
 
         def set_outcome(outcome: str) -> None:
             current.set_attribute("toolcast.outcome", outcome)
-            if outcome != "ok":
+            if outcome not in ("ok", "asked"):
                 current.set_attribute("error.type", outcome)
                 current.set_status(trace.StatusCode.ERROR)
 

@@ -24,9 +24,10 @@ from ..calls.turns import Turns
 from ..mcp.sdk_server import build_server
 from .admin import AdminAnswer, AdminRequest, AdminRoute
 from .guard import AllowedHosts, Guard, put_back, refusal
-from .settings import Endpoint, Listening
+from .settings import Listening
 
 if TYPE_CHECKING:
+    from mcp.server import Server
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..mcp.toolset_server import ToolsetServer
@@ -36,10 +37,18 @@ __all__ = ["http_app"]
 _logger = logging.getLogger("toolcast.http")
 
 
-def http_app(server: ToolsetServer, listening: Listening) -> Router:
+def http_app(
+    server: ToolsetServer, listening: Listening, *, is_one_of_several: bool = False
+) -> Router:
     """The ASGI application that serves every endpoint of the settings.
 
+    Args:
+        server: what is served.
+        listening: where, and for whom.
+        is_one_of_several: other processes answer at the same address.
+
     Raises:
+        SealingError: a person cannot be asked as the server is set up, and a tool has to.
         UnknownClientError: an endpoint is of a client that the toolset does not have.
         AccessError: who may have which tool cannot be found out.
     """
@@ -55,7 +64,8 @@ def http_app(server: ToolsetServer, listening: Listening) -> Router:
     # Whole paths and no patterns: what a path means must not hang on another one.
     apps: dict[str, ASGIApp] = {"/health": _Logged(_health, None)}
     for endpoint in listening.settings.endpoints:
-        manager = _manager(server, endpoint, most)
+        sdk = build_server(server, endpoint.client, is_one_of_several=is_one_of_several)
+        manager = _manager(sdk, most)
         managers.append(manager)
         realm = f"{server.name} {endpoint.client or 'mcp'}"
         answering = _owing_no_answer(manager.handle_request)
@@ -117,11 +127,9 @@ def _list_tools_route(server: ToolsetServer) -> AdminRoute:
     return AdminRoute("GET", "/api/admin/list-mcp-tools", answer)
 
 
-def _manager(
-    server: ToolsetServer, endpoint: Endpoint, most: int
-) -> StreamableHTTPSessionManager:
+def _manager(sdk: Server[Any], most: int) -> StreamableHTTPSessionManager:
     return StreamableHTTPSessionManager(
-        build_server(server, endpoint.client),
+        sdk,
         stateless=True,
         max_request_body_size=most,
         # The guard has looked at hosts and origins.

@@ -65,6 +65,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     Raises:
         SystemExit: the server cannot be started; uvicorn has said why.
         SettingsError: the server cannot be started as it is set up.
+        SealingError: so it is where a tool has to ask a person.
         LookupError: the toolset has no client of a name.
         AccessError: who may have which tool cannot be found out.
     """
@@ -77,7 +78,9 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
         listening = _listening(server, options)
-        app: ASGIApp | str = ending_app(_app(server, options, listening), ending)
+        app: ASGIApp | str = ending_app(
+            _app(server, options, listening), ending, server.registry
+        )
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
         os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
@@ -115,7 +118,7 @@ def worker_app() -> ASGIApp:
         options = HttpOptions(**given)
         ending = Ending(options.grace, is_worker=True)
         listening = _listening(server, options)
-        return ending_app(_app(server, options, listening), ending)
+        return ending_app(_app(server, options, listening), ending, server.registry)
 
 
 def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> Router:
@@ -123,7 +126,7 @@ def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> R
 
     if options.local_tools:
         server = replace(server, external=False)
-    return http_app(server, listening)
+    return http_app(server, listening, is_one_of_several=options.workers > 1)
 
 
 def _listening(server: ToolsetServer, options: HttpOptions) -> Listening:

@@ -17,6 +17,7 @@ from ..calls.background_loop import run_sync
 from ..calls.tool_response import ToolResponse
 from ..registry import Registry, Tool, UnknownToolError
 from .content import langchain_blocks
+from .graph_interrupt import GraphInterrupt
 
 __all__ = ["LangChainTools", "SpecTool"]
 
@@ -48,7 +49,13 @@ class SpecTool(BaseTool):
         return _content(await self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
-        return await self.registry.call_tool(self.name, arguments, self.client)
+        ask = GraphInterrupt()
+        response = await self.registry.call_tool(
+            self.name, arguments, self.client, ask=ask
+        )
+        if ask.raised is not None:
+            raise ask.raised
+        return response
 
 
 class LangChainTools:

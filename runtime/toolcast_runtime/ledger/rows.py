@@ -15,6 +15,7 @@ __all__ = [
     "Statement",
     "connected",
     "ending",
+    "json_text",
     "wait_for_others",
     "written",
 ]
@@ -83,7 +84,7 @@ def written(record: Record) -> Statement:
     Raises:
         Exception: one of `RECORD_ERRORS`.
     """
-    arguments = _json(record.arguments)
+    arguments = json_text(record.arguments)
     end = _end(record)
     start = (record.id, record.toolset, record.tool, record.client, record.started)
     characters = len(arguments) + _characters(end)
@@ -141,7 +142,7 @@ def wait_for_others(connection: sqlite3.Connection, *, is_patient: bool) -> None
 def _end(record: Record) -> tuple[Any, ...]:
     return (
         record.outcome,
-        None if record.result is None else _json(record.result),
+        None if record.result is None else json_text(record.result),
         None if record.error is None else _storable(record.error),
         record.seconds,
     )
@@ -151,7 +152,8 @@ def _characters(end: tuple[Any, ...]) -> int:
     return len(end[1] or "") + len(end[2] or "")
 
 
-def _json(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """A JSON value as text that SQLite takes."""
     text = _encode(value)
     # Half a surrogate pair is JSON when it is escaped, and no text otherwise.
     if text.isascii() or _is_text(text):

@@ -26,6 +26,9 @@ class Resources:
         lifespan: what opens and closes them.
         package: the package that has to define its function.
         toolset: the toolset's name.
+
+    Attributes:
+        is_over: what was entered has ended, and no call starts it again.
     """
 
     def __init__(self, lifespan: Lifespan, package: str | None, toolset: str) -> None:
@@ -35,7 +38,7 @@ class Resources:
         self._lock = threading.Lock()
         self._replaced: dict[str, Any] = {}
         self._run: Run | None = None
-        self._is_over = False
+        self.is_over = False
 
     async def enter(self) -> None:
         """Starts the lifespan in the present loop, unless it runs already.
@@ -45,15 +48,19 @@ class Resources:
         Raises:
             LifespanError: it cannot be started.
         """
-        self._is_over = False
-        if not set(self._lifespan.resources) <= self._replaced.keys() or not (
-            self._lifespan.resources
-        ):
-            await self._joined(asyncio.get_running_loop()).ready()
+        self.is_over = False
+        names = self._lifespan.resources
+        if names and all(name in self._replaced for name in names):
+            return
+        run = self._joined(asyncio.get_running_loop())
+        try:
+            await run.ready()
+        except asyncio.CancelledError:
+            await self.leave()
+            raise
 
     async def leave(self) -> None:
-        """Ends the lifespan, unless another toolset's still needs it. No call has it again."""
-        self._is_over = True
+        """Ends the lifespan, unless another toolset still needs it."""
         with self._lock:
             run, self._run = self._run, None
         if run is not None and run.is_alive:
@@ -76,7 +83,7 @@ class Resources:
         left = [name for name in names if name not in replaced]
         if not left:
             return {name: replaced[name] for name in names}, None
-        if self._is_over:
+        if self.is_over:
             raise LifespanError(
                 f"the lifespan of `{self._toolset}` has ended: `async with REGISTRY` of the"
                 " toolset starts it again"

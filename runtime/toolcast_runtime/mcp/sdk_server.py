@@ -16,7 +16,9 @@ from mcp.shared.exceptions import MCPError
 from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
+from .asking import asker
 from .results import call_result, failure, sendable
+from .sealing import sealing
 from .tools_list import empty_list, exact_tools, header_schemas, is_before_2026
 
 if TYPE_CHECKING:
@@ -34,7 +36,11 @@ _PARENT = "traceparent"
 
 
 def build_server(
-    served: ToolsetServer, client: str | None = None, *, takes_raw_json: bool = False
+    served: ToolsetServer,
+    client: str | None = None,
+    *,
+    takes_raw_json: bool = False,
+    is_one_of_several: bool = False,
 ) -> Server[Any]:
     """The SDK's server for one client; a tool's handler is loaded at its first call.
 
@@ -42,18 +48,44 @@ def build_server(
         served: what is served.
         client: who is served; None for the server's own client.
         takes_raw_json: the transport writes `RawJson` as it is.
+        is_one_of_several: other processes answer requests of the same client.
 
     Raises:
+        SealingError: a person cannot be asked as the server is set up, and a tool has to.
         UnknownClientError: the toolset has clients and this is none of them.
         AccessError: who may have which tool cannot be found out.
     """
     who = served.client if client is None else client
     # Said now, and not to the first caller, when it cannot be found out.
     served.names(who)
+    seal = sealing(served, who, is_one_of_several=is_one_of_several)
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        if params.request_state is None:
+            result = await answered(context, params, None)
+            if isinstance(result, types.CallToolResult):
+                return result
+            needed = result
+
+            async def work(opened: ServerRequestContext[Any, Any]) -> HandlerResult:
+                return needed
+
+        else:
+
+            async def work(opened: ServerRequestContext[Any, Any]) -> HandlerResult:
+                state = (opened.params or {})["requestState"]
+                return await answered(context, params, state)
+
+        sealed: types.InputRequiredResult = await seal.through(context, work)
+        return sealed
+
+    async def answered(
+        context: ServerRequestContext[Any, Any],
+        params: types.CallToolRequestParams,
+        state: str | None,
+    ) -> types.CallToolResult | types.InputRequiredResult:
         tool = await served.find(params.name, who)
         if tool is None:
             unknown = f"Unknown tool: {params.name}"
@@ -61,13 +93,18 @@ def build_server(
         if context.request is not None and served.parts:
             # For this call, and for those that its handler makes through the registry.
             CALL_GUARD.set(partial(served.refusal, headers=context.request.headers))
+        ask = asker(context, params.input_responses, state, seal.refusal)
         try:
             response = await served.registry.call_tool(
                 params.name,
                 params.arguments,
                 who,
                 report_progress=context.session.report_progress,
+                ask=ask,
             )
+            needed = ask.result()
+            if needed is not None:
+                return needed
             schema = tool.definition.get("outputSchema")
             old = is_before_2026(context.protocol_version)
             structured = (

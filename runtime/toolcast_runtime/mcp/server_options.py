@@ -9,7 +9,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from ..access.clients import AccessError, UnknownClientError
-from .ending import GRACE_SECONDS
+from ..lifespan.settings import LifespanError
+from .ending import GRACE_SECONDS, START_FAILED
+from .sealing import SealingError
 
 if TYPE_CHECKING:
     from .toolset_server import ToolsetServer
@@ -18,7 +20,10 @@ __all__ = ["main"]
 
 
 def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
-    """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be."""
+    """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be.
+
+    It ends with 3 when the toolset's lifespan cannot be started.
+    """
     parser = _parser(server)
     options = parser.parse_args(arguments)
     if options.local_tools:
@@ -38,8 +43,10 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
             serve_over_stdio(server, client, options.grace)
-    except (UnknownClientError, AccessError) as error:
+    except (UnknownClientError, AccessError, SealingError) as error:
         parser.error(str(error))
+    except LifespanError as error:
+        parser.exit(START_FAILED, f"{parser.prog}: error: {error}\n")
 
 
 def _parser(server: ToolsetServer) -> argparse.ArgumentParser:

@@ -31,6 +31,8 @@ class ToolsetServer:
             without clients.
         http: where and how each client is served over HTTP.
         external: shows and calls the tools of external servers, too.
+        state_key_variable: the environment variable with the key that seals what a client
+            keeps while a person is asked; None for a key of each process alone.
         parts: what other targets of the toolset add.
     """
 
@@ -43,6 +45,7 @@ class ToolsetServer:
     client: str | None = None
     http: HttpSettings | None = None
     external: bool = False
+    state_key_variable: str | None = None
     parts: tuple[ServerPart, ...] = ()
 
     @cached_property

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..calls.call_context import ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
+    from ..consent.question import AskPerson
     from ..ledger.ledger_settings import LedgerSettings
     from ..lifespan.resources import Resources
     from ..lifespan.settings import Lifespan
@@ -115,6 +116,11 @@ class Registry:
     def has_clients(self) -> bool:
         """Whether a caller has to say which client it is."""
         return self._access.clients is not None
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether there is a place for records."""
+        return self._ledger is not None
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -322,15 +328,24 @@ class Registry:
         client: str | None = None,
         *,
         report_progress: ReportProgress | None = None,
+        ask: AskPerson | None = None,
     ) -> ToolResponse:
         """Calls a tool.
 
         The handler gets exactly the arguments that were given, once they are found valid:
         none is added and none is converted. Every failure is a response with an error.
+
+        Args:
+            name: the tool's present or former name.
+            arguments: of the call.
+            client: who calls.
+            report_progress: is told how far the call is.
+            ask: puts a question to a person, sync or async; without it a call that needs a
+                person is refused. What answers here must be no model.
         """
         found = self._found(name, client)
         return await self._calls.find_and_call(
-            found, name, arguments, client, report_progress
+            found, name, arguments, client, report_progress, ask
         )
 
     get_mcp_tools_sync = sync(get_mcp_tools)
@@ -357,10 +372,15 @@ class Registry:
     async def __aexit__(self, *_: object) -> None:
         self._entered -= 1
         if not self._entered:
+            if self._resources is not None:
+                self._resources.is_over = True
             await self.close()
 
     async def close(self) -> None:
-        """Ends the lifespan and what the providers hold open, when all calls are recorded."""
+        """Ends what the providers and the lifespan hold open, when all calls are recorded.
+
+        A later call opens it again; after `async with`, only another one does.
+        """
         for provider in self._providers:
             await provider.close()
         if self._tool_calls is not None:

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .module_names import module_name
-from .tool import Action, Tool
+from .tool import Action, Confirm, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +40,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "renamed_from": list,
     "examples": list,
     "deprecated": dict,
+    "confirm": dict,
 }
 # What targets that are not ours add stands under their names beside these.
 _KNOWN = frozenset(_KINDS) | frozenset(
@@ -162,6 +163,7 @@ def _tool(
     actions = get("actions")
     prompt = get("prompt") or {}
     clients = get("clients")
+    confirm = get("confirm")
     for key, kind in _KINDS.items():
         if key in values and not isinstance(values[key], kind):
             raise TypeError(f"`{key}` is of a wrong type")
@@ -186,6 +188,7 @@ def _tool(
         persistent=get("persistent", False),
         service=get("service"),
         permission=get("permission"),
+        confirm=None if confirm is None else _confirm(confirm),
         deprecated=get("deprecated"),
         examples=get("examples", ()),
         section=get("section"),
@@ -199,6 +202,12 @@ def _tool(
         parts={key: values[key] for key in values.keys() - _KNOWN},
         source=source,
     )
+
+
+def _confirm(value: Mapping[str, Any]) -> Confirm:
+    if not isinstance(value["message"], str):
+        raise TypeError("`confirm` has no message")
+    return Confirm(value["message"], value.get("when"))
 
 
 def _actions(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Action]:

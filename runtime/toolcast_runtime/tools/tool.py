@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-__all__ = ["Action", "Tool"]
+__all__ = ["Action", "Confirm", "Tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,20 @@ class Action:
     requires: tuple[str, ...] = ()
     requires_any: tuple[str, ...] = ()
     accepts: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """A person has to say yes before a call does its work.
+
+    Attributes:
+        message: what the person is asked.
+        when: a JSON Schema; only calls whose arguments it allows are asked about. None for
+            every call.
+    """
+
+    message: str
+    when: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,7 @@ class Tool:
         service: the service that the tool depends on.
         permission: the permission that a client needs to have it; not asked for in a
             toolset without clients.
+        confirm: what a person is asked before a call; None when nobody is.
         deprecated: since when, until when, why, and what to use instead; whether its
             description says so (`show`).
         examples: calls with their `arguments` and, where known, `result` or `error`.
@@ -76,6 +91,7 @@ class Tool:
     persistent: bool = False
     service: str | None = None
     permission: str | None = None
+    confirm: Confirm | None = None
     deprecated: Mapping[str, Any] | None = None
     examples: Sequence[Mapping[str, Any]] = ()
     section: str | None = None

@@ -57,6 +57,16 @@ class Checker:
         except (ValueError, TypeError) as error:
             return [f"not a JSON value: {error}"]
 
+    def matches(self, value: Any) -> bool | None:
+        """Whether a value is valid; None when that cannot be found out in time."""
+        size = measure(value)
+        if size.problem is not None or self._work.excess(value, size) is not None:
+            return None
+        try:
+            return bool(self._validator.is_valid(value))
+        except (ValueError, TypeError):
+            return None
+
     def _explained(self, value: Any, size: Size) -> Iterator[str]:
         """What is wrong with a value that is not valid, in bounded time.
 

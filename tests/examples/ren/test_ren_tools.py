@@ -50,6 +50,8 @@ def test_every_tool_on_postgresql(call: Call, letta: FakeLetta) -> None:
     assert [check["detail"] for check in health["checks"]][:2] == ["postgresql"] * 2
 
 
+# The same over a process; tests/mcp/test_repository_servers.py calls each of them so at once.
+@pytest.mark.slow
 def test_every_tool_over_mcp(letta: FakeLetta) -> None:
     with stdio_server(ROOT, "generated.ren", env=dict(os.environ)) as server:
 

@@ -93,6 +93,12 @@ ADMIN = RULES.alone(
     " administrators are closed until that is set.",
     Grades(attachment=_R),
 )
+STATE_KEY = RULES.alone(
+    "offer/state-key-variable",
+    "The key of questions to people is read from another variable: until that is set,"
+    " several processes ask nobody.",
+    Grades(attachment=_R),
+)
 PROGRAM = RULES.alone(
     "offer/program",
     "Help and prompts call the program otherwise; a command of the old name may be gone.",
@@ -129,6 +135,7 @@ _ROWS = (
         BODY_LARGER,
         4_194_304,
     ),
+    value("targets.mcp.state_key_variable", "the variable of the key", STATE_KEY),
     value("targets.cli.client", "the client of the command line", CLIENT),
 )
 _OWN_OPTIONS = frozenset(_GRADES)

@@ -1,0 +1,76 @@
+"""`spec/confirm-condition`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolcast_runtime.consent.confirmation import may_give_up
+from toolcast_runtime.validation.declared_names import DeclaredNames
+
+from ...findings import Finding, Severity
+from ...json_schema.graph import JsonSchema
+from ...json_schema.metaschema import problems_with_schema
+from ...model.model import Toolset, ToolSpec, Workspace
+from ...wording import did_you_mean
+from ..rule import Rule
+
+__all__ = ["RULE"]
+
+_PATH = ("confirm", "when")
+
+
+def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    for tool in toolset.tools:
+        if tool.confirm is not None and tool.confirm.when is not None:
+            yield from _of_condition(tool, JsonSchema(tool.confirm.when))
+
+
+def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Finding]:
+    if condition.dialect is None:
+        help_ = "without `$schema` it is 2020-12"
+        yield RULE.at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
+    for path, message, help_ in problems_with_schema(condition):
+        yield RULE.at(tool, (*_PATH, *path), message, help_)
+    if condition.is_valid and not condition.is_sound:
+        message = "the condition cannot be applied, so that a person is always asked"
+        yield RULE.at(tool, _PATH, message, "it stands alone: no `$ref` out of it")
+    if may_give_up(condition.value):
+        message = (
+            "a pattern of the condition may give up, so that a person is always asked"
+        )
+        yield RULE.at(tool, _PATH, message, "say it without look-around and `\\1`")
+    declared = DeclaredNames(tool.parameters)
+    for name in declared.lacks(sorted(DeclaredNames(condition.value).names)):
+        meant = did_you_mean(name, declared.names) or "name one of the parameters"
+        message = f"the condition is about `{name[:80]}`, which is no parameter"
+        yield RULE.at(tool, _PATH, message, meant)
+
+
+RULE = Rule(
+    id="spec/confirm-condition",
+    severity=Severity.ERROR,
+    purpose="Checks that `confirm.when` is a valid schema about parameters of the tool.",
+    why=(
+        "A condition about a parameter that is not there allows every call, or none: a"
+        " person is asked about what nobody meant, or not about what somebody did."
+    ),
+    bad="""\
+parameters:
+  type: object
+  properties:
+    amount: {type: number}
+confirm:
+  message: Pay this back?
+  when: {properties: {amuont: {minimum: 100}}, required: [amuont]}
+""",
+    good="""\
+parameters:
+  type: object
+  properties:
+    amount: {type: number}
+confirm:
+  message: Pay this back?
+  when: {properties: {amount: {minimum: 100}}}
+""",
+    check=check,
+)

@@ -1,0 +1,76 @@
+"""What was asked and answered, and that each answer lets one call happen."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .question import Action
+
+__all__ = ["Approvals", "ApprovalsInMemory", "Asked"]
+
+KEPT_SECONDS = 3600.0
+"""How long a round is remembered in memory; sealed state is refused long before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that is put to a person.
+
+    Attributes:
+        round: what the questions of one request are kept under.
+        question: the question's name.
+        tool: the tool that is called.
+        client: who calls; None in a toolset without clients.
+        message: what is asked, without the arguments.
+        arguments: of the call, secrets replaced.
+        asked: when, ISO 8601 in UTC.
+    """
+
+    round: str
+    question: str
+    tool: str
+    client: str | None
+    message: str
+    arguments: Any
+    asked: str
+
+
+class Approvals(Protocol):
+    """Where questions and answers are kept. Each method raises `OSError` when it cannot."""
+
+    async def begin(self, asked: Asked) -> None:
+        """Keeps a question that is put to a person."""
+
+    async def take(self, round: str) -> bool:
+        """Whether a round is known and was not taken; from now on it is.
+
+        Of any number of processes that ask at once, one gets True.
+        """
+
+    async def answered(self, round: str, question: str, action: Action) -> None:
+        """Keeps the answer to a question of a round."""
+
+
+class ApprovalsInMemory:
+    """The same for one process, which is enough where no other gets its requests."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, float] = {}
+
+    async def begin(self, asked: Asked) -> None:
+        """As of `Approvals`."""
+        now = time.monotonic()
+        for round, since in list(self._open.items()):
+            if now - since < KEPT_SECONDS:
+                break
+            del self._open[round]
+        self._open.setdefault(asked.round, now)
+
+    async def take(self, round: str) -> bool:
+        """As of `Approvals`."""
+        return self._open.pop(round, None) is not None
+
+    async def answered(self, round: str, question: str, action: Action) -> None:
+        """As of `Approvals`."""

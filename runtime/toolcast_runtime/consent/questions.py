@@ -1,0 +1,196 @@
+"""The questions of one call: asked of a person, recorded, and their answers checked."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ..validation.checker import Checker
+from .approvals import Approvals, Asked
+from .question import Answer, AskPerson, Declined, InputNeeded, Question
+from .requested_schema import problems_with_form
+
+__all__ = ["MOST_SECONDS", "Questions"]
+
+_logger = logging.getLogger("toolcast")
+
+MOST_SECONDS = 600.0
+"""How long a person may take while the call waits."""
+
+
+class Questions:
+    """The questions of one call.
+
+    Args:
+        person: asks the person who is in front of this surface.
+        approvals: where questions and answers are kept, found when it is first needed.
+        tool: the tool that is called.
+        client: who calls.
+        arguments: of the call.
+        recordable: the arguments as they may be kept.
+
+    Attributes:
+        is_pending: the call has to be made again, with an answer.
+    """
+
+    def __init__(
+        self,
+        person: AskPerson,
+        approvals: Callable[[], Approvals],
+        tool: str,
+        client: str | None,
+        arguments: Mapping[str, Any],
+        recordable: Callable[[], Any],
+    ) -> None:
+        self._person = person
+        self._approvals = approvals
+        self._tool = tool
+        self._client = client
+        self._arguments = arguments
+        self._recordable = recordable
+        self._names: set[str] = set()
+        self._taken: set[str] = set()
+        self._waited = 0.0
+        self._waiting_since: float | None = None
+        self.is_pending = False
+
+    @property
+    def waited(self) -> float:
+        """Seconds in which the call waited for a person, so far."""
+        since = self._waiting_since
+        return self._waited + (0.0 if since is None else time.monotonic() - since)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the call waits for a person now."""
+        return self._waiting_since is not None
+
+    async def ask_form(
+        self, schema: Mapping[str, Any], message: str, name: str | None
+    ) -> Mapping[str, Any]:
+        """The fields that a person filled in.
+
+        Raises: as `ask`.
+            ValueError: no client can show such a form, or two questions have one name.
+        """
+        problems = problems_with_form(schema)
+        if problems:
+            raise ValueError(f"no client can show this form: {'; '.join(problems)}")
+        name = f"question_{len(self._names) + 1}" if name is None else name
+        question = Question(name, message, schema, self._tool, self._arguments)
+        return await self.ask(question, message)
+
+    async def ask(self, question: Question, kept: str) -> Mapping[str, Any]:
+        """The content of an accepted answer that its schema allows.
+
+        Args:
+            question: what the person is asked.
+            kept: what is recorded of its message.
+
+        Raises:
+            Declined: there is no such answer.
+            InputNeeded: the call has to be made again, with an answer.
+        """
+        if question.name in self._names:
+            raise ValueError(f"two questions of one call are called `{question.name}`")
+        self._names.add(question.name)
+        try:
+            answer = await self._said(question)
+        except InputNeeded as needed:
+            self.is_pending = True
+            if needed.round is not None:
+                await self._kept(needed.round, question, kept)
+            raise
+        answer = _judged(question, answer)
+        if answer.round is None:
+            round = secrets.token_hex(16)
+            await self._kept(round, question, kept)
+            await self._recorded(round, question, answer)
+        else:
+            await self._take(answer.round)
+            await self._recorded(answer.round, question, answer)
+        return _content(question, answer)
+
+    async def _said(self, question: Question) -> Answer:
+        """The answer of the person, for whom the call's own time stands still."""
+        self._waiting_since = time.monotonic()
+        try:
+            async with asyncio.timeout(MOST_SECONDS):
+                answer = self._person(question)
+                return await answer if inspect.isawaitable(answer) else answer
+        except TimeoutError:
+            raise Declined("nobody answered in time; nothing was done") from None
+        finally:
+            self._waited = self.waited
+            self._waiting_since = None
+
+    async def _take(self, round: str) -> None:
+        if round in self._taken:
+            return
+        try:
+            is_free = await self._approvals().take(round)
+        except OSError:
+            raise _unrecorded(self._tool) from None
+        if not is_free:
+            raise Declined(
+                "this answer was used already, and each counts once; call again without"
+                " it, so that the person is asked again"
+            )
+        self._taken.add(round)
+
+    async def _kept(self, round: str, question: Question, message: str) -> None:
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        asked = Asked(
+            round,
+            question.name,
+            self._tool,
+            self._client,
+            message,
+            self._recordable(),
+            now,
+        )
+        try:
+            await self._approvals().begin(asked)
+        except OSError:
+            raise _unrecorded(self._tool) from None
+
+    async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
+        try:
+            await self._approvals().answered(round, question.name, answer.action)
+        except OSError:
+            raise _unrecorded(self._tool) from None
+
+
+def _judged(question: Question, answer: Answer) -> Answer:
+    """The answer; one that was sent without its yes is none."""
+    if question.approval is None or answer.action != "accept":
+        return answer
+    is_yes = (answer.content or {}).get(question.approval) is True
+    return answer if is_yes else replace(answer, action="decline", content=None)
+
+
+def _content(question: Question, answer: Answer) -> Mapping[str, Any]:
+    if answer.action == "cancel":
+        raise Declined("the person closed the question; nothing was done")
+    if answer.action != "accept":
+        raise Declined("the person declined; nothing was done")
+    content = {} if answer.content is None else answer.content
+    problems = Checker(question.schema).problems(content)
+    if problems:
+        raise Declined(f"the answer is not what was asked for: {'; '.join(problems)}")
+    return content
+
+
+def _unrecorded(tool: str) -> Declined:
+    _logger.exception("a question of %s is refused", tool)
+    return Declined(
+        "nobody can be asked: questions are recorded, and the ledger cannot be written;"
+        " the log says why"
+    )

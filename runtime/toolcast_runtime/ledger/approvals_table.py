@@ -1,0 +1,90 @@
+"""Questions to people and their answers, in the ledger's SQLite file.
+
+The table is shared by every process that has the file, so that a round is taken once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from .record import LedgerError
+from .rows import RECORD_ERRORS, connected, json_text
+
+if TYPE_CHECKING:
+    from ..consent.approvals import Asked
+    from ..consent.question import Action
+    from .ledger_settings import LedgerSettings
+
+__all__ = ["ApprovalsTable"]
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS approvals (
+    round TEXT NOT NULL,     -- of one request
+    question TEXT NOT NULL,
+    toolset TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    client TEXT,
+    message TEXT NOT NULL,   -- without the arguments
+    arguments TEXT,          -- JSON, secrets replaced
+    asked TEXT NOT NULL,     -- ISO 8601 in UTC
+    taken TEXT,              -- when a call went on with the answers of the round
+    action TEXT,             -- accept, decline, cancel
+    PRIMARY KEY (round, question)
+) STRICT, WITHOUT ROWID
+"""
+_ASKED = "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)"
+_TAKEN = "UPDATE approvals SET taken = ? WHERE round = ? AND taken IS NULL"
+_ANSWERED = (
+    "UPDATE approvals SET action = ?, taken = coalesce(taken, ?)"
+    " WHERE round = ? AND question = ?"
+)
+
+
+class ApprovalsTable:
+    """The table `approvals` of a toolset's ledger; each method is one short transaction."""
+
+    def __init__(self, settings: LedgerSettings) -> None:
+        self._settings = settings
+
+    async def begin(self, asked: Asked) -> None:
+        """As of `Approvals`."""
+        values = (
+            asked.round,
+            asked.question,
+            self._settings.toolset,
+            asked.tool,
+            asked.client,
+            asked.message,
+            json_text(asked.arguments),
+            asked.asked,
+        )
+        await self._changed(_ASKED, values)
+
+    async def take(self, round: str) -> bool:
+        """As of `Approvals`."""
+        return await self._changed(_TAKEN, (_now(), round)) > 0
+
+    async def answered(self, round: str, question: str, action: Action) -> None:
+        """As of `Approvals`."""
+        await self._changed(_ANSWERED, (action, _now(), round, question))
+
+    async def _changed(self, statement: str, values: tuple[Any, ...]) -> int:
+        return await asyncio.to_thread(self._execute, statement, values)
+
+    def _execute(self, statement: str, values: tuple[Any, ...]) -> int:
+        """How many rows a statement changed."""
+        try:
+            path = self._settings.file()
+            with closing(connected(path)) as connection:
+                connection.execute(_TABLE)
+                return connection.execute(statement, values).rowcount
+        except (sqlite3.Error, LedgerError, *RECORD_ERRORS) as error:
+            raise OSError(f"the ledger cannot be written: {error}") from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

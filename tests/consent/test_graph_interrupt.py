@@ -1,0 +1,113 @@
+"""An agent of LangChain stops for a person, and goes on with the answer."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from tests.consent.counters import Shop
+from tests.langchain.test_langchain_agent import ScriptedModel, calls
+from toolcast_runtime.registry import Registry
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+
+
+def agent_of(registry: Registry, *said: AIMessage, saver: Any = None) -> Any:
+    """An agent with the shop's tools whose model says this."""
+    assert registry.package == "generated.shop"
+    tools = importlib.import_module("generated.shop.langchain_tools")
+    model = ScriptedModel(
+        messages=iter([*said, AIMessage("done")]), disable_streaming=True
+    )
+    return create_agent(model, tools.get_langchain_tools("desk"), checkpointer=saver)
+
+
+def question_of(state: Any) -> dict[str, Any]:
+    """What the person is shown where the graph has stopped."""
+    (stopped,) = state["__interrupt__"]
+    value: dict[str, Any] = stopped.value
+    return value
+
+
+def read(state: Any) -> list[str]:
+    return [str(m.content) for m in state["messages"] if isinstance(m, ToolMessage)]
+
+
+REFUND = ("refund_order", {"order_id": "A-1"})
+GO: Any = {"messages": [HumanMessage("go")]}
+
+
+def test_the_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> None:
+    agent = agent_of(registry, calls(REFUND), saver=InMemorySaver())
+    shown = question_of(agent.invoke(GO, THREAD))
+    assert shown["message"].startswith("Pay this order back?")
+    assert shown["arguments"] == {"order_id": "A-1"} and shop.done == []
+    answer = {"action": "accept", "content": {"approve": True}}
+    state = agent.invoke(
+        Command(resume={"question": shown["question"], **answer}), THREAD
+    )
+    assert read(state) == ["refunded A-1 None"] and len(shop.done) == 1
+    assert shop.approvals("client", "tool", "action") == [
+        ("desk", "refund_order", "accept")
+    ]
+
+
+def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:
+    agent = agent_of(
+        registry, calls(("book_table", {"day": "Monday"})), saver=InMemorySaver()
+    )
+    state = agent.invoke(GO, THREAD)
+    for content in ({"seats": 2}, {"place": "garden"}):
+        given = {"question": question_of(state)["question"], "action": "accept"}
+        state = agent.invoke(Command(resume={**given, "content": content}), THREAD)
+    assert read(state) == ["booked Monday 2 garden"] and len(shop.done) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"action": "decline"}, "the person declined"),
+        ({"action": "accept", "content": {"approve": False}}, "the person declined"),
+        ({"action": "accept", "content": {}}, "the person declined"),
+        ({"question": "other", "action": "accept"}, "to another question"),
+        ({"action": "yes"}, "is no answer"),
+        ("yes", "is no answer"),
+        (True, "is no answer"),
+    ],
+)
+def test_everything_else_is_a_no_to_a_graph(
+    registry: Registry, shop: Shop, given: Any, said: str
+) -> None:
+    agent = agent_of(registry, calls(REFUND), saver=InMemorySaver())
+    shown = question_of(agent.invoke(GO, THREAD))
+    if isinstance(given, dict):
+        given = {"question": shown["question"], **given}
+    state = agent.invoke(Command(resume=given), THREAD)
+    assert said in read(state)[0] and shop.done == []
+
+
+def test_nobody_is_asked_without_a_graph_that_can_go_on(
+    registry: Registry, shop: Shop
+) -> None:
+    refused = "nobody can be asked outside of a graph with a checkpointer"
+    (tool,) = [t for t in agent_tools() if t.name == "refund_order"]
+    assert refused in tool.invoke({"order_id": "A-1"})
+    assert shop.done == []
+
+
+def agent_tools() -> list[Any]:
+    tools = importlib.import_module("generated.shop.langchain_tools")
+    found: list[Any] = tools.get_langchain_tools("desk")
+    return found
+
+
+def test_a_graph_without_a_memory_only_stops(registry: Registry, shop: Shop) -> None:
+    agent = agent_of(registry, calls(REFUND))
+    agent.invoke(GO)
+    assert shop.done == []

@@ -1,0 +1,233 @@
+"""The shop through its registry: who is asked what, and what an answer lets happen."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.consent.counters import KEY, Shop
+from toolcast_runtime.consent import Answer, Question
+from toolcast_runtime.consent.confirmation import confirmation
+from toolcast_runtime.mcp.sealing import SealingError, sealing
+from toolcast_runtime.registry import Registry
+from toolcast_runtime.tools.tool import Confirm
+
+YES = Answer("accept", {"approve": True})
+
+
+class Person:
+    """Says what was laid down, and keeps what was asked."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.asked: list[Question] = []
+        self._answers = list(answers)
+
+    def __call__(self, question: Question) -> Any:
+        self.asked.append(question)
+        return self._answers.pop(0)
+
+
+def refund(registry: Registry, ask: Any = None, **more: Any) -> str:
+    arguments = {"order_id": "A-1", **more}
+    response = registry.call_tool_sync("refund_order", arguments, "desk", ask=ask)
+    return str(response.error or response.result)
+
+
+def test_nobody_to_ask(registry: Registry, shop: Shop) -> None:
+    assert refund(registry) == (
+        "`refund_order` has to ask a person first, and nobody can be asked here; nothing"
+        " was done"
+    )
+    booked = registry.call_tool_sync("book_table", {"day": "Monday"}, "desk")
+    assert "nobody can be asked here" in (booked.error or "")
+    assert shop.done == []
+
+
+def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
+    person = Person(YES)
+    assert refund(registry, person, amount=2.5, card="4711") == "refunded A-1 2.5"
+    assert person.asked[0].message == (
+        'Pay this order back?\n\nrefund_order:\n- order_id: "A-1"\n- amount: 2.5\n'
+        '- card: "4711"'
+    )
+    columns = "tool", "client", "message", "arguments", "action"
+    assert shop.approvals(*columns) == [
+        (
+            "refund_order",
+            "desk",
+            "Pay this order back?",
+            '{"order_id": "A-1", "amount": 2.5, "card": "[redacted]"}',
+            "accept",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "read"),
+    [
+        (Answer("decline"), "the person declined; nothing was done"),
+        (Answer("cancel"), "the person closed the question; nothing was done"),
+        (Answer("accept"), "the person declined; nothing was done"),
+        (Answer("accept", {"approve": 1}), "the person declined; nothing was done"),
+        (Answer("decline", {"approve": True}), "the person declined; nothing was done"),
+        (True, "nobody can be asked here"),
+        ("accept", "nobody can be asked here"),
+        (None, "nobody can be asked here"),
+    ],
+)
+def test_everything_else_is_a_no(
+    registry: Registry, shop: Shop, answer: Any, read: str
+) -> None:
+    assert read in refund(registry, Person(answer))
+    assert shop.done == []
+
+
+def test_arguments_are_no_answer(registry: Registry, shop: Shop) -> None:
+    """They are refused before anybody is asked."""
+    person = Person()
+    assert "`confirm` is not a parameter" in refund(registry, person, confirm=True)
+    assert person.asked == [] and shop.done == []
+
+
+@pytest.mark.parametrize(("price", "is_asked"), [(10, True), (10.01, False)])
+def test_the_condition_decides_who_is_asked(
+    registry: Registry, price: float, is_asked: bool
+) -> None:
+    person = Person(YES)
+    arguments = {"article": "tea", "price": price}
+    answer = registry.call_tool_sync("set_price", arguments, "desk", ask=person)
+    assert answer.result == f"priced tea {price:g}"
+    assert bool(person.asked) is is_asked
+
+
+def test_a_condition_that_cannot_be_told_asks(registry: Registry) -> None:
+    """What costs too much to check is no way around the question."""
+    from toolcast_runtime.consent.confirmation import is_needed
+
+    slow = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
+    assert is_needed(slow, {}, {"a": "a" * 100_000})
+    broken = Confirm("?", {"properties": {"a": {"pattern": "("}}})
+    assert is_needed(broken, {}, {"a": "b"})
+    many = Confirm("?", {"properties": {"a": {"uniqueItems": True}}})
+    assert is_needed(many, {}, {"a": [10**30 + n for n in range(20_000)]})
+
+
+def test_arguments_are_shown_as_they_are() -> None:
+    """No argument writes a line of its own, hides, or turns the text round."""
+    shown = confirmation(
+        "send",
+        Confirm("Send?"),
+        {"to": "a\n- to: b", "text\u202e": "\u200bx\u2028y", "long": "z" * 600},
+    ).message.splitlines()
+    assert shown == [
+        "Send?",
+        "",
+        "send:",
+        '- to: "a\\n- to: b"',
+        '- text\\u202e: "\\u200bx\\u2028y"',
+        f'- long: "{"z" * 499} ... and 102 more characters',
+    ]
+
+
+def test_too_much_to_read_is_refused(registry: Registry, shop: Shop) -> None:
+    many = {f"a{n}": "x" * 400 for n in range(30)}
+    with pytest.raises(Exception, match="too long to be shown"):
+        confirmation("send", Confirm("Send?"), many)
+
+
+def test_a_handler_asks(registry: Registry, shop: Shop) -> None:
+    person = Person(
+        Answer("accept", {"seats": 4}), Answer("accept", {"place": "garden"})
+    )
+    booked = registry.call_tool_sync(
+        "book_table", {"day": "Monday"}, "desk", ask=person
+    )
+    assert booked.result == "booked Monday 4 garden"
+    assert [(q.name, q.message) for q in person.asked] == [
+        ("seats", "How many seats on Monday?"),
+        ("question_2", "Where?"),
+    ]
+
+
+@pytest.mark.parametrize("content", [{"seats": 9}, {"seats": "4"}, {}])
+def test_an_answer_has_to_be_what_was_asked_for(
+    registry: Registry, shop: Shop, content: dict[str, Any]
+) -> None:
+    person = Person(Answer("accept", content))
+    booked = registry.call_tool_sync(
+        "book_table", {"day": "Monday"}, "desk", ask=person
+    )
+    assert "the answer is not what was asked for" in (booked.error or "")
+    assert shop.done == []
+
+
+def test_a_ledger_that_cannot_be_written_asks_nobody(
+    registry: Registry, shop: Shop
+) -> None:
+    with sqlite3.connect(shop.place / "ledger.sqlite3") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    assert "the ledger cannot be written" in refund(registry, Person(YES))
+    assert shop.done == []
+
+
+def test_a_persons_time_is_not_the_calls(
+    registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        registry, "_tools", {**registry._tools, **_hasty(registry, "book_table")}
+    )
+
+    async def slowly(question: Question) -> Answer:
+        await asyncio.sleep(0.4)
+        is_first = question.name == "seats"
+        return Answer("accept", {"seats": 2} if is_first else {"place": "inside"})
+
+    booked = registry.call_tool_sync(
+        "book_table", {"day": "Monday"}, "desk", ask=slowly
+    )
+    assert booked.result == "booked Monday 2 inside"
+
+
+def _hasty(registry: Registry, name: str) -> dict[str, Any]:
+    from dataclasses import replace
+
+    return {name: replace(registry.get_tool(name, "desk"), timeout=0.3)}
+
+
+def test_several_processes_need_a_key_and_a_ledger(
+    registry: Registry, shop: Shop
+) -> None:
+    served = importlib.import_module("generated.shop.mcp_server").SERVER
+
+    def start(**environment: str) -> None:
+        sealing(served, "desk", is_one_of_several=True, environment=environment)
+
+    start(SHOP_STATE_KEY=KEY)
+    with pytest.raises(SealingError, match="set SHOP_STATE_KEY to 32 random bytes"):
+        start()
+    with pytest.raises(SealingError, match="SHOP_STATE_KEY is too short"):
+        start(SHOP_STATE_KEY="short")
+    sealing(served, "desk", environment={})
+
+
+@pytest.mark.slow
+def test_workers_without_a_key_do_not_start(shop: Shop) -> None:
+    from dataclasses import replace
+
+    keyless = replace(shop, key="")
+    refused = pytest.raises(AssertionError, match="set SHOP_STATE_KEY to 32 random")
+    with refused, keyless.http("--workers", "2", package="generated.shop"):
+        pass
+
+
+def test_the_ledger_is_not_begun_for_a_plain_call(
+    registry: Registry, shop: Shop
+) -> None:
+    arguments = {"article": "tea", "price": 20}
+    registry.call_tool_sync("set_price", arguments, "desk", ask=Person())
+    assert not Path(shop.place / "ledger.sqlite3").exists()

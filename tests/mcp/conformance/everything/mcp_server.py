@@ -1,0 +1,110 @@
+"""The same server with what the suite asks for beyond tools that ask a person.
+
+Sampling and roots are deprecated, and the runtime does not have them; prompts of this kind and an
+answer to what was never asked it does not have either. Here they are written for the SDK's server
+that `SERVER.build()` gives, as anybody may who needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as types
+import uvicorn
+from mcp.server import ServerRequestContext
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+
+from generated.conformance.mcp_server import SERVER
+
+from .questions import form
+
+Requests = Mapping[str, types.InputRequest]
+
+
+def elicit(message: str, field: str) -> types.InputRequest:
+    params = types.ElicitRequestFormParams(
+        message=message, requested_schema=form(field)
+    )
+    return types.ElicitRequest(params=params)
+
+
+def sample(text: str) -> types.InputRequest:
+    block = types.TextContent(type="text", text=text)
+    message = types.SamplingMessage(role="user", content=block)
+    params = types.CreateMessageRequestParams(messages=[message], max_tokens=100)
+    return types.CreateMessageRequest(params=params)
+
+
+TOOLS: Mapping[str, Requests] = {
+    "sampling": {"capital_question": sample("What is the capital of France?")},
+    "list_roots": {"client_roots": types.ListRootsRequest()},
+    "multiple_inputs": {
+        "user_name": elicit("What is your name?", "name"),
+        "greeting": sample("Generate a greeting"),
+        "client_roots": types.ListRootsRequest(),
+    },
+    "capabilities": {
+        "user_name": elicit("What is your name?", "name"),
+        "greeting": sample("Generate a greeting"),
+    },
+}
+PROMPT = {"user_context": elicit("What context should the prompt use?", "context")}
+
+
+def needed(
+    context: ServerRequestContext[Any, Any], requests: Requests, given: Any
+) -> types.InputRequiredResult | None:
+    """What a request needs that it does not bring, of what the client can do."""
+    if given and requests.keys() <= given.keys():
+        return None
+    can = context.session.client_capabilities or types.ClientCapabilities()
+    has = {
+        "elicitation/create": can.elicitation,
+        "sampling/createMessage": can.sampling,
+        "roots/list": can.roots,
+    }
+    asked = {n: r for n, r in requests.items() if has[r.method] is not None}
+    return types.InputRequiredResult(input_requests=asked, request_state="asked")
+
+
+def main() -> None:
+    server = SERVER.build()
+    call = server.get_request_handler("tools/call")
+    assert call is not None
+
+    async def call_tool(
+        context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> Any:
+        name = params.name.removeprefix("test_input_required_result_")
+        if name == "elicitation" and params.request_state is None:
+            answer = (params.input_responses or {}).get("user_name")
+            if isinstance(answer, types.ElicitResult):
+                return complete("Hello!")
+        if name not in TOOLS:
+            return await call.handler(context, params)
+        return needed(context, TOOLS[name], params.input_responses) or complete("done")
+
+    async def get_prompt(
+        context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
+    ) -> Any:
+        block = types.TextContent(type="text", text="prompt")
+        message = types.PromptMessage(role="user", content=block)
+        asked = needed(context, PROMPT, params.input_responses)
+        return asked or types.GetPromptResult(messages=[message])
+
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get_prompt)
+    security = RequestStateSecurity.ephemeral()
+    boundary = RequestStateBoundary(security, default_audience="everything")
+    server.middleware.append(boundary)
+    app = server.streamable_http_app(stateless_http=True, host="127.0.0.1")
+    uvicorn.run(app, port=0)
+
+
+def complete(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+
+if __name__ == "__main__":
+    main()
