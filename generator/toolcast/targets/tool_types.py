@@ -135,7 +135,9 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         key: named_in(type_.module, type_.function) for key, type_ in used.items()
     }
     by_mapping = parameters(mapping, None, *place, resources)
-    by_keyword = parameters(typed, required, *place, resources)
+    taken = by_mapping
+    if has_keywords:
+        taken = parameters(typed, required, *place, resources)
     handler = _handler(tool, name, has_keywords)
     has_either = handler is not None and has_keywords
     names = {"Protocol", *types.names}
@@ -153,7 +155,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         has_result_alias=result_alias is not None,
         result_alias=result_alias,
         handler_class=identifier(f"{name}Handler"),
-        parameters=by_keyword if has_keywords else by_mapping,
+        parameters=taken,
         has_resources=bool(used),
         resource_imports=modules_imported(
             sorted({type_.module for type_ in used.values()}), indent=4
