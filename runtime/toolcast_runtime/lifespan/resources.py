@@ -29,6 +29,7 @@ class Resources:
 
     Attributes:
         is_over: what was entered has ended, and no call starts it again.
+        is_left_out: the lifespan is never started.
     """
 
     def __init__(self, lifespan: Lifespan, package: str | None, toolset: str) -> None:
@@ -39,6 +40,7 @@ class Resources:
         self._replaced: dict[str, Any] = {}
         self._run: Run | None = None
         self.is_over = False
+        self.is_left_out = False
 
     async def enter(self) -> None:
         """Starts the lifespan in the present loop, unless it runs already.
@@ -50,7 +52,8 @@ class Resources:
         """
         self.is_over = False
         names = self._lifespan.resources
-        if names and all(name in self._replaced for name in names):
+        is_replaced = bool(names) and all(name in self._replaced for name in names)
+        if is_replaced or self.is_left_out:
             return
         run = self._joined(asyncio.get_running_loop())
         try:
@@ -83,6 +86,8 @@ class Resources:
         left = [name for name in names if name not in replaced]
         if not left:
             return {name: replaced[name] for name in names}, None
+        if self.is_left_out:
+            raise LifespanError(f"the lifespan of `{self._toolset}` is left out")
         if self.is_over:
             raise LifespanError(
                 f"the lifespan of `{self._toolset}` has ended: `async with REGISTRY` of the"

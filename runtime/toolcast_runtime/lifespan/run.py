@@ -210,7 +210,7 @@ class Run:
         elif inspect.isgenerator(manager):
             help_ = ": write @contextlib.contextmanager above it"
         kind = type(manager).__name__
-        raise LifespanError(f"gives no context manager but a {kind}{help_}")
+        raise LifespanError(f"it gives no context manager, but `{kind}`{help_}")
 
     def _begun(self, value: Any) -> None:
         given = _resources(value, self._lifespan.resources)
@@ -266,7 +266,7 @@ def _resources(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     given: Any = {} if value is None else value
     if not isinstance(given, Mapping):
         kind = type(value).__name__
-        raise LifespanError(f"it yields a {kind}, and not a mapping of its resources")
+        raise LifespanError(f"it yields `{kind}`, and not a mapping of its resources")
     missing = [name for name in names if name not in given]
     extra = [f"{name}" for name in given if name not in names]
     problems = []

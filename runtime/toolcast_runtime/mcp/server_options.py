@@ -39,6 +39,8 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
             _serve_http(server, options, parser)
         else:
             _refuse_options_of_http(options, parser)
+            if options.no_lifespan:
+                server.registry.leave_lifespan_out()
             from .stdio import serve_over_stdio
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
@@ -59,6 +61,11 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
         "--local-tools",
         action="store_true",
         help="leave out the tools of external servers",
+    )
+    parser.add_argument(
+        "--no-lifespan",
+        action="store_true",
+        help="over stdio, start nothing that tools use; their calls fail",
     )
     parser.add_argument("--list", action="store_true", help="print the tools and end")
     parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
@@ -98,6 +105,8 @@ def _serve_http(
     from ..http.serving import HttpOptions, serve_http
     from ..http.settings import SettingsError
 
+    if options.no_lifespan:
+        parser.error("--no-lifespan is for stdio alone")
     names = [field.name for field in fields(HttpOptions)]
     given = {name: getattr(options, name) for name in names if name in options}
     http = HttpOptions(**given)

@@ -376,6 +376,11 @@ class Registry:
                 self._resources.is_over = True
             await self.close()
 
+    def leave_lifespan_out(self) -> None:
+        """Starts no lifespan from now on: who only lists tools needs no database."""
+        if self._resources is not None:
+            self._resources.is_left_out = True
+
     async def close(self) -> None:
         """Ends what the providers and the lifespan hold open, when all calls are recorded.
 
