@@ -67,7 +67,7 @@ def tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
     """What the tool's definition says of Letta: `attached`, or not and the `reason`.
 
     `ends_turn`, `requires_approval`, `calls_agent_loop` and `changes_data` are there when
-    they are true.
+    they are true. A tool with a `confirm` needs approval.
     """
     facts = facts_of(tool)
     declared = {e.tool: e.reason for e in toolset.exclusions if e.target == "letta"}
@@ -81,6 +81,8 @@ def tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
     for key in ("ends_turn", "requires_approval", "calls_agent_loop"):
         if facts.get(key):
             part[key] = True
+    if tool.confirm is not None:
+        part["requires_approval"] = True
     if changes_data(tool):
         part["changes_data"] = True
     return part

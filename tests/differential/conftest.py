@@ -97,7 +97,7 @@ class Verdicts:
         return asyncio.run(ask())
 
 
-Build = Callable[[Sequence[Case]], Verdicts]
+Build = Callable[..., Verdicts]
 
 NUMBERS = itertools.count()
 """What tells the packages of one process apart."""
@@ -108,7 +108,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
     """Generates a toolset of cases and makes it importable."""
     before = list(sys.path)
 
-    def make(cases: Sequence[Case]) -> Verdicts:
+    def make(cases: Sequence[Case], formats: str = "annotation") -> Verdicts:
         root = tmp_path_factory.mktemp("project")
         # Modules stay imported for as long as the process lives: no name may come twice.
         name = f"differential_{next(NUMBERS)}"
@@ -119,6 +119,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
         )
         (root / "specs").mkdir()
         toolset = {"name": "x", "title": "X", "handlers": f"{name}_handlers"}
+        toolset["formats"] = formats
         (root / "specs" / "toolset.yaml").write_text(json.dumps(toolset))
         (root / f"{name}_handlers.py").write_text(HANDLER)
         for number, case in enumerate(cases):

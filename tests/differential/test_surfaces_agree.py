@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from toolcast.model.loading import load_workspace
+from toolcast_runtime.validation.formats import ASSERTED
 
 ROOT = Path(__file__).parents[2]
 
@@ -188,3 +189,37 @@ def test_own_specs(
                         arguments = {**base, name: value}
                         problems = verdicts.problems(tool.name, arguments)
                         assert bool(problems) != judge(arguments), (tool, arguments)
+
+
+def test_formats_on_every_surface(build: Callable[[Any], Any], case_of: Any) -> None:
+    """Each surface asserts those of arguments, and refuses with the words of validation."""
+    given = {
+        name: (wanted.example, "no such thing \\") for name, wanted in ASSERTED.items()
+    }
+    cases = [
+        case_of(
+            f"tool_{number}",
+            {
+                "type": "object",
+                "properties": {
+                    "a": {"type": "array", "items": {"type": "string", "format": name}}
+                },
+            },
+            (),
+        )
+        for number, name in enumerate(given)
+    ]
+    verdicts = build(cases, formats="assertion")
+    calls = [
+        (case.name, {"a": [text]})
+        for case, texts in zip(cases, given.values(), strict=True)
+        for text in texts
+    ]
+    assert agree(verdicts, calls) == len(given)
+    refused = verdicts.registry.call_tool_sync("tool_0", {"a": ["soon"]})
+    assert refused.error == (
+        "the arguments of `tool_0` are not valid:\n- `a[0]` must be a date"
+        ' (`format: date`), such as "2026-11-22"'
+    )
+    told = build(cases)
+    assert agree(told, calls) == len(calls)

@@ -16,6 +16,7 @@ from tests.mcp.projects import generate_project
 
 HANDLERS = """
 import asyncio, atexit, os, threading, time
+from toolcast_runtime import current_call
 
 FILE = os.environ["ENDING_LOG"]
 
@@ -37,6 +38,13 @@ async def async_second():
     told("begun")
     await asyncio.sleep(0.5)
     return "finished"
+
+def sync_polite():
+    call = current_call()
+    told("begun")
+    while not call.cancelled:
+        time.sleep(0.01)
+    told("cancelled")
 
 def sync_endless():
     told("begun")
@@ -61,6 +69,7 @@ TOOLS = (
     "quick",
     "sync_second",
     "async_second",
+    "sync_polite",
     "sync_endless",
     "async_endless",
     "stubborn",
@@ -104,12 +113,12 @@ def slow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     specs = root / "specs/slow"
     specs.mkdir(parents=True)
     (specs / "toolset.yaml").write_text(
-        "name: slow\ntitle: Slow\nhandlers: slow\ntargets: {mcp: {}, registry: {}}\n"
+        "name: slow\ntitle: Slow\nhandlers: slow\ntargets: {mcp: {}, registry: {}, cli: {}}\n"
     )
     for name in TOOLS:
         (specs / f"{name}.yaml").write_text(
             f"name: {name}\nsummary: Waits.\nparameters: {{type: object}}\n"
-            f"handler: slow:{name}\npersistent: true\n"
+            f"handler: slow:{name}\npersistent: true\ncli: {{keyword: {name.replace('_', '-')}}}\n"
         )
     generate_project(root)
     return root

@@ -23,8 +23,9 @@ AWKWARD = (
 HANDLERS = """
 import contextvars
 import threading
+import time
 
-from toolcast_runtime import ToolError, ToolResponse
+from toolcast_runtime import ToolError, ToolResponse, current_call
 
 SETTING = contextvars.ContextVar("setting", default="unset")
 
@@ -49,6 +50,14 @@ def breaks():
 def blocks():
     return ToolResponse(content=[{"type": "text", "text": "hello"}])
 
+SEEN = []
+
+def waits():
+    SEEN.append("begun")
+    while not current_call().cancelled:
+        time.sleep(0.01)
+    SEEN.append("cancelled")
+
 async def setting():
     return {"setting": SETTING.get(), "thread": threading.current_thread().name}
 """
@@ -69,7 +78,7 @@ def toy(make_project: Callable[..., Any]) -> Iterator[Callable[[str], BaseTool]]
         "parameters:\n  type: object\n  additionalProperties: false\n  properties:\n"
         f"{properties}handler: handlers.toy:echo\n"
     )
-    plain = ("rows", "nothing", "text", "fails", "breaks", "blocks", "setting")
+    plain = ("rows", "nothing", "text", "fails", "breaks", "blocks", "setting", "waits")
     tools = {name: NOTHING.replace("NAME", name) for name in plain}
     project = make_project(
         {"echo": echo, **tools},
@@ -175,3 +184,20 @@ def test_sync_invoke_within_a_running_loop(toy: Callable[[str], BaseTool]) -> No
     got = asyncio.run(within())
     assert got["setting"] == "from the caller"
     assert got["thread"] != "MainThread"
+
+
+def test_a_cancelled_task_ends_the_handler(toy: Callable[[str], BaseTool]) -> None:
+    async def reached(what: str) -> None:
+        async with asyncio.timeout(20):
+            while what not in getattr(sys.modules.get("handlers.toy"), "SEEN", ()):
+                await asyncio.sleep(0.01)
+
+    async def within() -> None:
+        task = asyncio.create_task(toy("waits").ainvoke({}))
+        await reached("begun")
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await reached("cancelled")
+
+    asyncio.run(within())

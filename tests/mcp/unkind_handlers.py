@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -133,4 +134,29 @@ def unmeasured_picture() -> ToolResponse:
 async def report() -> str:
     await current_call().progress(1, 2, "half")
     await current_call().progress(2, 2, "all")
+    return "done"
+
+
+def report_plainly() -> str:
+    call = current_call()
+    for progress, message in (
+        (1, "reading"),
+        (1, "still"),
+        (0.5, "again"),
+        (4, "done"),
+    ):
+        call.progress(progress, 4, message)
+        time.sleep(0.05)
+    return "done"
+
+
+def wait_plainly() -> None:
+    call = current_call()
+    while not call.cancelled:
+        time.sleep(0.01)
+    _cancelled.append(call.tool)
+
+
+async def take_long(seconds: float = 8) -> str:
+    await asyncio.sleep(seconds)
     return "done"

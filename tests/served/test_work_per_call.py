@@ -47,9 +47,9 @@ def test_one_validator_is_compiled_for_many_calls(
     schemas: list[Any] = []
     compile_one = checker.compiled
 
-    def counted(schema: Mapping[str, Any]) -> Any:
+    def counted(schema: Mapping[str, Any], *, asserts_formats: bool) -> Any:
         schemas.append(schema)
-        return compile_one(schema)
+        return compile_one(schema, asserts_formats=asserts_formats)
 
     monkeypatch.setattr(checker, "compiled", counted)
     validators = Validators()

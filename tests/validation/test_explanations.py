@@ -47,6 +47,14 @@ def test_the_nearest_alternative_is_named_with_what_it_lacks(keyword: str) -> No
     ]
 
 
+def test_an_alternative_without_a_title_is_told_by_its_constant() -> None:
+    schema = {"properties": {"shape": {"oneOf": [SQUARE, {"type": "string"}]}}}
+    assert said(schema, {"shape": {"side": 3}}) == [
+        "`shape` matches none of the 2 alternatives of `oneOf`; number 1 (kind:"
+        ' "square") comes nearest: `shape.kind` is required'
+    ]
+
+
 def test_a_wrong_discriminator_is_told_with_those_that_there_are() -> None:
     assert said(SHAPES, {"shape": {"kind": "hexagon", "radius": 1, "side": 1}}) == [
         '`shape.kind` must be one of "circle", "square"'

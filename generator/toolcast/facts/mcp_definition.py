@@ -8,13 +8,17 @@ from ..model.model import ToolSpec
 
 __all__ = ["mcp_definition"]
 
+_ASKS = "anthropic/requiresUserInteraction"
+"""The key by which Claude Code (2.1.199 and newer) asks its user in every mode."""
+
 
 def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
     """The MCP tool object.
 
     Source: MCP 2026-07-28, server/tools. Keys stand in the order of the spec's fields; the
     description stands where the spec's `description` does, else where its `summary` does.
-    A field that the spec does not have is absent, one that it sets to null is null.
+    A field that the spec does not have is absent, one that it sets to null is null. A tool that
+    asks a person before every call tells clients that ask by themselves, in `_meta`.
     """
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
@@ -40,4 +44,6 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
         elif name in values:
             key, value = values[name]
             definition[key] = value
+    if tool.confirm is not None and tool.confirm.when is None:
+        definition["_meta"] = {_ASKS: True, **(tool.meta or {})}
     return definition

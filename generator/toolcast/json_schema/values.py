@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toolcast_runtime.validation.compiled import build
+from toolcast_runtime.validation.formats import wanted
 from toolcast_runtime.validation.json_bounds import measure
 from toolcast_runtime.validation.schema_visits import most_visits
 from toolcast_runtime.validation.work import Work
@@ -28,10 +29,16 @@ _ADDRESS = "urn:toolcast:schema"
 
 
 class ValueChecker:
-    """Checks values against one schema and its parts."""
+    """Checks values against one schema and its parts.
 
-    def __init__(self, schema: JsonSchema) -> None:
+    Args:
+        schema: any.
+        asserts_formats: whether a text has to be of its `format`.
+    """
+
+    def __init__(self, schema: JsonSchema, *, asserts_formats: bool = False) -> None:
         self._schema = schema
+        self._asserts_formats = asserts_formats
 
     @cached_property
     def _registry(self) -> Any:
@@ -51,7 +58,9 @@ class ValueChecker:
         if excess:
             return f"it cannot be checked: {excess}"
         try:
-            validator = build(self._part(path), self._registry)
+            validator = build(
+                self._part(path), self._registry, asserts_formats=self._asserts_formats
+            )
         except ValueError:
             return ""  # a regular expression that is none
         if validator.is_valid(value):
@@ -86,6 +95,8 @@ def _worded(refusal: Refusal) -> str:
         return f"{where}has `{refusal.names[0]}`, which is not a property"
     if keyword == "type":
         return f"{where}must be {kinds(expected)}"
+    if keyword == "format":
+        return f"{where}must be {wanted(expected)}"
     if keyword == "false":
         return f"{where}is not allowed"
     if keyword in ("anyOf", "oneOf", "not", "contains"):

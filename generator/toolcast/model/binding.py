@@ -40,7 +40,7 @@ _VERBATIM = (
 
 _TOOLSET_VERBATIM = (
     "version stability instructions handlers permissions client_kind clients_override"
-    " ledger"
+    " ledger formats"
 ).split()
 
 
@@ -209,6 +209,7 @@ def _client(name: str, body: Mapping[str, Any]) -> Client:
         body.get("token_variable"),
         tuple(body.get("permissions", ())),
         body.get("kind"),
+        body.get("approves", False),
     )
 
 

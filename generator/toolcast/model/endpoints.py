@@ -17,6 +17,7 @@ class EndpointPlan(NamedTuple):
     client: str | None
     path: str
     token_variable: str
+    approves: bool = False
 
 
 def endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
@@ -28,6 +29,7 @@ def endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
             client.name,
             client.path or _path(toolset, client),
             client.token_variable or variable(toolset, "TOKEN", client.name),
+            client.approves,
         )
 
 

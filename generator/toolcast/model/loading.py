@@ -21,6 +21,7 @@ from ..wording import quoted_list
 from .binding import bind_tool, bind_toolset
 from .console_commands import console_commands
 from .folders import TOOLSET_FILE, misnamed, not_read, specs_in, unlisted
+from .mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
@@ -217,11 +218,25 @@ class _Loader(NamedTuple):
                 tools.append(tool)
             self.step()
         findings += _duplicates(tools)
+
+        def read(file: str, kind: str) -> tuple[Document | None, list[Finding]]:
+            found, problems = _read(self.files, file, kind)
+            return (None if has_errors(problems) else found), problems
+
+        resources, more = mcp_resources(self.files, folder, read)
+        prompts, problems = mcp_prompts(self.files, folder, read)
+        findings += [*more, *problems]
         if document is None or has_errors(findings):
             return None, findings
         fields = fields_of(extensions).toolset
         targets = self.workspace.targets
-        return bind_toolset(document, tuple(tools), targets, fields), findings
+        toolset = bind_toolset(document, tuple(tools), targets, fields)
+        return (
+            replace(
+                toolset, mcp_resources=tuple(resources), mcp_prompts=tuple(prompts)
+            ),
+            findings,
+        )
 
     def _unknown(self, folder: str, index: int) -> Finding:
         wrong = misnamed(self.files, folder)

@@ -18,6 +18,7 @@ from toolcast_runtime.tools.deprecation import deprecation_line
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
+from .mcp_specs import PromptSpec, ResourceSpec
 
 __all__ = [
     "Action",
@@ -267,7 +268,8 @@ class Section(NamedTuple):
 class Client(NamedTuple):
     """Who may see and call tools. `allow` is None for every tool.
 
-    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`.
+    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`; with
+    `approves` that program asks a person itself where a tool has a `confirm`.
     """
 
     name: str
@@ -278,6 +280,7 @@ class Client(NamedTuple):
     token_variable: str | None = None
     permissions: tuple[str, ...] = ()
     kind: str | None = None
+    approves: bool = False
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
@@ -326,6 +329,8 @@ class Toolset:
     title: str
     folder: str
     tools: tuple[ToolSpec, ...] = ()
+    mcp_resources: tuple[ResourceSpec, ...] = ()
+    mcp_prompts: tuple[PromptSpec, ...] = ()
     fields: tuple[str, ...] = ()
     version: str = "0.0.0"
     stability: str = "stable"
@@ -333,6 +338,7 @@ class Toolset:
     handlers: str | None = None
     lifespan: HandlerReference | None = None
     resources: Mapping[str, HandlerReference] = field(default_factory=dict)
+    formats: str = "assertion"
     timeout: float = 60.0
     preamble_heading: str = "Platform Capabilities"
     preamble_intro: str = ""
@@ -355,6 +361,16 @@ class Toolset:
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def mcp_specs(self) -> tuple[ResourceSpec | PromptSpec, ...]:
+        """The resources and MCP prompts."""
+        return (*self.mcp_resources, *self.mcp_prompts)
+
+    @property
+    def asserts_formats(self) -> bool:
+        """Whether arguments have to be of their formats; only for handlers of its own."""
+        return self.handlers is not None and self.formats == "assertion"
 
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""

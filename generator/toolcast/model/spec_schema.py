@@ -108,7 +108,7 @@ _HELP = "Python or Windows reads that name as something else; choose another"
 def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
     """The findings of a valid `tool`, `toolset` or `workspace` file."""
     value = document.value
-    if kind == "tool" and "handler" in value:
+    if kind in ("tool", "mcp_resource", "mcp_prompt") and "handler" in value:
         parts = value["handler"].replace(":", ".").split(".")
         yield from _keywords(document, ("handler",), parts)
     elif kind == "toolset":

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..findings import Finding, Severity
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 
@@ -40,14 +41,14 @@ class Rule(NamedTuple):
 
     def at(
         self,
-        owner: ToolSpec | Toolset,
+        owner: ToolSpec | ResourceSpec | PromptSpec | Toolset,
         path: Path,
         message: str,
         help: str = "",
         *,
         at_key: bool = False,
     ) -> Finding:
-        """A finding at a path of a tool's spec, or of `toolset.yaml`."""
+        """A finding at a path of a spec, or of `toolset.yaml`."""
         return owner.source.finding(
             self.id, self.severity, path, message, help, at_key=at_key
         )

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.python import identifier, literal, tuple_of_names, words
+from ..encoders.python import identifier, literal, names, tuple_of_names, words
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
+from .mcp_definitions import mcp_definitions
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET"]
@@ -21,6 +22,7 @@ class EndpointView(NamedTuple):
     path: Code
     client: Code
     token_variable: Code
+    approves: bool
 
 
 class PartView(NamedTuple):
@@ -52,8 +54,16 @@ class ServerView(NamedTuple):
     has_max_body: bool
     max_body: Code
     is_external: bool
+    is_silent: bool
     has_state_key: bool
     state_key_variable: Code
+    has_offers: bool
+    offers: Code
+    has_resources: bool
+    has_prompts: bool
+    has_links: bool
+    link_seconds: Code
+    link_bytes: Code
     has_parts: bool
     parts: Sequence[PartView]
     part_names: Code
@@ -66,6 +76,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     http = options.get("http", {})
     admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
     client = options.get("client")
+    links = options.get("links") or {}
     inner = "        "
     view = ServerView(
         header=header(f"{toolset.folder}/toolset.yaml"),
@@ -93,10 +104,18 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         has_max_body="max_body" in http,
         max_body=literal(http.get("max_body")),
         is_external=bool(options.get("external")),
+        is_silent=options.get("heartbeat") is False,
         has_state_key="state_key_variable" in options,
         state_key_variable=literal(
             options.get("state_key_variable"), "    state_key_variable=", ","
         ),
+        has_offers=bool(toolset.mcp_specs),
+        offers=names(_offers(toolset)),
+        has_resources=bool(toolset.mcp_resources),
+        has_prompts=bool(toolset.mcp_prompts),
+        has_links="links" in options,
+        link_seconds=literal(links.get("seconds", 600)),
+        link_bytes=literal(links.get("bytes", 16_777_216)),
         has_parts=bool(context.server_parts),
         parts=[
             PartView(identifier(target), identifier(name))
@@ -107,9 +126,18 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             "    parts=",
             ",",
         ),
-        shape=_shape(context),
+        shape=_shape(toolset, context),
     )
-    return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
+    return {
+        "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
+        **mcp_definitions(toolset, context),
+    }
+
+
+def _offers(toolset: Toolset) -> list[str]:
+    """The packages of definitions besides the tools'."""
+    there = {"mcp_prompts": toolset.mcp_prompts, "mcp_resources": toolset.mcp_resources}
+    return [name for name, specs in there.items() if specs]
 
 
 def _endpoints(toolset: Toolset) -> list[EndpointView]:
@@ -119,24 +147,30 @@ def _endpoints(toolset: Toolset) -> list[EndpointView]:
             literal(plan.path, f"{before}path=", ","),
             literal(plan.client, f"{before}client=", ","),
             literal(plan.token_variable, f"{before}token_variable=", ","),
+            plan.approves,
         )
         for plan in endpoints(toolset)
     ]
 
 
-def _shape(context: Context) -> PythonShape:
+def _shape(toolset: Toolset, context: Context) -> PythonShape:
+    has_links = "links" in toolset.targets.get("mcp", {})
     return PythonShape(
         (
             "docstring",
             "from __future__",
             "from toolcast_runtime.http",
             "from toolcast_runtime.mcp",
+            *(["from toolcast_runtime.resources"] if has_links else []),
+            *(["from ."] if toolset.mcp_specs else []),
             *(f"from .{target}" for target in sorted(context.server_parts)),
             "from .registry",
             "SERVER =",
             "if __name__",
         ),
-        frozenset(["Endpoint", "HttpSettings", "McpServer", "SERVER.main"]),
+        frozenset(
+            ["Endpoint", "HttpSettings", "LinkLimits", "McpServer", "SERVER.main"]
+        ),
     )
 
 
@@ -153,6 +187,8 @@ TARGET = Target(
     options={
         "client": "The client that stdio and the default HTTP path serve.",
         "external": "Shows and calls the tools of external servers, too.",
+        "links": "Keeps the content of links that handlers return.",
+        "heartbeat": "Tells callers that asked for progress that a call still runs.",
         "state_key_variable": "The key that several processes seal questions with.",
         "http": "How the server is reached over HTTP.",
     },

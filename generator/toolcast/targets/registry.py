@@ -80,6 +80,8 @@ class RegistryView(NamedTuple):
     handlers: Code
     has_sections: bool
     sections: Code
+    has_formats: bool
+    formats: Code
     has_ledger: bool
     name: Code
     ledger_variable: Code
@@ -149,6 +151,8 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         handlers=literal(toolset.handlers, "    handlers=", ","),
         has_sections=bool(sections),
         sections=literal(sections, "    sections=", ","),
+        has_formats=toolset.formats != "assertion",
+        formats=literal(toolset.formats, "    formats=", ","),
         has_ledger=has_ledger,
         name=literal(toolset.name),
         ledger_variable=literal(variable(toolset, "LEDGER")),

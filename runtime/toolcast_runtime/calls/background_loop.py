@@ -28,6 +28,9 @@ __all__ = [
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
+_PATIENCE_SECONDS = 2.0
+"""How long a handler may take to end when whoever waits for it is interrupted."""
+
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 _waiting: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar(
@@ -55,7 +58,7 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     """What a coroutine gives, awaited in the background loop in the caller's context.
 
     The calling thread waits, also when it runs a loop itself. An interruption of the wait
-    cancels the coroutine.
+    cancels the coroutine; handlers that it ran have a moment to end.
 
     Raises:
         RuntimeError: the caller is in the background loop itself, which would wait for
@@ -76,7 +79,11 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     try:
         return future.result()
     except BaseException:
-        future.cancel()
+        if future.cancel():
+            from .given_up import until_ended
+
+            ending = until_ended(_PATIENCE_SECONDS)
+            asyncio.run_coroutine_threadsafe(ending, loop).result()
         raise
     finally:
         if token is not None:

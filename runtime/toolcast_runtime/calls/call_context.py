@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-from .background_loop import in_loop
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
-
     from ..consent.questions import Questions
+    from .progress import Reports, Sent
 
 __all__ = [
-    "CALLER_LOOP",
     "CALL_GUARD",
     "CURRENT_CALL",
     "CallContext",
     "CallGuard",
     "CallOutcome",
-    "ReportProgress",
+    "Keep",
     "current_call",
     "nobody_to_ask",
 ]
-
-_Given = TypeVar("_Given")
 
 CallOutcome = Literal[
     "ok", "error", "invalid", "timeout", "cancelled", "asked", "declined"
@@ -37,9 +31,8 @@ CallOutcome = Literal[
 `declined`: it needed a person's yes, and there was none.
 """
 
-ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
-"""`(progress, total, message)`, sent to the caller if it asked for progress."""
-
+Keep = Callable[[str, "str | bytes", str | None], str]
+"""`(name, content, mime_type)`: keeps content for its caller; its URI for `resources/read`."""
 
 CallGuard = Callable[[str], str | None]
 """Why a tool of a name may not be called now; None when it may."""
@@ -47,32 +40,35 @@ CallGuard = Callable[[str], str | None]
 CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
 """Holds for a request and for every call that its handler makes in its own context."""
 
-CALLER_LOOP: ContextVar[AbstractEventLoop | None] = ContextVar(
-    "caller_loop", default=None
-)
-"""Where the caller is, when the call was handed to the loop of what its tool uses."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class CallContext:
     """One call.
 
     Attributes:
         tool: the tool's name.
         client: who calls; None in a toolset without clients.
-        report_progress: tells the caller how far the call is; None when it did not ask.
+        reports: tells the caller how far the call is; None when it did not ask.
         questions: puts questions to a person; None where nobody can be asked.
+        keep: keeps what a link leads to; None where nothing is kept.
+        cancelled: nobody waits for the call any more: the caller has gone or called it off,
+            its time is over, or the server ends. An async handler is cancelled as well; a
+            plain function that takes long asks from time to time, and ends.
     """
 
     tool: str
     client: str | None = None
-    report_progress: ReportProgress | None = None
+    reports: Reports | None = None
     questions: Questions | None = None
+    keep: Keep | None = None
+    cancelled: bool = field(default=False, init=False)
 
-    async def ask(
+    def ask(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None
-    ) -> Mapping[str, Any]:
+    ) -> Coroutine[Any, Any, Mapping[str, Any]]:
         """What a person filled in; returns only with an answer that the schema allows.
+
+        To be awaited by an async handler; a plain function has `ask_sync`.
 
         On some surfaces the call ends here, and the handler is run again from its start
         when the answer is there; questions that were answered are not put again. So it
@@ -86,30 +82,44 @@ class CallContext:
         Raises:
             Declined: the person said no, or nobody can be asked. The caller is told.
             ValueError: no client can show such a form.
+            RuntimeError: this is a plain function, which would go on without the answer.
         """
+        return self._asked().form(schema, message, name)
+
+    def ask_sync(
+        self, schema: Mapping[str, Any], message: str, *, name: str | None = None
+    ) -> Mapping[str, Any]:
+        """The same for a plain function, which waits.
+
+        Raises: as `ask`; RuntimeError in an async function.
+        """
+        return self._asked().form_sync(schema, message, name)
+
+    def _asked(self) -> Questions:
         from ..consent.question import Declined
 
         if self.questions is None:
             raise Declined(nobody_to_ask(self.tool))
-        return await _at_caller(self.questions.ask_form(schema, message, name))
+        return self.questions
 
-    async def progress(
+    def progress(
         self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        """Reports progress; does nothing when the caller did not ask for it."""
-        if self.report_progress is not None:
-            report = self.report_progress
+    ) -> Sent:
+        """Reports how far the call is, from a sync or async handler; it never blocks.
 
-            async def reported() -> None:
-                await report(progress, total, message)
+        Nothing happens when the caller did not ask for it. While the caller takes in one
+        report, only the newest of the later ones is kept. An async handler may await what
+        it gives, and goes on when its report, or a newer one, was sent.
 
-            await _at_caller(reported())
+        Raises:
+            ValueError: a number is infinite or none.
+            TypeError: it is no number, or the message is no text.
+        """
+        if self.reports is None:
+            from .progress import NOT_SENT
 
-
-async def _at_caller(work: Coroutine[Any, Any, _Given]) -> _Given:
-    """What a coroutine gives in the caller's loop."""
-    loop = CALLER_LOOP.get()
-    return await (work if loop is None else in_loop(loop, work))
+            return NOT_SENT
+        return self.reports.report(progress, total, message)
 
 
 def nobody_to_ask(tool: str) -> str:

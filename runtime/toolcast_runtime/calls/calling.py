@@ -13,11 +13,12 @@ from ..consent.question import Declined
 from ..tools.tool import Tool
 from ..validation.protocol import problems_with_content
 from .background_loop import in_loop
-from .call_context import CALLER_LOOP, CURRENT_CALL, CallContext, CallOutcome
+from .call_context import CURRENT_CALL, CallContext, CallOutcome
+from .given_up import MOST_GIVEN_UP, give_up, is_stuck
 from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
-from .tool_response import ToolError, ToolResponse
+from .tool_response import Block, ToolError, ToolResponse
 from .turns import turn
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ async def run_call(
 ) -> tuple[ToolResponse, CallOutcome]:
     """Runs a call within the tool's timeout and checks what it gives.
 
-    A call that is given up is cancelled; a thread cannot be stopped, so its late result is
-    dropped. Cancellation of the caller passes through.
+    A call that is given up is cancelled, and its context says so; a thread cannot be
+    stopped, so its late result is dropped. Cancellation of the caller passes through.
     """
     task = asyncio.create_task(_in_context(invoke, arguments, context))
     try:
@@ -49,12 +50,14 @@ async def run_call(
         if not done and context.questions is not None:
             done = await _answered(task, tool.timeout, context.questions)
     except asyncio.CancelledError:
-        task.cancel()
+        context.cancelled = True
+        give_up(tool.name, task)
         raise
     if not done:
-        task.cancel()
+        context.cancelled = True
+        give_up(tool.name, task)
         _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
-        late = f"the tool gave no answer within {tool.timeout:g} s"
+        late = f"the {tool.kind} gave no answer within {tool.timeout:g} s"
         return ToolResponse(error=late), "timeout"
     if task.cancelled():
         return ToolResponse(error="the call was cancelled"), "cancelled"
@@ -62,16 +65,24 @@ async def run_call(
     if context.questions is not None and context.questions.is_pending:
         # Whatever a handler made of it: its work is done when it is run again.
         return ToolResponse(error="a person has to answer first"), "asked"
+    if context.questions is not None and context.questions.unawaited:
+        _logger.error("the handler of %s did not await what it asked", tool.name)
+        unawaited = (
+            "the tool did not wait for a person's answer; the log has the details"
+        )
+        return ToolResponse(error=unawaited), "error"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(error, ToolError):
-        response = ToolResponse(error=str(error) or "the tool failed")
+        response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
         if isinstance(error, Declined):
             return response, "declined"
     elif error is not None:
         response = _internal(tool, "failed", error)
     else:
-        if not isinstance(result, ToolResponse):
+        if isinstance(result, Block):
+            result = ToolResponse(content=[result])
+        elif not isinstance(result, ToolResponse):
             result = ToolResponse(result)
         await turn(result.result, result.content)
         response = _checked(tool, result, problems_with_result)
@@ -105,9 +116,15 @@ def invoke_handler(
     """A handler's work with its resources; a sync one runs in a thread of its own."""
 
     async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        if is_stuck(context.tool):
+            return None, ToolError(
+                f"{MOST_GIVEN_UP} earlier calls of the tool were given up and still run;"
+                " try again later"
+            )
         if handler.is_async:
             return await awaited(lambda: handler(arguments, resources))
-        result, error = await in_thread(lambda: handler(arguments, resources))
+        name = context.tool
+        result, error = await in_thread(lambda: handler(arguments, resources), name)
         # A plain function may still hand back a coroutine, as a wrapped async one does.
         if inspect.isawaitable(result):
             return await awaited(lambda: result)
@@ -119,18 +136,13 @@ def invoke_handler(
 def invoked_in(loop: asyncio.AbstractEventLoop, invoke: Invoke) -> Invoke:
     """The same work in a loop that may be another one than its caller's."""
 
+    async def there(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        return await invoke(arguments, context)
+
     async def invoked(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
-        own = asyncio.get_running_loop()
-        if own is loop:
-            return await invoke(arguments, context)
-        CALLER_LOOP.set(own)
-        return await in_loop(loop, _as_coroutine(invoke(arguments, context)))
+        return await in_loop(loop, there(arguments, context))
 
     return invoked
-
-
-async def _as_coroutine(work: Awaitable[Outcome]) -> Outcome:
-    return await work
 
 
 async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
@@ -185,7 +197,7 @@ def _refused(tool: Tool, what: str, *problems: str) -> ToolResponse:
     """What is wrong with an answer; its own text stays out of what is said."""
     text = f"{what}: {'; '.join(problems)}"
     _logger.error("tool %s %s", tool.name, text)
-    return ToolResponse(error=f"the tool {text}")
+    return ToolResponse(error=f"the {tool.kind} {text}")
 
 
 def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:
@@ -193,5 +205,5 @@ def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:
     incident = uuid.uuid4().hex[:8]
     _logger.error("tool %s %s (incident %s)", tool.name, what, incident, exc_info=error)
     return ToolResponse(
-        error=f"the tool {what}; the log has the details (incident {incident})"
+        error=f"the {tool.kind} {what}; the log has the details (incident {incident})"
     )

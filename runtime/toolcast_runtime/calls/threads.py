@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from .given_up import runs_on
 from .tool_response import ToolError
 
 __all__ = ["MOST_THREADS", "Outcome", "in_thread"]
@@ -32,11 +33,15 @@ _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
 )
 
 
-async def in_thread(work: Callable[[], Any]) -> Outcome:
+async def in_thread(work: Callable[[], Any], name: str = "tool call") -> Outcome:
     """Runs a function in the present context; it never raises what the function raises.
 
     When the most threads are running already and none ends in a few seconds, the outcome is
     an error that says so. A thread whose call is given up runs on.
+
+    Args:
+        work: the function.
+        name: the tool's, which the thread is called by, too.
     """
     loop = asyncio.get_running_loop()
     places = _places.setdefault(loop, asyncio.Semaphore(MOST_THREADS))
@@ -49,9 +54,14 @@ async def in_thread(work: Callable[[], Any]) -> Outcome:
         )
     future: asyncio.Future[Outcome] = loop.create_future()
     context = contextvars.copy_context()
+    is_over, ended = False, None
 
     def finish(outcome: Outcome) -> None:
+        nonlocal is_over
+        is_over = True
         places.release()
+        if ended is not None:
+            ended()
         if not future.done():
             future.set_result(outcome)
 
@@ -64,5 +74,10 @@ async def in_thread(work: Callable[[], Any]) -> Outcome:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(finish, outcome)
 
-    threading.Thread(target=run, name="tool call", daemon=True).start()
-    return await future
+    threading.Thread(target=run, name=name, daemon=True).start()
+    try:
+        return await future
+    except asyncio.CancelledError:
+        if not is_over:
+            ended = runs_on(name)
+        raise

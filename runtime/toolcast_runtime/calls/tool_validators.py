@@ -16,9 +16,14 @@ _logger = logging.getLogger("toolcast")
 
 
 class Validators:
-    """The validators of a toolset, each made when it is first needed."""
+    """The validators of a toolset, each made when it is first needed.
 
-    def __init__(self) -> None:
+    Args:
+        asserts_formats: whether a text in arguments has to be of its `format`.
+    """
+
+    def __init__(self, *, asserts_formats: bool = False) -> None:
+        self._asserts_formats = asserts_formats
         self._arguments: dict[str, Checker] = {}
         self._results: dict[str, Checker] = {}
 
@@ -26,7 +31,8 @@ class Validators:
         self, tool: Tool, arguments: Mapping[str, Any]
     ) -> list[str]:
         """What is wrong with the arguments of a call; empty when nothing is."""
-        problems = _problems(self._arguments, tool.name, tool.parameters, arguments)
+        checkers, formats = self._arguments, self._asserts_formats
+        problems = _problems(checkers, tool.name, tool.parameters, arguments, formats)
         return problems or list(problems_with_actions(tool, arguments))
 
     def problems_with_result(self, tool: Tool, result: Any) -> list[str]:
@@ -65,12 +71,17 @@ def problems_with_action(
 
 
 def _problems(
-    checkers: dict[str, Checker], name: str, schema: Any, value: Any
+    checkers: dict[str, Checker],
+    name: str,
+    schema: Any,
+    value: Any,
+    asserts_formats: bool = False,
 ) -> list[str]:
     checker = checkers.get(name)
     if checker is None:
         try:
-            checker = checkers[name] = Checker(schema)
+            checker = Checker(schema, asserts_formats=asserts_formats)
+            checkers[name] = checker
         except Exception as error:
             # What cannot be checked is not let through. The text quotes the schema, which
             # may be a stranger's.

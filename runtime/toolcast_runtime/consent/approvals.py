@@ -6,8 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .question import Action
-
 __all__ = ["Approvals", "ApprovalsInMemory", "Asked"]
 
 KEPT_SECONDS = 3600.0
@@ -49,8 +47,8 @@ class Approvals(Protocol):
         Of any number of processes that ask at once, one gets True.
         """
 
-    async def answered(self, round: str, question: str, action: Action) -> None:
-        """Keeps the answer to a question of a round."""
+    async def answered(self, round: str, question: str, action: str) -> None:
+        """Keeps the answer to a question of a round; `client` for the word of its program."""
 
 
 class ApprovalsInMemory:
@@ -72,5 +70,5 @@ class ApprovalsInMemory:
         """As of `Approvals`."""
         return self._open.pop(round, None) is not None
 
-    async def answered(self, round: str, question: str, action: Action) -> None:
+    async def answered(self, round: str, question: str, action: str) -> None:
         """As of `Approvals`."""

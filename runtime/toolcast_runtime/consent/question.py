@@ -52,11 +52,13 @@ class Answer:
         content: the fields of the form, where it was accepted.
         round: the round of an earlier request in which it was asked; None when the person
             was asked just now.
+        is_clients: the client's program says that a person said so.
     """
 
     action: Action
     content: Mapping[str, Any] | None = None
     round: str | None = None
+    is_clients: bool = False
 
 
 AskPerson = Callable[[Question], Awaitable[Answer] | Answer]

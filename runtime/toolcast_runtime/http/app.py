@@ -64,7 +64,13 @@ def http_app(
     # Whole paths and no patterns: what a path means must not hang on another one.
     apps: dict[str, ASGIApp] = {"/health": _Logged(_health, None)}
     for endpoint in listening.settings.endpoints:
-        sdk = build_server(server, endpoint.client, is_one_of_several=is_one_of_several)
+        sdk = build_server(
+            server,
+            endpoint.client,
+            is_one_of_several=is_one_of_several,
+            # Without its token nobody knows that it is that program.
+            approves=endpoint.approves and endpoint.token_variable in listening.tokens,
+        )
         manager = _manager(sdk, most)
         managers.append(manager)
         realm = f"{server.name} {endpoint.client or 'mcp'}"

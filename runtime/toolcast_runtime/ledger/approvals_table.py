@@ -16,7 +16,6 @@ from .rows import RECORD_ERRORS, connected, json_text
 
 if TYPE_CHECKING:
     from ..consent.approvals import Asked
-    from ..consent.question import Action
     from .ledger_settings import LedgerSettings
 
 __all__ = ["ApprovalsTable"]
@@ -32,7 +31,7 @@ CREATE TABLE IF NOT EXISTS approvals (
     arguments TEXT,          -- JSON, secrets replaced
     asked TEXT NOT NULL,     -- ISO 8601 in UTC
     taken TEXT,              -- when a call went on with the answers of the round
-    action TEXT,             -- accept, decline, cancel
+    action TEXT,             -- accept, decline, cancel; client: its program says so
     PRIMARY KEY (round, question)
 ) STRICT, WITHOUT ROWID
 """
@@ -68,7 +67,7 @@ class ApprovalsTable:
         """As of `Approvals`."""
         return await self._changed(_TAKEN, (_now(), round)) > 0
 
-    async def answered(self, round: str, question: str, action: Action) -> None:
+    async def answered(self, round: str, question: str, action: str) -> None:
         """As of `Approvals`."""
         await self._changed(_ANSWERED, (action, _now(), round, question))
 

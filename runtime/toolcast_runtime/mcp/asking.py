@@ -12,20 +12,20 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from ..consent.question import Answer, Declined, InputNeeded, Question
+from ..consent.question import Answer, AskPerson, Declined, InputNeeded, Question
 from .tools_list import is_before_2026
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
-__all__ = ["Asker", "Elicitation", "RoundTrips", "asker"]
+__all__ = ["Asker", "Elicitation", "RoundTrips", "approved", "asker"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -57,6 +57,17 @@ def asker(
     if is_before_2026(context.protocol_version):
         return Elicitation(context)
     return RoundTrips(context, responses, state, refusal)
+
+
+def approved(ask: AskPerson) -> AskPerson:
+    """The same for a client whose own program has asked before it called."""
+
+    def answered(question: Question) -> Awaitable[Answer] | Answer:
+        if question.approval is None:
+            return ask(question)
+        return Answer("accept", {question.approval: True}, is_clients=True)
+
+    return answered
 
 
 class Elicitation:

@@ -16,7 +16,8 @@ from mcp.shared.exceptions import MCPError
 from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
-from .asking import asker
+from .asking import approved, asker
+from .progress_notifications import HEARTBEAT_SECONDS, ProgressNotifications
 from .results import call_result, failure, sendable
 from .sealing import sealing
 from .tools_list import empty_list, exact_tools, header_schemas, is_before_2026
@@ -41,6 +42,7 @@ def build_server(
     *,
     takes_raw_json: bool = False,
     is_one_of_several: bool = False,
+    approves: bool = False,
 ) -> Server[Any]:
     """The SDK's server for one client; a tool's handler is loaded at its first call.
 
@@ -49,6 +51,7 @@ def build_server(
         client: who is served; None for the server's own client.
         takes_raw_json: the transport writes `RawJson` as it is.
         is_one_of_several: other processes answer requests of the same client.
+        approves: the client's own program asks a person where a tool has a `confirm`.
 
     Raises:
         SealingError: a person cannot be asked as the server is set up, and a tool has to.
@@ -60,26 +63,25 @@ def build_server(
     served.names(who)
     seal = sealing(served, who, is_one_of_several=is_one_of_several)
 
+    further: dict[str, Any] = {}
+    kept = None
+    if served.links is not None and not is_one_of_several:
+        from ..resources.kept_content import KeptContent
+
+        kept = KeptContent(served.name, served.links)
+    if served.mcp_resources or served.mcp_prompts or kept is not None:
+        from .offers import offers
+
+        further = offers(served, who, seal, kept)
+
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        if params.request_state is None:
-            result = await answered(context, params, None)
-            if isinstance(result, types.CallToolResult):
-                return result
-            needed = result
-
-            async def work(opened: ServerRequestContext[Any, Any]) -> HandlerResult:
-                return needed
-
-        else:
-
-            async def work(opened: ServerRequestContext[Any, Any]) -> HandlerResult:
-                state = (opened.params or {})["requestState"]
-                return await answered(context, params, state)
-
-        sealed: types.InputRequiredResult = await seal.through(context, work)
-        return sealed
+        answer = partial(answered, context, params)
+        result: types.CallToolResult | types.InputRequiredResult = await seal.answered(
+            context, params.request_state, answer
+        )
+        return result
 
     async def answered(
         context: ServerRequestContext[Any, Any],
@@ -95,13 +97,21 @@ def build_server(
             CALL_GUARD.set(partial(served.refusal, headers=context.request.headers))
         ask = asker(context, params.input_responses, state, seal.refusal)
         try:
-            response = await served.registry.call_tool(
+            call = partial(
+                served.registry.call_tool,
                 params.name,
                 params.arguments,
                 who,
-                report_progress=context.session.report_progress,
-                ask=ask,
+                ask=approved(ask) if approves else ask,
+                keep=None if kept is None else kept.keep,
             )
+            if context.meta and "progress_token" in context.meta:
+                heartbeat = HEARTBEAT_SECONDS if served.heartbeat else None
+                send = context.session.report_progress
+                async with ProgressNotifications(send, heartbeat) as report:
+                    response = await call(report_progress=report)
+            else:
+                response = await call()
             needed = ask.result()
             if needed is not None:
                 return needed
@@ -126,6 +136,7 @@ def build_server(
         on_list_tools=empty_list,
         on_call_tool=call_tool,
         get_tool_input_schema=header_schemas(served, who),
+        **further,
     )
     server.middleware[:] = [when_traced(each) for each in server.middleware]
     server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))

@@ -9,7 +9,7 @@ the first call.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
 from ..calls.background_loop import sync
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..access.override_file import OverrideFile
-    from ..calls.call_context import ReportProgress
+    from ..calls.call_context import Keep
+    from ..calls.progress import ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
@@ -60,9 +61,12 @@ class Registry:
         reserved_names: names that no tool of a provider may have.
         lifespan: what opens and closes the resources that tools use; None when they use
             none.
+        formats: whether arguments have to be of the formats that schemas name. Those of
+            providers' tools need not.
 
     Attributes:
         package: the toolset's package, by its name.
+        asserts_formats: whether arguments have to be of the formats that schemas name.
         declared_access: who may have which tool, without an administrator's changes.
 
     Raises:
@@ -84,6 +88,7 @@ class Registry:
         router: Router | None = None,
         reserved_names: Sequence[str] = (),
         lifespan: Lifespan | None = None,
+        formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
         tools = read_tools(tools_package)
@@ -98,6 +103,7 @@ class Registry:
         self._override = override
         self._ledger = ledger.of(tools_package) if ledger is not None else None
         self._handlers = handlers
+        self.asserts_formats = handlers is not None and formats == "assertion"
         self._providers = tuple(providers)
         self._router = router
         self._tool_calls: ToolCalls | None = None
@@ -329,6 +335,7 @@ class Registry:
         *,
         report_progress: ReportProgress | None = None,
         ask: AskPerson | None = None,
+        keep: Keep | None = None,
     ) -> ToolResponse:
         """Calls a tool.
 
@@ -342,11 +349,18 @@ class Registry:
             report_progress: is told how far the call is.
             ask: puts a question to a person, sync or async; without it a call that needs a
                 person is refused. What answers here must be no model.
+            keep: keeps the content of links for its caller; without it that is sent with
+                the answer.
         """
         found = self._found(name, client)
         return await self._calls.find_and_call(
-            found, name, arguments, client, report_progress, ask
+            found, name, arguments, client, report_progress, ask, keep
         )
+
+    @property
+    def calls(self) -> ToolCalls:
+        """What runs calls, for parts of the runtime that hand it work themselves."""
+        return self._calls
 
     get_mcp_tools_sync = sync(get_mcp_tools)
     get_openai_tools_sync = sync(get_openai_tools)
@@ -410,7 +424,12 @@ class Registry:
         if self._tool_calls is None:
             from ..calls.tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(self._ledger, self._handlers, self._resources)
+            self._tool_calls = ToolCalls(
+                self._ledger,
+                self._handlers,
+                resources=self._resources,
+                asserts_formats=self.asserts_formats,
+            )
         return self._tool_calls
 
     def _is_known(self, name: str) -> bool:

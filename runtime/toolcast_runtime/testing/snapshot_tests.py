@@ -231,7 +231,8 @@ def _registry_tests(package: GeneratedPackage) -> type:
 
         @each_tool
         def test_examples_fit_the_schema(self, tool: str) -> None:
-            validators, live = Validators(), package.tool(tool)
+            validators = Validators(asserts_formats=registry.asserts_formats)
+            live = package.tool(tool)
             for number, example in enumerate(definitions[tool].get("examples", ()), 1):
                 problems = validators.problems_with_arguments(
                     live, example["arguments"]

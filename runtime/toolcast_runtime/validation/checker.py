@@ -27,14 +27,15 @@ class Checker:
 
     Args:
         schema: in any dialect; 2020-12 when it does not say.
+        asserts_formats: whether a text has to be of its `format`.
 
     Raises:
         ValueError: it cannot be applied.
     """
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: Any, *, asserts_formats: bool = False) -> None:
         self._schema = schema
-        self._validator = compiled(schema)
+        self._validator = compiled(schema, asserts_formats=asserts_formats)
         self._work = Work(schema)
         self._explanation = Explanation(schema)
 

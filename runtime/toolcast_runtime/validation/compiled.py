@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .formats import format_checks
 from .pattern_cost import pattern_cost
 from .schema_visits import multiplies
 
@@ -31,11 +32,12 @@ _DIALECTS = {
 }
 
 
-def compiled(schema: Any) -> Any:
+def compiled(schema: Any, *, asserts_formats: bool = False) -> Any:
     """The validator of a schema of anyone's.
 
     Args:
         schema: in any dialect; 2020-12 when it does not say.
+        asserts_formats: whether a text has to be of its `format`.
 
     Raises:
         ValueError: it cannot be applied.
@@ -44,7 +46,7 @@ def compiled(schema: Any) -> Any:
         raise ValueError("its references multiply beyond what can be followed")
     if patterns_are_too_large(schema):
         raise ValueError("its patterns are too large together")
-    return build(schema)
+    return build(schema, asserts_formats=asserts_formats)
 
 
 def patterns_are_too_large(schema: Any) -> bool:
@@ -69,12 +71,15 @@ def patterns_are_too_large(schema: Any) -> bool:
     return False
 
 
-def build(schema: Any, registry: Registry | None = None) -> Any:
+def build(
+    schema: Any, registry: Registry | None = None, *, asserts_formats: bool = False
+) -> Any:
     """The validator of a schema that is known not to multiply.
 
     Args:
         schema: in any dialect; 2020-12 when it does not say.
         registry: other schemas that it may refer to; by default it may to none.
+        asserts_formats: whether a text has to be of its `format`.
 
     Raises:
         ValueError: it cannot be applied.
@@ -86,7 +91,8 @@ def build(schema: Any, registry: Registry | None = None) -> Any:
     kind = getattr(jsonschema_rs, _DIALECTS.get(dialect, "Draft202012Validator"))
     return kind(
         schema,
-        validate_formats=False,
+        validate_formats=asserts_formats,
+        formats=format_checks(dialect) if asserts_formats else None,
         registry=registry,
         retriever=_refuse,
         pattern_options=jsonschema_rs.FancyRegexOptions(

@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .formats import wanted
+
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
@@ -98,6 +100,8 @@ class Explanation:
             yield f"{_named(place)} is not allowed{_because(error)}"
         elif keyword in ("additionalItems", "unevaluatedItems"):
             yield f"{_named(place)} has more items than are allowed"
+        elif keyword == "format":
+            yield f"{_named(place)} must be {wanted(details['format'])}{_because(error)}"
         elif keyword == "pattern" and "error" in details:
             yield f"{_named(place)} takes too long to match with the schema's `pattern`"
         else:
@@ -255,13 +259,22 @@ def _is_other_kind(error: ValidationError, errors: list[ValidationError]) -> boo
 
 
 def _branch(index: int, schemas: Sequence[Any]) -> str:
-    """An alternative by its number, and its title or the definition that it names."""
+    """An alternative by its number, and what it is called or told from others by."""
     schema = _mapping(schemas[index]) if index < len(schemas) else {}
     name = schema.get("title")
     if not isinstance(name, str) and isinstance(schema.get("$ref"), str):
         name = schema["$ref"].rpartition("/")[2]
+    if not isinstance(name, str):
+        # The first constant tells it from the others.
+        properties = list(_mapping(schema.get("properties")).items())[:_MOST_NAMED]
+        constants = (f"{n}: {_shown(p['const'])}" for n, p in properties if _is_one(p))
+        name = next(constants, None)
     said = f" ({_shortened(name)})" if isinstance(name, str) and name else ""
     return f"number {index + 1}{said}"
+
+
+def _is_one(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and "const" in schema
 
 
 def _forbidden(schema: Any) -> str:

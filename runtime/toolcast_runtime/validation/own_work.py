@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .formats import format_cost
 from .json_bounds import Size, measure
 from .pattern_cost import SHORT, PatternCost, pattern_cost
 
@@ -108,6 +109,7 @@ class OwnWork(NamedTuple):
         deep_options: comparing an array or object with them.
         is_unique: whether the items of an array must differ.
         pattern: what `pattern` costs; None without.
+        form: what `format` costs, where it is asserted; None without.
         names: what each of `patternProperties` costs.
         most_missing: how many names it can ask for in one object.
     """
@@ -118,6 +120,7 @@ class OwnWork(NamedTuple):
     deep_options: float
     is_unique: bool
     pattern: PatternCost | None
+    form: PatternCost | None
     names: tuple[PatternCost, ...]
     most_missing: int
 
@@ -128,6 +131,8 @@ class OwnWork(NamedTuple):
             yield "enum", self.options
             if self.pattern is not None:
                 yield "pattern", self.pattern.of(len(value))
+            if self.form is not None:
+                yield "format", self.form.of(len(value))
             yield "", self.bound.character * len(value) if self.pattern is None else 0.0
         elif isinstance(value, dict):
             yield "enum", self.deep_options
@@ -171,7 +176,8 @@ def own_work(schema: Mapping[str, Any]) -> OwnWork:
     pattern = pattern_cost(text) if isinstance(text, str) else None
     keyed = schema.get("patternProperties")
     names = tuple(map(pattern_cost, keyed)) if isinstance(keyed, Mapping) else ()
-    costs = (*names, pattern) if pattern is not None else names
+    form = format_cost(schema.get("format"))
+    costs = [cost for cost in (*names, pattern, form) if cost is not None]
     lengths = sum(keyword in schema for keyword in _LENGTHS) + is_unique
     reading = lengths + _CONTENT * any(keyword in schema for keyword in _CONTENTS)
     bound = Bound(
@@ -184,7 +190,9 @@ def own_work(schema: Mapping[str, Any]) -> OwnWork:
         large=large,
         extreme=extreme,
     )
-    return OwnWork(bound, plain, options, deep, is_unique, pattern, names, asked_for)
+    return OwnWork(
+        bound, plain, options, deep, is_unique, pattern, form, names, asked_for
+    )
 
 
 def _names(schema: Mapping[str, Any]) -> int:

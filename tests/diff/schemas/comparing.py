@@ -11,7 +11,7 @@ from toolcast.model.model import Toolset, ToolSpec, Workspace
 __all__ = ["compared", "told"]
 
 WORKSPACE = Workspace(root="", toolset_folders=(), targets=())
-TOOLSET = Toolset(name="toy", title="Toy", folder="specs/toy", tools=())
+TOOLSET = Toolset(name="toy", title="Toy", folder="specs/toy", handlers="handlers")
 
 
 def compared(before: Any, after: Any, field: str, **others: Any) -> list[Change]:

@@ -61,6 +61,14 @@ PERMISSION_MEANING = RULES.alone(
     "A permission means something else, to people who give it.",
     Grades(attachment=_R),
 )
+APPROVES, APPROVES_NOT = RULES.pair(
+    "client/approves",
+    "A client's program is trusted to ask a person: the server lets its calls through.",
+    Grades(attachment=_B),
+    "client/approves-not",
+    "The server asks a client's person itself, and refuses calls where it cannot.",
+    Grades(call=_B, attachment=_R),
+)
 ALWAYS, ROUTED = RULES.pair(
     "client/tool-always",
     "A tool is offered in every turn: each costs its tokens, and models may choose it"
@@ -82,6 +90,13 @@ _TOOL = (
 )
 _TOOLSET = (
     value("clients_override", "the file of the clients' overrides", OVERRIDE),
+    flag(
+        "clients.*.approves",
+        "where a tool has a `confirm`, the program of {}",
+        APPROVES,
+        APPROVES_NOT,
+        ("is trusted to ask a person", "is not trusted to ask a person"),
+    ),
     entries(
         "permissions",
         "the permissions",

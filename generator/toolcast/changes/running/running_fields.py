@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model.model import Toolset, Workspace
+from toolcast_runtime.validation.formats import ASSERTED as ASSERTED_FORMATS
+
+from ...model.model import Toolset, ToolSpec, Workspace
 from ..change import ABSENT, Both, Change, Grade, Grades, files_of, raw
 from ..family import Family, Rules
 from ..field_rows import entries, flag, items, value
@@ -50,6 +52,14 @@ SERVICE = RULES.alone(
     "run/service",
     "A tool depends on another service, which whoever runs it has to have.",
     Grades(attachment=_R),
+)
+ASSERTED, NOT_ASSERTED = RULES.pair(
+    "run/formats-asserted",
+    "Texts in arguments have to be of their formats, and had not: some are refused.",
+    Grades(call=_B),
+    "run/formats-not-asserted",
+    "Texts in arguments need not be of their formats any more: handlers get others, too.",
+    Grades(code=_R),
 )
 LEDGER = RULES.alone(
     "run/ledger",
@@ -132,6 +142,7 @@ def compare_toolsets(
     before: Toolset, after: Toolset, was: Workspace, now: Workspace
 ) -> Iterator[Change]:
     """The changes of what runs a toolset's tools."""
+    yield from _formats(before, after)
     files = files_of(before, after)
     old, new = before.timeout, after.timeout
     if old != new:
@@ -149,12 +160,37 @@ def compare_toolsets(
         )
 
 
+def _formats(before: Toolset, after: Toolset) -> Iterator[Change]:
+    if before.formats == after.formats:
+        return
+    is_asserted = after.formats == "assertion"
+    own = after.tools if after.handlers is not None else ()
+    with_format = sum(map(_has_asserted, own))
+    said = "asserted" if is_asserted else "told and not asserted"
+    yield files_of(before, after).changed(
+        ASSERTED if is_asserted else NOT_ASSERTED,
+        ("formats",),
+        f"the formats in the arguments of {with_format} tools are {said}",
+        raw(before, "formats"),
+        raw(after, "formats"),
+        grades=None if with_format else Grades(),
+        reason="" if with_format else "no tool has a format that can be asserted",
+    )
+
+
+def _has_asserted(tool: ToolSpec) -> bool:
+    schema = tool.schemas.get("parameters")
+    return schema is not None and any(
+        part.get("format") in ASSERTED_FORMATS for part in schema.subschemas.values()
+    )
+
+
 FAMILY = Family(
     rules=RULES,
     tool_rows=_TOOL,
     tool_fields={"timeout"},
     toolset_rows=_TOOLSET,
-    toolset_fields={"timeout"},
+    toolset_fields={"timeout", "formats"},
     compare_tools=compare_tools,
     compare_toolsets=compare_toolsets,
 )

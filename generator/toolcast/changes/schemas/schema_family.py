@@ -54,14 +54,21 @@ def compare(both: Both) -> Iterator[Change]:
 def _of_field(
     both: Both, field: Field, before: Any, after: Any, is_whole: bool
 ) -> Iterator[Change]:
-    sides = SchemaSide(before), SchemaSide(after)
+    is_call = field == "parameters"
+    sides = (
+        SchemaSide(
+            before, asserts_formats=is_call and both.toolset_before.asserts_formats
+        ),
+        SchemaSide(
+            after, asserts_formats=is_call and both.toolset_after.asserts_formats
+        ),
+    )
     if is_whole:
         row = "schema-added" if before is True else "schema-removed"
         changes = [_whole(*sides, field, row)]
     else:
         changes = differences(*sides, _WHOLE[field])
     changes = changes or [_whole(*sides, field, "rewritten")]
-    is_call = field == "parameters"
     actions = _actions(both) if is_call else None
     takers = (
         Taker(sides[0], is_closed=is_call, refuses_besides=actions),

@@ -31,7 +31,7 @@ ANNOTATIONS = frozenset(
         " $dynamicAnchor $recursiveAnchor $vocabulary $defs definitions"
     ).split()
 )
-"""The keywords that refuse no value."""
+"""The keywords that refuse no value; `format` where it is not asserted."""
 
 Conjunction = tuple[Any, ...]
 """Schemas that all apply to one value: mappings without `$ref` and `allOf`, or False."""
@@ -73,6 +73,7 @@ class SchemaSide:
 
     Args:
         root: a sound schema.
+        asserts_formats: whether a text has to be of its `format`.
 
     Attributes:
         dialect: the address that the schema declares; None without one.
@@ -80,8 +81,12 @@ class SchemaSide:
         is_old: whether it is of a draft before 2019-09.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, *, asserts_formats: bool = False) -> None:
         self.root = root
+        self.asserts_formats = asserts_formats
+        self._saying_nothing = (
+            ANNOTATIONS - {"format"} if asserts_formats else ANNOTATIONS
+        )
         self.references = References(root)
         self.dialect = root.get("$schema") if isinstance(root, dict) else None
         self.draft = dialect_of(root)
@@ -115,8 +120,9 @@ class SchemaSide:
 
     def is_read_like(self, other: SchemaSide) -> bool:
         """Whether the keywords of both mean the same, also where the drafts differ."""
-        return self.draft == other.draft or (
-            self._is_of_any_draft and other._is_of_any_draft
+        return self.asserts_formats == other.asserts_formats and (
+            self.draft == other.draft
+            or (self._is_of_any_draft and other._is_of_any_draft)
         )
 
     @cached_property
@@ -216,7 +222,7 @@ class SchemaSide:
                 and name not in unknown
                 and (target is None or name not in REFERENCES)
             }
-            if not ANNOTATIONS.issuperset(left):
+            if not self._saying_nothing.issuperset(left):
                 found.append(left)
         return found
 

@@ -58,6 +58,7 @@ def _spec_files(workspace: Workspace) -> Iterator[Source]:
     for toolset in workspace.toolsets:
         yield toolset.source
         yield from (tool.source for tool in toolset.tools)
+        yield from (spec.source for spec in toolset.mcp_specs)
 
 
 def _modules(workspace: Workspace) -> Iterator[str]:

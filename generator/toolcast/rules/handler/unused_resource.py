@@ -44,6 +44,7 @@ resources: {db: handlers.app:Database}
 targets: {registry: {}}
 # handlers/app.py
 from contextlib import contextmanager
+
 class Database: ...
 @contextmanager
 def lifespan():
@@ -58,6 +59,7 @@ resources: {db: handlers.app:Database}
 targets: {registry: {}}
 # handlers/app.py
 from contextlib import contextmanager
+
 class Database: ...
 @contextmanager
 def lifespan():

@@ -19,7 +19,10 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for path, subschema in schema.subschemas.items():
             if "default" not in subschema:
                 continue
-            checker = checker or ValueChecker(schema)
+            checker = checker or ValueChecker(
+                schema,
+                asserts_formats=field == "parameters" and toolset.asserts_formats,
+            )
             problem = checker.problem(subschema["default"], path)
             if problem:
                 yield RULE.at(

@@ -19,7 +19,13 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         if not tool.examples:
             continue
-        checkers = {name: ValueChecker(schema) for name, schema in tool.schemas.items()}
+        checkers = {
+            name: ValueChecker(
+                schema,
+                asserts_formats=name == "parameters" and toolset.asserts_formats,
+            )
+            for name, schema in tool.schemas.items()
+        }
         for index, example in enumerate(tool.examples):
             # An example with an error may show how wrong arguments are refused.
             if example.error is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from toolcast_runtime.validation.formats import FORMATS
+
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
@@ -13,19 +15,22 @@ from . import subschemas_of
 
 __all__ = ["RULE"]
 
-_FORMATS = (
-    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri"
-    " uri-reference iri iri-reference uuid uri-template json-pointer"
-    " relative-json-pointer regex"
-).split()
-# Those of OpenAPI and of providers, which are near some of them.
+# Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
+# of providers.
 _OTHERS = frozenset(
     (
-        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double decimal byte binary"
-        " base64 base64url password color char cidr ipv4-cidr ipv6-cidr ip html markdown"
-        " enum google-datetime google-duration google-fieldmask media-range"
-        " sf-string sf-token sf-integer sf-boolean sf-decimal sf-binary double-int"
+        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int decimal"
+        " decimal128 byte binary base64url char password commonmark html media-range"
+        " date-time-local time-local http-date unixtime sf-binary sf-boolean sf-decimal"
+        " sf-integer sf-string sf-token"
+        " base64 color cidr ipv4-cidr ipv6-cidr ip markdown enum google-datetime"
+        " google-duration google-fieldmask"
     ).split()
+)
+_MOST_SHOWN = 60
+_OTHERWISE = (
+    "say what a value has to be with `pattern`, or in the description; suppress this where"
+    " all your clients know it"
 )
 _MEANT = {
     "url": "uri",
@@ -38,29 +43,30 @@ _MEANT = {
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool, place, subschema in subschemas_of(toolset):
         name = subschema.get("format")
-        meant = _near(name) if isinstance(name, str) else ""
-        if meant:
-            message = f"`{name}` is no format of JSON Schema, so nothing knows it"
-            place = (*place, "format")
-            yield RULE.at(tool, place, message, meant)
+        if isinstance(name, str) and name not in FORMATS and name not in _OTHERS:
+            message = (
+                f"`{name[:_MOST_SHOWN]}` is no format of JSON Schema or OpenAPI, so nothing"
+                " knows it"
+            )
+            yield RULE.at(tool, (*place, "format"), message, _meant(name))
 
 
 @lru_cache(maxsize=4096)
-def _near(name: str) -> str:
-    if name in _FORMATS or name in _OTHERS:
-        return ""
+def _meant(name: str) -> str:
     meant = _MEANT.get(name.casefold())
-    return f"did you mean `{meant}`?" if meant else did_you_mean(name, _FORMATS)
+    if meant:
+        return f"did you mean `{meant}`?"
+    return did_you_mean(name, [*FORMATS, *sorted(_OTHERS)]) or _OTHERWISE
 
 
 RULE = Rule(
     id="schema/unknown-format",
     severity=Severity.WARNING,
-    purpose="Checks that no `format` is a misspelt one of JSON Schema.",
+    purpose="Checks that every `format` is one of JSON Schema or OpenAPI.",
     why=(
         "A format that nobody knows is passed over: nothing checks the value, and models"
-        " and clients do without the hint. Source: JSON Schema Validation 2020-12,"
-        " section 7.3."
+        " and clients do without the hint. Sources: JSON Schema Validation 2020-12, section"
+        " 7.3; the format registry of the OpenAPI Initiative."
     ),
     bad="""\
 parameters:

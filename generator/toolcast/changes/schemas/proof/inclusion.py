@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolcast_runtime.validation.compiled import build
+from toolcast_runtime.validation.formats import ASSERTED
 from toolcast_runtime.validation.references import REFERENCES
 
 from ...json_equality import same
@@ -23,7 +24,7 @@ __all__ = ["Inclusion"]
 
 _MOST_STEPS = 450
 _MOST_SPLITS = 4
-_PLAIN = ANNOTATIONS | {"type", "enum", "const"}
+_PLAIN = ANNOTATIONS - {"format"} | {"type", "enum", "const"}
 _NUMBERS = frozenset(("integer", "fraction"))
 _LENGTHS = ("minLength", "maxLength")
 _CHOICES = ("anyOf", "oneOf")
@@ -161,13 +162,20 @@ class Inclusion:
         kinds = limits.types
         if kinds & _NUMBERS and not _takes_numbers(limits, part):
             return False
-        if "string" in kinds and not _takes_texts(limits, part):
+        if "string" in kinds and not (
+            _takes_texts(limits, part) and self._takes_format(limits, part)
+        ):
             return False
         if "array" in kinds and not takes_array(self, sent, limits, part):
             return False
         if "object" in kinds and not takes_object(self, sent, limits, part):
             return False
         return self._takes_choices(sent, part)
+
+    def _takes_format(self, limits: ValueLimits, part: Mapping[str, Any]) -> bool:
+        name = part.get("format")
+        is_asserted = self.receiver.asserts_formats and name in ASSERTED
+        return not is_asserted or name in limits.all("format")
 
     def _takes_choices(self, sent: Conjunction, part: Mapping[str, Any]) -> bool:
         if any(isinstance(part.get(keyword), str) for keyword in REFERENCES):
@@ -222,16 +230,15 @@ class Inclusion:
     ) -> bool:
         """Whether each of few values is taken, or is none of the sender's after all."""
         self.spend(1 + len(limits.values or ()) // 4)
-        receiver, sender = self.receiver.dialect, self.sender.dialect
         refused = [
             value
             for value in limits.values or ()
-            if _is_of(value, part, receiver) is not True
+            if _is_of(value, part, self.receiver) is not True
         ]
         sendable = [one for one in sent if isinstance(one, dict)]
         return all(
             any(
-                not self._refers(one) and _is_of(value, one, sender) is False
+                not self._refers(one) and _is_of(value, one, self.sender) is False
                 for one in sendable
             )
             for value in refused
@@ -255,15 +262,16 @@ class Inclusion:
         return known
 
 
-def _is_of(value: Any, schema: Mapping[str, Any], dialect: Any) -> bool | None:
+def _is_of(value: Any, schema: Mapping[str, Any], side: SchemaSide) -> bool | None:
     """Whether a value is valid by a schema without references; None when nobody knows."""
     if schema.keys() <= _PLAIN:
         own = ValueLimits((schema,))
         if own.values is not None:
             return any(same(value, one) for one in own.values)
-    declared = {} if dialect is None else {"$schema": dialect}
+    declared = {} if side.dialect is None else {"$schema": side.dialect}
     try:
-        return bool(build({**schema, **declared}).is_valid(value))
+        validator = build({**schema, **declared}, asserts_formats=side.asserts_formats)
+        return bool(validator.is_valid(value))
     except ValueError:
         return None
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Any
 
+from toolcast_runtime.validation.formats import ASSERTED
+
 from ..value_limits import EXACT, ValueLimits, type_of
 from .pattern_texts import texts_of
 
@@ -74,6 +76,8 @@ def texts(told: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         for word in ("minLength", "maxLength"):
             if word in part:
                 sizes |= {int(part[word]) - 1, int(part[word]), int(part[word]) + 1}
+        if part.get("format") in ASSERTED:
+            yield ASSERTED[part["format"]].example
         if isinstance(part.get("pattern"), str):
             patterns[part["pattern"]] = None
     made = [text for pattern in patterns for text in texts_of(pattern)]

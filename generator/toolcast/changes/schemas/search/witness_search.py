@@ -91,7 +91,7 @@ class Taker:
 
     @cached_property
     def _validator(self) -> Any:
-        return build(self.side.root)
+        return build(self.side.root, asserts_formats=self.side.asserts_formats)
 
     def takes(self, value: Any) -> bool:
         """Whether a value is taken.
@@ -284,7 +284,10 @@ class Search:
                 root = _edited(root, edit.before_path, edit.alone)
             else:
                 root = _edited(root, edit.after_path, edit.undone)
-        return SchemaSide(_with_definitions(root, self._receiver.side.root))
+        return SchemaSide(
+            _with_definitions(root, self._receiver.side.root),
+            asserts_formats=self._receiver.side.asserts_formats,
+        )
 
 
 def _unproved(

@@ -100,7 +100,9 @@ def annotation_changes(pair: Pair) -> Iterator[Difference]:
     """What has changed of what is told and not checked, and of words that are no keywords."""
     for word in dict.fromkeys((*pair.before.values, *pair.after.values)):
         if word in _READ_ONLY or word not in _KNOWN:
-            yield from keyword_changes(pair, word, ())
+            # Where formats are asserted, one may refuse values.
+            edits = None if word == "format" else ()
+            yield from keyword_changes(pair, word, edits)
 
 
 def _told(keyword: str) -> tuple[str, ...]:

@@ -1,0 +1,167 @@
+"""What each asserted format takes and refuses, in which words, and in what time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.calls.tool_validators import Validators
+from toolcast_runtime.tools.tool import Tool
+from toolcast_runtime.validation.checker import Checker
+from toolcast_runtime.validation.formats import ASSERTED, FORMATS
+
+TAKEN = {
+    "date": ["2024-02-29", "0001-01-01"],
+    "date-time": [
+        "2026-11-22T14:30:00Z",
+        "2026-11-22t14:30:00.123456789z",
+        "2026-11-22T14:30:00-00:00",
+        "2016-12-31T23:59:60Z",
+        "2016-12-31T15:59:60-08:00",
+    ],
+    "time": ["14:30:00Z", "14:30:00.5+01:00", "23:59:60Z"],
+    "duration": ["P1D", "PT36H", "P1Y2M3DT4H5M6S", "P2W"],
+    "uuid": [
+        "550e8400-e29b-41d4-a716-446655440000",
+        "550E8400-E29B-41D4-A716-446655440000",
+        "00000000-0000-0000-0000-000000000000",
+    ],
+    "email": ["ada@example.com", "ada@localhost", '"a b"@c.d', "a@[127.0.0.1]"],
+    "uri": ["https://example.com/a?b=c#d", "urn:isbn:0451450523", "mailto:a@b.c"],
+    "ipv4": ["192.0.2.1", "0.0.0.0"],
+    "ipv6": ["::1", "2001:db8::1", "::ffff:192.0.2.1"],
+    "regex": ["^[a-z]+$", r"(?<=a)\d", r"\p{L}"],
+}
+REFUSED = {
+    "date": ["2023-02-29", "2024-2-3", "20240229", "2024-02-29T00:00:00Z", "today", ""],
+    "date-time": [
+        "2026-11-22T14:30:00",
+        "2026-11-22 14:30:00Z",
+        "2026-11-22T14:30Z",
+        "2026-11-22T24:00:00Z",
+        "2026-11-22T14:30:00+0100",
+        "2016-12-31T22:59:60Z",
+        "2026-11-22",
+    ],
+    "time": ["14:30:00", "14:30Z", "24:00:00Z", "22:59:60Z"],
+    "duration": ["P", "PT", "P1.5D", "PT0.5S", "-P1D", "P1W2D", "PT1S1M", "3 days"],
+    "uuid": [
+        "550e8400e29b41d4a716446655440000",
+        "{550e8400-e29b-41d4-a716-446655440000}",
+        "urn:uuid:550e8400-e29b-41d4-a716-446655440000",
+    ],
+    "email": ["ada", "@b", "a..b@c.d", "jörg@example.com", "a@müller.de"],
+    "uri": ["/a", "example.com", "http://a b", "https://münchen.de", "http://a/%zz"],
+    "ipv4": ["01.2.3.4", "1.2.3", "1.2.3.256", "192.0.2.0/24"],
+    "ipv6": ["::1%eth0", "1::2::3", "[::1]", "192.0.2.1"],
+    "regex": ["(", "(?P<name>a)", r"\Z"],
+}
+CASES = [
+    pytest.param(name, text, taken, id=f"{name}: {text}")
+    for taken, table in ((True, TAKEN), (False, REFUSED))
+    for name, texts in table.items()
+    for text in texts
+]
+
+
+def problems(schema: Any, value: Any, *, asserts: bool = True) -> list[str]:
+    return Checker(schema, asserts_formats=asserts).problems(value)
+
+
+def test_every_asserted_format_is_here() -> None:
+    assert TAKEN.keys() == REFUSED.keys() == ASSERTED.keys()
+
+
+@pytest.mark.parametrize("dialect", ["2020-12", "draft-07", "draft-04"])
+@pytest.mark.parametrize(("name", "text", "taken"), CASES)
+def test_a_text_is_of_a_format_or_not(
+    name: str, text: str, taken: bool, dialect: str
+) -> None:
+    """An older dialect has fewer formats; those that are written mean the same in it."""
+    address = {
+        "2020-12": "https://json-schema.org/draft/2020-12/schema",
+        "draft-07": "http://json-schema.org/draft-07/schema#",
+        "draft-04": "http://json-schema.org/draft-04/schema#",
+    }[dialect]
+    schema = {"$schema": address, "format": name}
+    assert (not problems(schema, text)) == taken
+    assert not problems(schema, text, asserts=False)
+    assert not problems(schema, 3) and not problems(schema, None)
+
+
+@pytest.mark.parametrize("name", ASSERTED)
+def test_the_words_name_the_format_and_an_example_that_is_of_it(name: str) -> None:
+    schema = {"properties": {"a": {"items": {"type": "string", "format": name}}}}
+    example = ASSERTED[name].example
+    assert not problems(schema, {"a": [example]})
+    (problem,) = problems(schema, {"a": [example, "("]})
+    assert problem == (
+        f'`a[1]` must be {ASSERTED[name].what} (`format: {name}`), such as "{example}"'
+    )
+
+
+@pytest.mark.parametrize("name", [*sorted({*FORMATS} - {*ASSERTED}), "int32", "sku"])
+def test_other_formats_are_told_and_not_asserted(name: str) -> None:
+    assert not problems({"format": name}, " no such thing \\")
+
+
+def test_a_format_stands_behind_references_and_in_alternatives() -> None:
+    schema = {
+        "properties": {
+            "due": {"$ref": "#/$defs/day"},
+            "at": {"anyOf": [{"$ref": "#/$defs/day"}, {"type": "null"}]},
+        },
+        "$defs": {"day": {"type": "string", "format": "date"}},
+    }
+    assert not problems(schema, {"due": "2026-11-22", "at": None})
+    assert sorted(problems(schema, {"due": "soon", "at": "soon"})) == [
+        "`at` matches none of the 2 alternatives of `anyOf`; number 1 (day) comes nearest:"
+        ' `at` must be a date (`format: date`), such as "2026-11-22"',
+        '`due` must be a date (`format: date`), such as "2026-11-22"',
+    ]
+
+
+def test_who_does_not_say_so_asserts_no_format() -> None:
+    """As for the tools of external servers, whose servers check what they take."""
+    schema = {"type": "object", "properties": {"due": {"format": "date"}}}
+    tool = Tool("note", "Note.", "Note.", {"name": "note", "inputSchema": schema})
+    given = {"due": "soon"}
+    assert not Validators().problems_with_arguments(tool, given)
+    assert Validators(asserts_formats=True).problems_with_arguments(tool, given)
+
+
+def test_results_are_not_held_to_formats() -> None:
+    schema = {"type": "string", "format": "date"}
+    definition = {"name": "note", "inputSchema": {}, "outputSchema": schema}
+    tool = Tool("note", "Note.", "Note.", definition)
+    assert not Validators(asserts_formats=True).problems_with_result(tool, "soon")
+
+
+GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ASSERTED)
+@pytest.mark.parametrize(
+    "text",
+    [
+        GROUPS,
+        "(" * 1_000_000,
+        "a@" * 500_000,
+        "http://" + "a" * 1_000_000,
+        "2026-11-22T14:30:00." + "1" * 1_000_000,
+        "P" + "1" * 1_000_000,
+        ":" * 1_000_000,
+        ["x"] * 100_000,
+    ],
+    ids=["groups", "brackets", "at", "host", "fraction", "digits", "colons", "many"],
+)
+def test_a_hostile_text_is_refused_or_checked_soon(name: str, text: Any) -> None:
+    schema = {"format": name, "items": {"format": name}}
+    checker = Checker(schema, asserts_formats=True)
+    start = time.process_time()
+    found = checker.problems(text)
+    assert time.process_time() - start < 0.5
+    assert all(len(problem) <= 600 for problem in found)
