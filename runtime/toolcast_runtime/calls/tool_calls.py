@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
 from ..consent.questions import Questions
-from ..lifespan.settings import LifespanError
+from ..lifespan.lifespan_settings import LifespanError
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
 from ..tools.tool import Confirm, Tool
