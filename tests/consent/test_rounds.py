@@ -74,6 +74,18 @@ def test_a_handler_that_asks_less_the_next_time_works_once(shop: Shop) -> None:
 
 
 @pytest.mark.slow
+def test_a_ledger_that_cannot_be_written_puts_no_question(shop: Shop) -> None:
+    with closing(sqlite3.connect(shop.place / "ledger.sqlite3")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with shop.modern("stdio") as counter:
+        for tool in ("book_table", "refund_order"):
+            arguments = MONDAY if tool == "book_table" else {"order_id": "A-1"}
+            read = said(counter.call(tool, arguments))
+            assert "the ledger cannot be written" in read
+    assert shop.done == []
+
+
+@pytest.mark.slow
 def test_the_ledger_tells_each_round(shop: Shop) -> None:
     with shop.modern("stdio") as counter:
         state = counter.asked("reserve", MONDAY)["requestState"]
