@@ -12,7 +12,7 @@ from ..shipped import shipped
 
 __all__ = ["KINDS", "SCHEMAS", "schema", "schema_text"]
 
-KINDS = ("tool", "toolset", "workspace")
+KINDS = ("tool", "toolset", "definitions", "workspace")
 """The files that a project is made of."""
 SCHEMAS = (*KINDS, "accept", "findings", "diff")
 """What schemas are published of: those files, acceptances, and what commands print as JSON."""

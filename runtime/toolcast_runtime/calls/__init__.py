@@ -1,7 +1,7 @@
 """One call: its context, its handler, its answer."""
 
 from .call_context import CallContext, CallOutcome, current_call
-from .progress import ReportProgress
+from .report import ReportProgress
 from .tool_response import ToolError, ToolResponse
 
 __all__ = [

@@ -7,9 +7,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from .report import NOT_SENT, Sent
+
 if TYPE_CHECKING:
     from ..consent.questions import Questions
-    from .progress import Reports, Sent
+    from .progress import Reports
 
 __all__ = [
     "CALL_GUARD",
@@ -95,8 +97,6 @@ class CallContext:
             TypeError: it is no number, or the message is no text.
         """
         if self.reports is None:
-            from .progress import NOT_SENT
-
             return NOT_SENT
         return self.reports.report(progress, total, message)
 

@@ -19,7 +19,8 @@ from .call_context import (
 )
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
-from .progress import ReportProgress, Reports
+from .progress import Reports
+from .report import ReportProgress
 from .tool_response import ToolResponse
 from .tool_validators import Validators
 from .tracing import is_traced, span

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..access.override_file import OverrideFile
-    from ..calls.progress import ReportProgress
+    from ..calls.report import ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
