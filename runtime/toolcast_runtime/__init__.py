@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .calls.call_context import CallContext, current_call
     from .calls.tool_response import ToolError, ToolResponse
     from .consent.question import Declined
+    from .resources.content_blocks import audio, file, image, link, text
 
 __all__ = [
     "LEVEL",
@@ -25,8 +26,13 @@ __all__ = [
     "ToolError",
     "ToolResponse",
     "__version__",
+    "audio",
     "current_call",
+    "file",
+    "image",
+    "link",
     "require_level",
+    "text",
 ]
 
 __version__ = "0.2.0"
@@ -42,7 +48,12 @@ _LAZY = {
     "Declined": "consent.question",
     "ToolError": "calls.tool_response",
     "ToolResponse": "calls.tool_response",
+    "audio": "resources.content_blocks",
     "current_call": "calls.call_context",
+    "file": "resources.content_blocks",
+    "image": "resources.content_blocks",
+    "link": "resources.content_blocks",
+    "text": "resources.content_blocks",
 }
 
 

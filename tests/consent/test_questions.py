@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.consent.counters import KEY, Shop
+from toolcast_runtime import current_call
 from toolcast_runtime.consent import Answer, Question
 from toolcast_runtime.consent.confirmation import confirmation
 from toolcast_runtime.mcp.sealing import SealingError, sealing
@@ -231,3 +232,91 @@ def test_the_ledger_is_not_begun_for_a_plain_call(
     arguments = {"article": "tea", "price": 20}
     registry.call_tool_sync("set_price", arguments, "desk", ask=Person())
     assert not Path(shop.place / "ledger.sqlite3").exists()
+
+
+FORM = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+def with_handler(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch, handler: Any
+) -> Registry:
+    """The registry whose `book_table` is done by another function of the shop's."""
+    module = importlib.import_module("shop.handlers")
+    handler.__module__ = module.__name__
+    monkeypatch.setattr(module, "book_table", handler)
+    monkeypatch.setattr(registry, "_tool_calls", None)
+    return registry
+
+
+def booked(registry: Registry, *answers: Any) -> str:
+    person = Person(*answers)
+    response = registry.call_tool_sync("book_table", {"day": "Mo"}, "desk", ask=person)
+    return str(response.error or response.result)
+
+
+def test_a_plain_function_asks_and_waits(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def book_table(day: str) -> str:
+        return f"{day} {current_call().ask_sync(FORM, 'Who?')['a']}"
+
+    registry = with_handler(registry, monkeypatch, book_table)
+    assert booked(registry, Answer("accept", {"a": "me"})) == "Mo me"
+    assert "the person declined" in booked(registry, Answer("decline"))
+
+
+def test_a_plain_function_does_not_go_on_without_an_answer(
+    registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def book_table(day: str) -> str:
+        current_call().ask(FORM, "Who?")  # type: ignore[unused-coroutine]
+        (shop.place / "done.txt").write_text("booked")
+        return "booked"
+
+    registry = with_handler(registry, monkeypatch, book_table)
+    assert "the tool failed" in booked(registry, Answer("decline"))
+    assert shop.done == []
+
+
+@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")
+def test_a_question_that_is_not_awaited_fails_the_call(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def book_table(day: str) -> str:
+        current_call().ask(FORM, "Who?")  # type: ignore[unused-coroutine]
+        return "booked"
+
+    registry = with_handler(registry, monkeypatch, book_table)
+    assert "did not wait for a person's answer" in booked(registry, Answer("decline"))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": {"type": "object"}}},
+        {"type": "object", "properties": {"a": {"type": "string", "pattern": "x"}}},
+        {"type": "string"},
+        {},
+    ],
+)
+def test_a_form_that_no_client_shows_is_an_error_of_the_handler(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch, schema: Any
+) -> None:
+    async def book_table(day: str) -> str:
+        with pytest.raises(ValueError, match="no client can show this form"):
+            await current_call().ask(schema, "Who?")
+        return "not asked"
+
+    registry = with_handler(registry, monkeypatch, book_table)
+    assert booked(registry) == "not asked"
+
+
+def test_a_handler_that_calls_a_tool_does_not_answer_for_it(
+    registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def book_table(day: str) -> str:
+        inner = await registry.call_tool("refund_order", {"order_id": "A-1"}, "desk")
+        return str(inner.error)
+
+    registry = with_handler(registry, monkeypatch, book_table)
+    assert "nobody can be asked here" in booked(registry, YES) and shop.done == []

@@ -31,7 +31,8 @@ _GRADES = {"safe", "risky", "breaking"}
 
 Side = Mapping[str, Mapping[str, Any] | None]
 """Pieces of specs by file, null for none: `workspace`; `toolset` and the names of tools in the
-folder `toy`, and with a folder before them those in another one. Null takes out a field that
+folder `toy`, and with a folder before them those in another one; `mcp_resources/name` and
+`mcp_prompts/name`. Null takes out a field that
 every such file has here."""
 
 
@@ -85,6 +86,9 @@ def loaded(side: Side) -> Workspace:
     for key, fields in given.items():
         folder, _, name = key.rpartition("/")
         path = f"{folder or 'toy'}/{name}.yaml"
+        if folder in ("mcp_resources", "mcp_prompts"):
+            files[f"toy/{path}"] = {"name": name, **(fields or {})}
+            continue
         if key == "workspace":
             files["toolcast.yaml"] = {**WORKSPACE, **(fields or {})}
         elif fields is not None:
@@ -123,8 +127,8 @@ class _Files:
         return self._files[path][:most]
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        names = [name.split("/") for name in self._files]
-        return [Entry(name[1]) for name in sorted(names) if name[0] == folder]
+        names = [name.rpartition("/") for name in sorted(self._files)]
+        return [Entry(name) for above, _, name in names if above == folder]
 
     def is_there(self, path: str) -> bool:
         return path in self._files

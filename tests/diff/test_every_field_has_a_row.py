@@ -17,13 +17,15 @@ from toolcast.extensions import fields_of
 from toolcast.shipped import shipped
 
 EXTENSIONS = ("letta",)
-SIDES = ("tool", "toolset", "workspace")
+SIDES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
 # Below them every keyword is a field: they have a family and a table of their own.
 SCHEMAS = {"parameters", "returns"}
 # A tool of another name is another file here.
 NO_CASE: Mapping[str, set[str]] = {
     "tool": {"name", *SCHEMAS},
     "toolset": set(),
+    "mcp_resource": {"name"},
+    "mcp_prompt": {"name"},
     "workspace": set(),
 }
 
@@ -167,7 +169,9 @@ def _own(known: Mapping[str, Any]) -> Iterator[str]:
 def _differing(side: str, before: Any, after: Any) -> Iterator[str]:
     """The fields in which two sides of a case differ."""
     for name in {*before, *after}:
-        kind = name.rpartition("/")[2]
+        folder, _, kind = name.rpartition("/")
+        if folder in ("mcp_resources", "mcp_prompts"):
+            kind = folder.removesuffix("s")
         if (kind if kind in SIDES else "tool") != side:
             continue
         trees = [files.get(name) or {} for files in (before, after)]

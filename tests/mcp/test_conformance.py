@@ -36,6 +36,16 @@ IN_BOTH_ERAS = (
     "tools-call-with-progress",
     "json-schema-2020-12",
     "dns-rebinding-protection",
+    "resources-list",
+    "resources-read-text",
+    "resources-read-binary",
+    "resources-templates-read",
+    "prompts-list",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "prompts-get-embedded-resource",
+    "prompts-get-with-image",
+    "completion-complete",
 )
 SCENARIOS = [
     *((LEGACY, name) for name in IN_BOTH_ERAS),
@@ -45,6 +55,8 @@ SCENARIOS = [
     # In the older era it is about sessions, which the server does not keep.
     (MODERN, "server-sse-multiple-streams"),
     (MODERN, "http-custom-header-server-validation"),
+    (MODERN, "caching"),
+    (MODERN, "sep-2164-resource-not-found"),
     *(
         (MODERN, f"input-required-result-{name}")
         for name in (
@@ -52,6 +64,7 @@ SCENARIOS = [
             "request-state",
             "multi-round",
             "missing-input-response",
+            "non-tool-request",
             "result-type",
             "unsupported-methods",
             "tampered-state",
@@ -66,7 +79,6 @@ BEYOND_TOOLS = [
         "basic-sampling",
         "basic-list-roots",
         "multiple-input-requests",
-        "non-tool-request",
         "capability-check",
         "ignore-extra-params",
     )

@@ -42,7 +42,8 @@ def lay_out(example: str, root: Path, extensions: str = "") -> None:
 
     A line `# name.yaml` or `# folder/name.py` begins a file; what stands before the first
     one is the tool `note`. Keys that a file must have and the example does not show are
-    added, so that nothing else is wrong; a comment `# key: ...` keeps one away.
+    added, so that nothing else is wrong; a comment `# key: ...` keeps one away. Specs of
+    resources and MCP prompts stand in the folders of the toolset `example`.
     """
     files = _files(example)
     files.setdefault("toolcast.yaml", "")
@@ -63,7 +64,8 @@ def _files(example: str) -> dict[str, str]:
         if match:
             name = match[1]
             at_root = name in ("toolcast.yaml", "pyproject.toml")
-            if not name.endswith(".py") and "/" not in name and not at_root:
+            is_mcp = name.startswith(("mcp_resources/", "mcp_prompts/"))
+            if is_mcp or not (name.endswith(".py") or "/" in name or at_root):
                 name = f"specs/example/{name}"
             files[name] = ""
         else:
@@ -80,6 +82,8 @@ def _completed(path: Path, text: str, extensions: str) -> str:
             needed["extensions"] = f"[{extensions}]"
     elif path.name == "toolset.yaml":
         needed = {"name": path.parent.name, **_TOOLSET}
+    elif path.parent.name in ("mcp_resources", "mcp_prompts"):
+        needed = {"name": path.stem}
     else:
         needed = {"name": path.stem, **_TOOL}
     missing = [

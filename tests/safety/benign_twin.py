@@ -104,6 +104,9 @@ def _blank_tool(tool: dict[str, Any]) -> None:
         for decision in ("cli", "letta"):
             if tool.get(decision, {}).get(key):
                 tool[decision][key] = "x"
+    if "confirm" in tool:
+        tool["confirm"]["message"] = "x"
+        _blank_schema(tool["confirm"].get("when"))
     for key in ("annotations", "meta", "icons"):
         if tool.get(key) is not None:
             tool[key] = _blank_strings(tool[key])

@@ -84,7 +84,11 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
                 "parameter": "action",
                 "values": {"a": {"summary": line, "requires": ["word"]}, "b": {}},
             },
-            "annotations": {"title": text, "readOnlyHint": True},
+            "confirm": {
+                "message": f"{text[:490]}?",
+                "when": {"properties": {"word": {"description": text}}},
+            },
+            "annotations": {"title": text, "readOnlyHint": False},
             "meta": {"note": text},
             "cli": {"keyword": "tool", "comment": line},
             "letta": {"attached": False, "reason": text or "x"},

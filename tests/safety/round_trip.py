@@ -44,6 +44,7 @@ for name in registry.REGISTRY.names(CLIENT):
         "langchain": [wrapper.name, wrapper.description, wrapper.args_schema],
         "cli": tool.cli,
         "deprecated": tool.deprecated,
+        "confirm": tool.confirm and [tool.confirm.message, tool.confirm.when],
     }
 docs = [prompts.section(name, CLIENT) for name in prompts.PROMPTS.sections]
 print(json.dumps({"tools": shown, "prompts": docs}))
@@ -126,6 +127,9 @@ def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> 
     assert tool["cli"]["command"] == (keyword and keyword.split(" ")[0])
     assert tool["cli"].get("reason") == spec["cli"].get("reason")
     assert exact(tool["deprecated"]) == exact(spec.get("deprecated"))
+    confirm = spec.get("confirm")
+    asked = confirm and [confirm["message"], confirm.get("when")]
+    assert exact(tool["confirm"]) == exact(asked)
     for example, kept in zip(spec.get("examples", ()), tool["examples"], strict=True):
         for key in ("arguments", "result", "error"):
             assert exact(kept.get(key)) == exact(example.get(key))

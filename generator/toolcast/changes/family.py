@@ -49,9 +49,13 @@ class Family:
         rules: each kind of change that it finds.
         tool_rows: fields of a tool spec that are compared by their values alone.
         toolset_rows: those of `toolset.yaml`.
+        mcp_resource_rows: those of a resource spec, whose changes `compare_toolsets` finds.
+        mcp_prompt_rows: those of an MCP prompt spec, in the same way.
         workspace_rows: those of toolcast.yaml.
         tool_fields: the other fields of a tool spec whose changes it finds.
         toolset_fields: those of `toolset.yaml`.
+        mcp_resource_fields: those of a resource spec.
+        mcp_prompt_fields: those of an MCP prompt spec.
         workspace_fields: those of toolcast.yaml.
         compare_tools: finds the changes of a tool's other fields; None for none.
         compare_toolsets: finds those of a toolset that both sides have, given as before and
@@ -63,9 +67,13 @@ class Family:
     rules: Collection[ChangeRule]
     tool_rows: tuple[FieldRow, ...] = ()
     toolset_rows: tuple[FieldRow, ...] = ()
+    mcp_resource_rows: tuple[FieldRow, ...] = ()
+    mcp_prompt_rows: tuple[FieldRow, ...] = ()
     workspace_rows: tuple[FieldRow, ...] = ()
     tool_fields: Collection[str] = ()
     toolset_fields: Collection[str] = ()
+    mcp_resource_fields: Collection[str] = ()
+    mcp_prompt_fields: Collection[str] = ()
     workspace_fields: Collection[str] = ()
     compare_tools: Callable[[Both], Iterator[Change]] | None = None
     compare_toolsets: (
@@ -74,6 +82,6 @@ class Family:
     compare_workspaces: Callable[[Workspace, Workspace], Iterator[Change]] | None = None
 
     def fields(self, side: str) -> list[str]:
-        """The fields of one kind of file, `tool`, `toolset` or `workspace`, that it compares."""
+        """The fields of one kind of file, one of KINDS, that it compares."""
         rows: tuple[FieldRow, ...] = getattr(self, f"{side}_rows")
         return [*(row.field for row in rows), *getattr(self, f"{side}_fields")]

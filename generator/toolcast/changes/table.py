@@ -17,7 +17,7 @@ from . import (
 from .access import client_settings, client_tools, target_options
 from .change import ChangeRule
 from .family import Family
-from .listing import listed_keys, tool_annotations
+from .listing import listed_keys, resources_and_prompts, tool_annotations
 from .outside import reach, servers
 from .running import (
     databases,
@@ -39,6 +39,7 @@ BUILT_IN = (
     notes.FAMILY,
     tool_annotations.FAMILY,
     listed_keys.FAMILY,
+    resources_and_prompts.FAMILY,
     client_tools.FAMILY,
     client_settings.FAMILY,
     target_options.FAMILY,

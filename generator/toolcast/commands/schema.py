@@ -14,6 +14,7 @@ from toolcast_runtime.files.regular_file import read_regular
 from ..changes.review.acceptances import ACCEPT_FILE
 from ..model.folders import kind_of_file
 from ..model.language import SCHEMAS, schema_text
+from ..model.mcp_spec_files import FOLDERS
 from ..project import WORKSPACE_FILE
 from ..reports.escaping import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
@@ -100,6 +101,18 @@ def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]
             if name.endswith((".yaml", ".yml")):
                 kind = kind_of_file(name)
                 yield kind, f"{folder}/{name}", _first_lines(root, f"{folder}/{name}")
+            elif name in FOLDERS:
+                yield from _mcp_files(root, f"{folder}/{name}", FOLDERS[name])
+
+
+def _mcp_files(root: str, folder: str, kind: str) -> Iterator[tuple[str, str, str]]:
+    try:
+        names = sorted(os.listdir(os.path.join(root, folder)))
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(".yaml"):
+            yield kind, f"{folder}/{name}", _first_lines(root, f"{folder}/{name}")
 
 
 def _first_lines(root: str, path: str) -> str:

@@ -71,7 +71,9 @@ def not_read(
     listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
     for entry in sub_folders[: MOST_SHOWN + 1]:
         path = posixpath.normpath(f"{folder}/{entry.name}")
-        if entry.name in _TOOLS_OWN or path in listed:
+        # Specs of another kind, or files that they name.
+        is_mcp = entry.name in ("mcp_resources", "mcp_prompts") and not entry.is_link
+        if entry.name in _TOOLS_OWN or path in listed or is_mcp:
             continue
         if entry.is_link:
             message = (

@@ -30,6 +30,7 @@ from .folders import (
     specs_in,
     unlisted,
 )
+from .mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
@@ -239,12 +240,28 @@ class _Loader(NamedTuple):
         if definitions is not None:
             tools = [bundled(tool, definitions) for tool in tools]
             findings += too_much_copied(tools, definitions)
+
+        def read(file: str, kind: str) -> tuple[Document | None, list[Finding]]:
+            found, problems = _read(self.files, file, kind)
+            return (None if has_errors(problems) else found), problems
+
+        resources, more = mcp_resources(self.files, folder, read)
+        prompts, problems = mcp_prompts(self.files, folder, read)
+        findings += [*more, *problems]
         if document is None or has_errors(findings):
             return None, findings
         fields = fields_of(extensions).toolset
         targets = self.workspace.targets
         toolset = bind_toolset(document, tuple(tools), targets, fields)
-        return replace(toolset, definitions=definitions), findings
+        return (
+            replace(
+                toolset,
+                definitions=definitions,
+                mcp_resources=tuple(resources),
+                mcp_prompts=tuple(prompts),
+            ),
+            findings,
+        )
 
     def _definitions(
         self, folder: str, names: list[str]

@@ -19,6 +19,7 @@ from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .definitions import Definitions
 from .mcp_servers import McpServer, ToolRouter
+from .mcp_specs import PromptSpec, ResourceSpec
 
 __all__ = [
     "Action",
@@ -328,6 +329,8 @@ class Toolset:
     title: str
     folder: str
     tools: tuple[ToolSpec, ...] = ()
+    mcp_resources: tuple[ResourceSpec, ...] = ()
+    mcp_prompts: tuple[PromptSpec, ...] = ()
     fields: tuple[str, ...] = ()
     version: str = "0.0.0"
     stability: str = "stable"
@@ -357,6 +360,11 @@ class Toolset:
     suppress: tuple[Suppression, ...] = ()
     definitions: Definitions | None = None
     source: Source = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def mcp_specs(self) -> tuple[ResourceSpec | PromptSpec, ...]:
+        """The resources and MCP prompts."""
+        return (*self.mcp_resources, *self.mcp_prompts)
 
     @property
     def asserts_formats(self) -> bool:

@@ -121,7 +121,7 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
                 help_,
                 at_key=True,
             )
-    if kind == "tool" and "handler" in value:
+    if kind in ("tool", "mcp_resource", "mcp_prompt") and "handler" in value:
         parts = value["handler"].replace(":", ".").split(".")
         yield from _keywords(document, ("handler",), parts)
     elif kind == "toolset":

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.python import identifier, literal, tuple_of_names, words
+from ..encoders.python import identifier, literal, names, tuple_of_names, words
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
+from .mcp_definitions import mcp_definitions
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET"]
@@ -56,6 +57,13 @@ class ServerView(NamedTuple):
     is_silent: bool
     has_state_key: bool
     state_key_variable: Code
+    has_offers: bool
+    offers: Code
+    has_resources: bool
+    has_prompts: bool
+    has_links: bool
+    link_seconds: Code
+    link_bytes: Code
     has_parts: bool
     parts: Sequence[PartView]
     part_names: Code
@@ -68,6 +76,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     http = options.get("http", {})
     admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
     client = options.get("client")
+    links = options.get("links") or {}
     inner = "        "
     view = ServerView(
         header=header(f"{toolset.folder}/toolset.yaml"),
@@ -100,6 +109,13 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         state_key_variable=literal(
             options.get("state_key_variable"), "    state_key_variable=", ","
         ),
+        has_offers=bool(toolset.mcp_specs),
+        offers=names(_offers(toolset)),
+        has_resources=bool(toolset.mcp_resources),
+        has_prompts=bool(toolset.mcp_prompts),
+        has_links="links" in options,
+        link_seconds=literal(links.get("seconds", 600)),
+        link_bytes=literal(links.get("bytes", 16_777_216)),
         has_parts=bool(context.server_parts),
         parts=[
             PartView(identifier(target), identifier(name))
@@ -110,9 +126,18 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             "    parts=",
             ",",
         ),
-        shape=_shape(context),
+        shape=_shape(toolset, context),
     )
-    return {"mcp_server.py": context.render("mcp/mcp_server.py.jinja", view)}
+    return {
+        "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
+        **mcp_definitions(toolset, context),
+    }
+
+
+def _offers(toolset: Toolset) -> list[str]:
+    """The packages of definitions besides the tools'."""
+    there = {"mcp_prompts": toolset.mcp_prompts, "mcp_resources": toolset.mcp_resources}
+    return [name for name, specs in there.items() if specs]
 
 
 def _endpoints(toolset: Toolset) -> list[EndpointView]:
@@ -128,19 +153,24 @@ def _endpoints(toolset: Toolset) -> list[EndpointView]:
     ]
 
 
-def _shape(context: Context) -> PythonShape:
+def _shape(toolset: Toolset, context: Context) -> PythonShape:
+    has_links = "links" in toolset.targets.get("mcp", {})
     return PythonShape(
         (
             "docstring",
             "from __future__",
             "from toolcast_runtime.http",
             "from toolcast_runtime.mcp",
+            *(["from toolcast_runtime.resources"] if has_links else []),
+            *(["from ."] if toolset.mcp_specs else []),
             *(f"from .{target}" for target in sorted(context.server_parts)),
             "from .registry",
             "SERVER =",
             "if __name__",
         ),
-        frozenset(["Endpoint", "HttpSettings", "McpServer", "SERVER.main"]),
+        frozenset(
+            ["Endpoint", "HttpSettings", "LinkLimits", "McpServer", "SERVER.main"]
+        ),
     )
 
 
@@ -157,6 +187,7 @@ TARGET = Target(
     options={
         "client": "The client that stdio and the default HTTP path serve.",
         "external": "Shows and calls the tools of external servers, too.",
+        "links": "Keeps the content of links that handlers return.",
         "heartbeat": "Tells callers that asked for progress that a call still runs.",
         "state_key_variable": "The key that several processes seal questions with.",
         "http": "How the server is reached over HTTP.",

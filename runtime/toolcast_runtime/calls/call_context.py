@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from .report import NOT_SENT, Sent
-
 if TYPE_CHECKING:
     from ..consent.questions import Questions
-    from .progress import Reports
 
 __all__ = [
     "CALL_GUARD",
@@ -19,6 +16,10 @@ __all__ = [
     "CallContext",
     "CallGuard",
     "CallOutcome",
+    "NOT_SENT",
+    "Keep",
+    "ReportProgress",
+    "Sent",
     "current_call",
     "nobody_to_ask",
 ]
@@ -32,11 +33,34 @@ CallOutcome = Literal[
 `declined`: it needed a person's yes, and there was none.
 """
 
+Keep = Callable[[str, "str | bytes", str | None], str]
+"""`(name, content, mime_type)`: keeps content for its caller; its URI for `resources/read`."""
+
+ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
+"""`(progress, total, message)`, sent to the caller if it asked for progress."""
+
 CallGuard = Callable[[str], str | None]
 """Why a tool of a name may not be called now; None when it may."""
 
 CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
 """Holds for a request and for every call that its handler makes in its own context."""
+
+
+class Sent:
+    """What becomes of a report. It may be awaited, in the call's loop, and need not be."""
+
+    __slots__ = ("_until_sent",)
+
+    def __init__(self, until_sent: Callable[[], Awaitable[None]] | None = None) -> None:
+        self._until_sent = until_sent
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        """Goes on when the report, or a newer one, was sent, or none is sent any more."""
+        if self._until_sent is not None:
+            yield from self._until_sent().__await__()
+
+
+NOT_SENT = Sent()
 
 
 @dataclass(slots=True, eq=False)
@@ -46,8 +70,9 @@ class CallContext:
     Attributes:
         tool: the tool's name.
         client: who calls; None in a toolset without clients.
-        reports: tells the caller how far the call is; None when it did not ask.
+        report: tells the caller how far the call is; None when it did not ask.
         questions: puts questions to a person; None where nobody can be asked.
+        keep: keeps what a link leads to; None where nothing is kept.
         cancelled: nobody waits for the call any more: the caller has gone or called it off,
             its time is over, or the server ends. An async handler is cancelled as well; a
             plain function that takes long asks from time to time, and ends.
@@ -55,14 +80,17 @@ class CallContext:
 
     tool: str
     client: str | None = None
-    reports: Reports | None = None
+    report: Callable[[float, float | None, str | None], Sent] | None = None
     questions: Questions | None = None
+    keep: Keep | None = None
     cancelled: bool = field(default=False, init=False)
 
-    async def ask(
+    def ask(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None
-    ) -> Mapping[str, Any]:
+    ) -> Coroutine[Any, Any, Mapping[str, Any]]:
         """What a person filled in; returns only with an answer that the schema allows.
+
+        To be awaited by an async handler; a plain function has `ask_sync`.
 
         On some surfaces the call ends here, and the handler is run again from its start
         when the answer is there; questions that were answered are not put again. So it
@@ -76,12 +104,25 @@ class CallContext:
         Raises:
             Declined: the person said no, or nobody can be asked. The caller is told.
             ValueError: no client can show such a form.
+            RuntimeError: this is a plain function, which would go on without the answer.
         """
+        return self._asked().form(schema, message, name)
+
+    def ask_sync(
+        self, schema: Mapping[str, Any], message: str, *, name: str | None = None
+    ) -> Mapping[str, Any]:
+        """The same for a plain function, which waits.
+
+        Raises: as `ask`; RuntimeError in an async function.
+        """
+        return self._asked().form_sync(schema, message, name)
+
+    def _asked(self) -> Questions:
         from ..consent.question import Declined
 
         if self.questions is None:
             raise Declined(nobody_to_ask(self.tool))
-        return await self.questions.ask_form(schema, message, name)
+        return self.questions
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
@@ -96,9 +137,9 @@ class CallContext:
             ValueError: a number is infinite or none.
             TypeError: it is no number, or the message is no text.
         """
-        if self.reports is None:
+        if self.report is None:
             return NOT_SENT
-        return self.reports.report(progress, total, message)
+        return self.report(progress, total, message)
 
 
 def nobody_to_ask(tool: str) -> str:

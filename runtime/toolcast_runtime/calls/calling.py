@@ -17,7 +17,7 @@ from .given_up import MOST_GIVEN_UP, give_up, is_stuck
 from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
-from .tool_response import ToolError, ToolResponse
+from .tool_response import Block, ToolError, ToolResponse
 from .turns import turn
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ async def run_call(
         context.cancelled = True
         give_up(tool.name, task)
         _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
-        late = f"the tool gave no answer within {tool.timeout:g} s"
+        late = f"the {tool.kind} gave no answer within {tool.timeout:g} s"
         return ToolResponse(error=late), "timeout"
     if task.cancelled():
         return ToolResponse(error="the call was cancelled"), "cancelled"
@@ -64,16 +64,24 @@ async def run_call(
     if context.questions is not None and context.questions.is_pending:
         # Whatever a handler made of it: its work is done when it is run again.
         return ToolResponse(error="a person has to answer first"), "asked"
+    if context.questions is not None and context.questions.unawaited:
+        _logger.error("the handler of %s did not await what it asked", tool.name)
+        unawaited = (
+            "the tool did not wait for a person's answer; the log has the details"
+        )
+        return ToolResponse(error=unawaited), "error"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(error, ToolError):
-        response = ToolResponse(error=str(error) or "the tool failed")
+        response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
         if isinstance(error, Declined):
             return response, "declined"
     elif error is not None:
         response = _internal(tool, "failed", error)
     else:
-        if not isinstance(result, ToolResponse):
+        if isinstance(result, Block):
+            result = ToolResponse(content=[result])
+        elif not isinstance(result, ToolResponse):
             result = ToolResponse(result)
         await turn(result.result, result.content)
         response = _checked(tool, result, problems_with_result)
@@ -173,7 +181,7 @@ def _refused(tool: Tool, what: str, *problems: str) -> ToolResponse:
     """What is wrong with an answer; its own text stays out of what is said."""
     text = f"{what}: {'; '.join(problems)}"
     _logger.error("tool %s %s", tool.name, text)
-    return ToolResponse(error=f"the tool {text}")
+    return ToolResponse(error=f"the {tool.kind} {text}")
 
 
 def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:
@@ -181,5 +189,5 @@ def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:
     incident = uuid.uuid4().hex[:8]
     _logger.error("tool %s %s (incident %s)", tool.name, what, incident, exc_info=error)
     return ToolResponse(
-        error=f"the tool {what}; the log has the details (incident {incident})"
+        error=f"the {tool.kind} {what}; the log has the details (incident {incident})"
     )

@@ -9,7 +9,7 @@ import math
 import threading
 from functools import partial
 
-from .report import NOT_SENT, ReportProgress, Sent
+from .call_context import NOT_SENT, ReportProgress, Sent
 
 __all__ = ["Reports"]
 

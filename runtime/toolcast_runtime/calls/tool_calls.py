@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
+from ..consent.questions import Questions
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
 from ..tools.tool import Confirm, Tool
@@ -15,21 +16,24 @@ from .call_context import (
     CALL_GUARD,
     CallContext,
     CallOutcome,
+    Keep,
+    ReportProgress,
     nobody_to_ask,
 )
 from .calling import Invoke, awaited, invoke_handler, run_call
 from .handlers import HandlerAdapter, adapt_handler
 from .progress import Reports
-from .report import ReportProgress
-from .tool_response import ToolResponse
+from .threads import Outcome
+from .tool_response import ToolError, ToolResponse
 from .tool_validators import Validators
 from .tracing import is_traced, span
 from .turns import turn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..consent.approvals import Approvals
     from ..consent.question import AskPerson
-    from ..consent.questions import Questions
     from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
     from ..validation.checker import Checker
@@ -72,6 +76,7 @@ class ToolCalls:
         client: str | None,
         report_progress: ReportProgress | None,
         ask: AskPerson | None = None,
+        keep: Keep | None = None,
     ) -> ToolResponse:
         """The answer of the tool that is found. Every failure is an answer, too."""
         try:
@@ -89,12 +94,14 @@ class ToolCalls:
         if reason is not None:
             return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
-        questions = None if ask is None else self._questions(tool, ask, client, given)
+        questions = None
+        if ask is not None:
+            questions = Questions(ask, self.approvals, tool, client, given)
         if report_progress is None:
-            context = CallContext(tool.name, client, None, questions)
+            context = CallContext(tool.name, client, None, questions, keep)
             return await self.call(tool, provider, given, context)
         async with Reports(report_progress) as reports:
-            context = CallContext(tool.name, client, reports, questions)
+            context = CallContext(tool.name, client, reports.report, questions, keep)
             return await self.call(tool, provider, given, context)
 
     async def call(
@@ -115,6 +122,38 @@ class ToolCalls:
             response, outcome = await self._recorded(tool, provider, arguments, context)
             set_outcome(outcome)
         return response
+
+    async def run_handler(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        shaped: Callable[[Any], ToolResponse],
+    ) -> tuple[ToolResponse, CallOutcome]:
+        """What the handler of a resource or an MCP prompt answers, and what came of it.
+
+        Args:
+            tool: it as a tool, with a handler; its `kind` says what it is.
+            arguments: what the handler gets, checked.
+            context: the request's.
+            shaped: makes the answer of what the handler gives; may raise ToolError.
+        """
+        try:
+            handler = self._handler(tool)
+        except Exception:
+            _logger.exception("the handler of %s cannot be loaded", tool.name)
+            text = f"the {tool.kind} is not available; the log has the details"
+            return ToolResponse(error=text), "error"
+        work = invoke_handler(handler)
+
+        async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
+            result, error = await work(given, context)
+            try:
+                return (result, error) if error else (shaped(result), None)
+            except ToolError as refused:
+                return None, refused
+
+        return await run_call(tool, invoke, arguments, context, _no_problems)
 
     async def _recorded(
         self,
@@ -206,24 +245,7 @@ class ToolCalls:
             return ToolResponse(error=text), "declined"
         return None
 
-    def _questions(
-        self,
-        tool: Tool,
-        ask: AskPerson,
-        client: str | None,
-        arguments: Mapping[str, Any],
-    ) -> Questions:
-        from ..consent.questions import Questions
-
-        def recordable() -> Any:
-            from ..ledger.secret_arguments import Redaction
-
-            return Redaction(tool.parameters).of(arguments)
-
-        approvals = self._approvals
-        return Questions(ask, approvals, tool.name, client, arguments, recordable)
-
-    def _approvals(self) -> Approvals:
+    def approvals(self) -> Approvals:
         """Where questions and answers are kept, the same for all calls of the registry."""
         if self._kept is None:
             if self._ledger is None:

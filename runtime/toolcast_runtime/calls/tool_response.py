@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ToolError", "ToolResponse"]
+__all__ = ["Block", "ToolError", "ToolResponse"]
 
 
 class ToolError(Exception):
@@ -16,6 +16,10 @@ class ToolError(Exception):
     Its text is shown to the model as it is. The text of every other exception stays in
     the server's log, because it may carry secrets.
     """
+
+
+class Block(dict[str, Any]):
+    """One of MCP's content blocks. A handler that returns one answers with it."""
 
 
 @dataclass(frozen=True, slots=True)

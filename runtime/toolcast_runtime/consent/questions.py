@@ -7,11 +7,12 @@ import inspect
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ..tools.tool import Tool
 from ..validation.checker import Checker
 from .approvals import Approvals, Asked
 from .question import Answer, AskPerson, Declined, InputNeeded, Question
@@ -34,32 +35,32 @@ class Questions:
         tool: the tool that is called.
         client: who calls.
         arguments: of the call.
-        recordable: the arguments as they may be kept.
 
     Attributes:
         is_pending: the call has to be made again, with an answer.
+        unawaited: questions that a handler began to put, and did not wait for.
     """
 
     def __init__(
         self,
         person: AskPerson,
         approvals: Callable[[], Approvals],
-        tool: str,
+        tool: Tool,
         client: str | None,
         arguments: Mapping[str, Any],
-        recordable: Callable[[], Any],
     ) -> None:
         self._person = person
         self._approvals = approvals
         self._tool = tool
         self._client = client
         self._arguments = arguments
-        self._recordable = recordable
         self._names: set[str] = set()
         self._taken: set[str] = set()
         self._waited = 0.0
         self._waiting_since: float | None = None
+        self._loop = asyncio.get_running_loop()
         self.is_pending = False
+        self.unawaited = 0
 
     @property
     def waited(self) -> float:
@@ -72,19 +73,43 @@ class Questions:
         """Whether the call waits for a person now."""
         return self._waiting_since is not None
 
-    async def ask_form(
+    def form(
         self, schema: Mapping[str, Any], message: str, name: str | None
-    ) -> Mapping[str, Any]:
-        """The fields that a person filled in.
+    ) -> Coroutine[Any, Any, Mapping[str, Any]]:
+        """The fields that a person filled in, to be awaited.
 
         Raises: as `ask`.
             ValueError: no client can show such a form, or two questions have one name.
+            RuntimeError: no event loop runs here.
         """
+        if not _has_loop():
+            raise RuntimeError(
+                "a plain function has to wait for the answer: `ask_sync`"
+            )
+        self.unawaited += 1
+        return self._form(schema, message, name)
+
+    def form_sync(
+        self, schema: Mapping[str, Any], message: str, name: str | None
+    ) -> Mapping[str, Any]:
+        """The same for a thread beside the call's event loop."""
+        if _has_loop():
+            raise RuntimeError(
+                "an async function does not wait here: `await call.ask(...)`"
+            )
+        self.unawaited += 1
+        asking = self._form(schema, message, name)
+        return asyncio.run_coroutine_threadsafe(asking, self._loop).result()
+
+    async def _form(
+        self, schema: Mapping[str, Any], message: str, name: str | None
+    ) -> Mapping[str, Any]:
+        self.unawaited -= 1
         problems = problems_with_form(schema)
         if problems:
             raise ValueError(f"no client can show this form: {'; '.join(problems)}")
         name = f"question_{len(self._names) + 1}" if name is None else name
-        question = Question(name, message, schema, self._tool, self._arguments)
+        question = Question(name, message, schema, self._tool.name, self._arguments)
         return await self.ask(question, message)
 
     async def ask(self, question: Question, kept: str) -> Mapping[str, Any]:
@@ -137,7 +162,7 @@ class Questions:
         try:
             is_free = await self._approvals().take(round)
         except OSError:
-            raise _unrecorded(self._tool) from None
+            raise _unrecorded(self._tool.name) from None
         if not is_free:
             raise Declined(
                 "this answer was used already, and each counts once; call again without"
@@ -146,27 +171,37 @@ class Questions:
         self._taken.add(round)
 
     async def _kept(self, round: str, question: Question, message: str) -> None:
+        from ..ledger.secret_arguments import Redaction
+
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         asked = Asked(
             round,
             question.name,
-            self._tool,
+            self._tool.name,
             self._client,
             message,
-            self._recordable(),
+            Redaction(self._tool.parameters).of(self._arguments),
             now,
         )
         try:
             await self._approvals().begin(asked)
         except OSError:
-            raise _unrecorded(self._tool) from None
+            raise _unrecorded(self._tool.name) from None
 
     async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
         try:
             said = "client" if answer.is_clients else answer.action
             await self._approvals().answered(round, question.name, said)
         except OSError:
-            raise _unrecorded(self._tool) from None
+            raise _unrecorded(self._tool.name) from None
+
+
+def _has_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _judged(question: Question, answer: Answer) -> Answer:

@@ -63,26 +63,25 @@ def build_server(
     served.names(who)
     seal = sealing(served, who, is_one_of_several=is_one_of_several)
 
+    further: dict[str, Any] = {}
+    kept = None
+    if served.links is not None and not is_one_of_several:
+        from ..resources.kept_content import KeptContent
+
+        kept = KeptContent(served.name, served.links)
+    if served.mcp_resources or served.mcp_prompts or kept is not None:
+        from .offers import offers
+
+        further = offers(served, who, seal, kept)
+
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        if params.request_state is None:
-            result = await answered(context, params, None)
-            if isinstance(result, types.CallToolResult):
-                return result
-            needed = result
-
-            async def work(opened: ServerRequestContext[Any, Any]) -> HandlerResult:
-                return needed
-
-        else:
-
-            async def work(opened: ServerRequestContext[Any, Any]) -> HandlerResult:
-                state = (opened.params or {})["requestState"]
-                return await answered(context, params, state)
-
-        sealed: types.InputRequiredResult = await seal.through(context, work)
-        return sealed
+        answer = partial(answered, context, params)
+        result: types.CallToolResult | types.InputRequiredResult = await seal.answered(
+            context, params.request_state, answer
+        )
+        return result
 
     async def answered(
         context: ServerRequestContext[Any, Any],
@@ -104,6 +103,7 @@ def build_server(
                 params.arguments,
                 who,
                 ask=approved(ask) if approves else ask,
+                keep=None if kept is None else kept.keep,
             )
             if context.meta and "progress_token" in context.meta:
                 heartbeat = HEARTBEAT_SECONDS if served.heartbeat else None
@@ -136,6 +136,7 @@ def build_server(
         on_list_tools=empty_list,
         on_call_tool=call_tool,
         get_tool_input_schema=header_schemas(served, who),
+        **further,
     )
     server.middleware[:] = [when_traced(each) for each in server.middleware]
     server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))

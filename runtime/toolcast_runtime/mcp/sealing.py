@@ -9,7 +9,7 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,34 @@ class Sealing:
             MCPError: the request's state is not what this server gave out for it.
         """
         return await self._boundary(context, work)
+
+    async def answered(
+        self,
+        context: ServerRequestContext[Any, Any],
+        state: str | None,
+        answer: Callable[[str | None], Awaitable[Any]],
+    ) -> Any:
+        """What a request is answered, with its state opened before and sealed after.
+
+        Args:
+            context: the request's.
+            state: what the request brings; None when it brings none.
+            answer: gives the answer, from the opened state.
+
+        Raises:
+            MCPError: as `through`.
+        """
+        if state is None:
+            result = await answer(None)
+            if getattr(result, "result_type", None) != "input_required":
+                return result
+
+        async def work(opened: ServerRequestContext[Any, Any]) -> Any:
+            if state is None:
+                return result
+            return await answer((opened.params or {})["requestState"])
+
+        return await self.through(context, work)
 
     @cached_property
     def _boundary(self) -> RequestStateBoundary:

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ..registry import Registry, UnknownToolError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from ..http.settings import HttpSettings
+    from ..resources.definitions_of_mcp import McpPrompt, McpResource
+    from ..resources.link_limits import LinkLimits
     from ..tools.tool import Tool
     from .server_part import ServerPart
 
@@ -33,6 +37,10 @@ class ToolsetServer:
         external: shows and calls the tools of external servers, too.
         state_key_variable: the environment variable with the key that seals what a client
             keeps while a person is asked; None for a key of each process alone.
+        mcp_resources: the package whose `.json` files are the resources' definitions; None
+            when there are none.
+        mcp_prompts: the same for MCP prompts.
+        links: how long and how much content behind links is kept; None keeps none.
         heartbeat: reports that a call still runs, where its caller asked for progress and
             its handler reports none.
         parts: what other targets of the toolset add.
@@ -48,6 +56,9 @@ class ToolsetServer:
     http: HttpSettings | None = None
     external: bool = False
     state_key_variable: str | None = None
+    mcp_resources: ModuleType | None = None
+    mcp_prompts: ModuleType | None = None
+    links: LinkLimits | None = None
     heartbeat: bool = True
     parts: tuple[ServerPart, ...] = ()
 
@@ -75,6 +86,38 @@ class ToolsetServer:
     def list_tools(self, client: str | None) -> list[Mapping[str, Any]]:
         """The client's `tools/list`, without the tools of external servers."""
         return [tool.definition for tool in self.tools(client)]
+
+    def resources(self, client: str | None) -> list[McpResource]:
+        """The resources and templates that a client may read.
+
+        In a toolset with clients those of none are nobody's.
+
+        Raises:
+            DefinitionError: the definitions are not what was generated.
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have what cannot be found out.
+        """
+        return [one for one in self._resources if self._is_for(client, one.clients)]
+
+    def prompts(self, client: str | None) -> list[McpPrompt]:
+        """The MCP prompts that a client may get; raises as `resources`."""
+        return [one for one in self._prompts if self._is_for(client, one.clients)]
+
+    @cached_property
+    def _resources(self) -> tuple[McpResource, ...]:
+        from ..resources.definitions_of_mcp import read_resources
+
+        return read_resources(self.mcp_resources)
+
+    @cached_property
+    def _prompts(self) -> tuple[McpPrompt, ...]:
+        from ..resources.definitions_of_mcp import read_prompts
+
+        return read_prompts(self.mcp_prompts)
+
+    def _is_for(self, client: str | None, clients: tuple[str, ...]) -> bool:
+        self.registry.access().client(client)
+        return not self.registry.has_clients or client in clients
 
     async def offered(self, client: str | None) -> list[Tool]:
         """The tools that a client is offered, the local before the external.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..access.override_file import OverrideFile
-    from ..calls.report import ReportProgress
+    from ..calls.call_context import Keep, ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
@@ -318,6 +318,7 @@ class Registry:
         *,
         report_progress: ReportProgress | None = None,
         ask: AskPerson | None = None,
+        keep: Keep | None = None,
     ) -> ToolResponse:
         """Calls a tool.
 
@@ -331,11 +332,18 @@ class Registry:
             report_progress: is told how far the call is.
             ask: puts a question to a person, sync or async; without it a call that needs a
                 person is refused. What answers here must be no model.
+            keep: keeps the content of links for its caller; without it that is sent with
+                the answer.
         """
         found = self._found(name, client)
         return await self._calls.find_and_call(
-            found, name, arguments, client, report_progress, ask
+            found, name, arguments, client, report_progress, ask, keep
         )
+
+    @property
+    def calls(self) -> ToolCalls:
+        """What runs calls, for parts of the runtime that hand it work themselves."""
+        return self._calls
 
     get_mcp_tools_sync = sync(get_mcp_tools)
     get_openai_tools_sync = sync(get_openai_tools)

@@ -73,6 +73,8 @@ class Tool:
         exclusions: the targets that it is declared not to be in, with the reasons.
         former_names: names that it had before.
         parts: what targets of extensions say of it in its definition, by the target.
+        kind: what its answers call it; a resource or MCP prompt that has a handler is
+            run as a tool is.
         source: the JSON text that `definition` was read from; None for a tool that was
             not read from a file.
     """
@@ -101,6 +103,7 @@ class Tool:
     exclusions: Mapping[str, str] = field(default_factory=dict)
     former_names: tuple[str, ...] = ()
     parts: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "tool"
     source: str | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -107,6 +107,22 @@ STATE_KEY = RULES.alone(
     " several processes ask nobody.",
     Grades(attachment=_R),
 )
+KEPT, NOT_KEPT = RULES.pair(
+    "offer/links-kept",
+    "The content of handlers' links is kept for their caller, and was sent with the answer.",
+    Grades(call=_R, prompt=_R),
+    "offer/links-not-kept",
+    "The content of handlers' links is sent with the answer, and was kept for their caller.",
+    Grades(call=_R, prompt=_R),
+)
+KEPT_LESS, KEPT_MORE = RULES.pair(
+    "offer/links-shorter",
+    "Less content of links is kept, or for a shorter time: some is gone when it is asked for.",
+    Grades(call=_R),
+    "offer/links-longer",
+    "More content of links is kept, or for a longer time.",
+    Grades(),
+)
 PROGRAM = RULES.alone(
     "offer/program",
     "Help and prompts call the program otherwise; a command of the old name may be gone.",
@@ -154,6 +170,18 @@ _ROWS = (
     value("targets.mcp.state_key_variable", "the variable of the key", STATE_KEY),
     value("targets.cli.client", "the client of the command line", CLIENT),
 )
+_LINKS = (
+    amount(
+        "targets.mcp.links.seconds", "the seconds of links", KEPT_LESS, KEPT_MORE, 600
+    ),
+    amount(
+        "targets.mcp.links.bytes",
+        "the bytes of links",
+        KEPT_LESS,
+        KEPT_MORE,
+        16_777_216,
+    ),
+)
 _OWN_OPTIONS = frozenset(_GRADES)
 
 
@@ -178,6 +206,15 @@ def compare_toolsets(
     yield from changes_of(rows, files)
     sides = before, after
     if "mcp" in shared:
+        keeps = ["links" in side.targets["mcp"] for side in sides]
+        if all(keeps):
+            yield from changes_of(_LINKS, files)
+        elif any(keeps):
+            rule = KEPT if keeps[1] else NOT_KEPT
+            words = "is kept" if keeps[1] else "is not kept any more"
+            raws = [_at(side.targets, "mcp", "links") for side in sides]
+            where = ("targets", "mcp", "links")
+            yield files.changed(rule, where, f"content of links {words}", *raws)
         option = ("mcp", "http", "admin_token_variable")
         variables = [variable(side, "ADMIN", "TOKEN") for side in sides]
         words = "the administrator's token is read from"
@@ -292,7 +329,7 @@ def _graded(
 
 FAMILY = Family(
     rules=RULES,
-    toolset_fields=fields_of_rows(_ROWS)
+    toolset_fields=fields_of_rows((*_ROWS, *_LINKS))
     | {f"targets.{name}" for name in ("registry", "langchain", "prompts", "snapshots")}
     | {"targets", "targets.mcp.http.admin_token_variable", "targets.cli.program"}
     | {"exclusions"}

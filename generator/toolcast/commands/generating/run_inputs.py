@@ -60,6 +60,7 @@ def _spec_files(workspace: Workspace) -> Iterator[Source]:
         yield from (tool.source for tool in toolset.tools)
         if toolset.definitions is not None:
             yield toolset.definitions.source
+        yield from (spec.source for spec in toolset.mcp_specs)
 
 
 def _modules(workspace: Workspace) -> Iterator[str]:

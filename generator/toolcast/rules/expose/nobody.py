@@ -44,6 +44,18 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 "name its tools in a client's `allow`, or remove the server",
                 at_key=True,
             )
+    yield from _offers(toolset)
+
+
+def _offers(toolset: Toolset) -> Iterator[Finding]:
+    """Resources and prompts that no client has."""
+    for spec in toolset.mcp_specs:
+        what = f"no client may have the {spec.kind} `{spec.name}`"
+        if "mcp" not in toolset.targets:
+            message = f"{what}: the toolset has no MCP server"
+            yield RULE.at(spec, ("name",), message, "add `mcp` to its targets")
+        elif toolset.clients and spec.clients is None:
+            yield RULE.at(spec, ("name",), what, "name them in its `clients`")
 
 
 def _may_have(client: Client, server: McpServer) -> bool:
@@ -58,7 +70,7 @@ def _may_have(client: Client, server: McpServer) -> bool:
 RULE = Rule(
     id="expose/nobody",
     severity=Severity.WARNING,
-    purpose="Checks that every tool and every server is offered to a client.",
+    purpose="Checks that all tools, servers, resources and MCP prompts are offered to a client.",
     why="Access is closed by default, so a tool that nobody thought of is nobody's.",
     bad="""\
 summary: Stores a note.

@@ -14,7 +14,7 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     names = [client.name for client in toolset.clients]
-    for tool in toolset.tools:
+    for tool in (*toolset.tools, *toolset.mcp_specs):
         suggestions = Suggestions(names)
         for index, name in enumerate(tool.clients or ()):
             if name not in names:

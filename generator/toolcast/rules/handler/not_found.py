@@ -14,7 +14,7 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    for tool in toolset.tools:
+    for tool in (*toolset.tools, *toolset.mcp_specs):
         named, package = tool.handler, toolset.handlers
         if named is None or package is None or not is_below(named.module, package):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import HandlerCode, function_code, handler_code
+from ...handler_code.handler import HandlerCode, function_code
 from ...model.model import HandlerReference, Toolset, Workspace
 from ..rule import Rule
 
@@ -13,9 +13,11 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    for tool in toolset.tools:
-        code = handler_code(workspace, toolset, tool)
-        if tool.handler is not None and code is not None and code.foreign:
+    for tool in (*toolset.tools, *toolset.mcp_specs):
+        if tool.handler is None:
+            continue
+        code = function_code(workspace, toolset, tool.handler)
+        if code is not None and code.foreign:
             message = _message(toolset, tool.handler, code)
             yield RULE.at(tool, ("handler",), message, _HELP)
     if "sink" in toolset.ledger:

@@ -15,7 +15,7 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     meant: str | None = None
-    for tool in toolset.tools:
+    for tool in (*toolset.tools, *toolset.mcp_specs):
         if tool.handler is None:
             continue
         if toolset.handlers is None:

@@ -1,7 +1,7 @@
 """The same server with what the suite asks for beyond tools that ask a person.
 
-Sampling and roots are deprecated, and the runtime does not have them; prompts of this kind and an
-answer to what was never asked it does not have either. Here they are written for the SDK's server
+Sampling and roots are deprecated, and the runtime does not have them; an answer to what was never
+asked it does not have either. Here they are written for the SDK's server
 that `SERVER.build()` gives, as anybody may who needs them.
 """
 
@@ -49,7 +49,6 @@ TOOLS: Mapping[str, Requests] = {
         "greeting": sample("Generate a greeting"),
     },
 }
-PROMPT = {"user_context": elicit("What context should the prompt use?", "context")}
 
 
 def needed(
@@ -85,16 +84,7 @@ def main() -> None:
             return await call.handler(context, params)
         return needed(context, TOOLS[name], params.input_responses) or complete("done")
 
-    async def get_prompt(
-        context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
-    ) -> Any:
-        block = types.TextContent(type="text", text="prompt")
-        message = types.PromptMessage(role="user", content=block)
-        asked = needed(context, PROMPT, params.input_responses)
-        return asked or types.GetPromptResult(messages=[message])
-
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get_prompt)
     security = RequestStateSecurity.ephemeral()
     boundary = RequestStateBoundary(security, default_audience="everything")
     server.middleware.append(boundary)

@@ -1,0 +1,146 @@
+"""Reads the specs of a toolset's resources and MCP prompts."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolcast_runtime.files.regular_file import NoRegularFile
+
+from ..findings import Finding, Severity
+from ..reading.project_files import ProjectFiles
+from ..reading.tree import Document
+from .folders import specs_in
+from .mcp_specs import PromptArgument, PromptMessage, PromptSpec, ResourceSpec
+from .model import HandlerReference
+
+__all__ = ["FOLDERS", "LARGEST_FILE", "ReadDocument", "mcp_prompts", "mcp_resources"]
+
+FOLDERS = {"mcp_resources": "mcp_resource", "mcp_prompts": "mcp_prompt"}
+"""The folders of a toolset that have such specs, each with their kind."""
+LARGEST_FILE = 1 << 20
+"""Bytes of a resource's file."""
+
+ReadDocument = Callable[[str, str], tuple[Document | None, list[Finding]]]
+"""Reads a file, by its path and kind; None with findings when it is not valid."""
+
+_VERBATIM = (
+    "name title description uri uri_template mime_type text file timeout".split()
+)
+
+
+def mcp_resources(
+    files: ProjectFiles, folder: str, read: ReadDocument
+) -> tuple[list[ResourceSpec], list[Finding]]:
+    """The resources of a toolset, ordered by their names, and what is wrong with them."""
+    documents, findings = _documents(files, folder, "mcp_resources", read)
+    specs = []
+    for document in documents:
+        spec = _resource(document)
+        if spec.file is not None:
+            path = f"{folder}/{spec.file}"
+            content, problem = _content(files, path)
+            if problem:
+                finding = document.source.finding(
+                    "spec/unreadable", Severity.ERROR, ("file",), *problem
+                )
+                findings.append(finding)
+            spec = replace(spec, content=content)
+        specs.append(spec)
+    return specs, findings
+
+
+def mcp_prompts(
+    files: ProjectFiles, folder: str, read: ReadDocument
+) -> tuple[list[PromptSpec], list[Finding]]:
+    """The same for its MCP prompts."""
+    documents, findings = _documents(files, folder, "mcp_prompts", read)
+    return [_prompt(document) for document in documents], findings
+
+
+def _documents(
+    files: ProjectFiles, folder: str, name: str, read: ReadDocument
+) -> tuple[list[Document], list[Finding]]:
+    below = f"{folder}/{name}"
+    try:
+        specs, _ = specs_in(files, below)
+    except OSError:
+        return [], []
+    documents, findings = [], []
+    for spec in specs:
+        document, more = read(f"{below}/{spec}", FOLDERS[name])
+        findings += more
+        if document is None:
+            continue
+        documents.append(document)
+        named = document.value["name"]
+        if spec != f"{named}.yaml":
+            finding = document.source.finding(
+                "spec/file-stem",
+                Severity.ERROR,
+                ("name",),
+                f"the file of `{named}` is called `{posixpath.basename(spec)}`",
+                f"name the file `{named}.yaml`",
+            )
+            findings.append(finding)
+    return documents, findings
+
+
+def _content(
+    files: ProjectFiles, path: str
+) -> tuple[bytes | None, tuple[str, str] | None]:
+    """The bytes of a file, or what is wrong with it and a help."""
+    help_ = "name a file below the toolset's folder"
+    try:
+        if files.leads_out(path):
+            return None, (f"`{path}` is outside of the project", help_)
+        content = files.read(path, LARGEST_FILE + 1)
+    except NoRegularFile as error:
+        return None, (f"`{path}`: {error.strerror}", help_)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return None, (f"`{path}` cannot be read: {reason}", help_)
+    if len(content) > LARGEST_FILE:
+        message = f"`{path}` has more than {LARGEST_FILE} bytes"
+        return None, (message, "let a `handler` give it")
+    return content, None
+
+
+def _resource(document: Document) -> ResourceSpec:
+    value: Mapping[str, Any] = document.value
+    return ResourceSpec(
+        **{key: value[key] for key in _VERBATIM if key in value},
+        handler=_handler(value),
+        variables={
+            name: tuple(about["enum"])
+            for name, about in value.get("variables", {}).items()
+        },
+        clients=_clients(value),
+        source=document.source,
+    )
+
+
+def _prompt(document: Document) -> PromptSpec:
+    value: Mapping[str, Any] = document.value
+    return PromptSpec(
+        **{key: value[key] for key in _VERBATIM if key in value},
+        arguments=tuple(
+            PromptArgument(**{**one, "enum": tuple(one.get("enum", ()))})
+            for one in value.get("arguments", ())
+        ),
+        messages=tuple(PromptMessage(**one) for one in value.get("messages", ())),
+        handler=_handler(value),
+        clients=_clients(value),
+        source=document.source,
+    )
+
+
+def _handler(value: Mapping[str, Any]) -> HandlerReference | None:
+    named = value.get("handler")
+    return None if named is None else HandlerReference.parse(named)
+
+
+def _clients(value: Mapping[str, Any]) -> tuple[str, ...] | None:
+    return tuple(value["clients"]) if "clients" in value else None

@@ -1,0 +1,78 @@
+"""The official SDK's client, whose person answers: one path of the author, both eras."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any, Literal
+
+import mcp_types as types
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from tests.consent.counters import Shop
+
+MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
+FORMS: dict[str, dict[str, Any]] = {
+    "Pay this order back?": {"approve": True},
+    "How many seats on Monday?": {"seats": 3},
+    "Where?": {"place": "inside"},
+}
+
+
+async def answer(context: Any, params: Any) -> types.ElicitResult:
+    content = FORMS[params.message.split("\n")[0]]
+    assert content.keys() == params.requested_schema["properties"].keys()
+    return types.ElicitResult(action="accept", content=content)
+
+
+async def decline(context: Any, params: Any) -> types.ElicitResult:
+    return types.ElicitResult(action="decline")
+
+
+def called(
+    shop: Shop, mode: Literal["auto", "legacy"], person: Any, *calls: Any
+) -> list[str]:
+    """What the calls give, one after the other, through one connection over stdio."""
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "generated.shop.mcp_server"],
+        env=shop.environment,
+        cwd=shop.root,
+    )
+
+    async def run() -> list[str]:
+        async with Client(server, mode=mode, elicitation_callback=person) as client:
+            results = [await client.call_tool(*call) for call in calls]
+            return [str(result.content[0].text) for result in results]
+
+    return asyncio.run(run())
+
+
+REFUND = ("refund_order", {"order_id": "A-1"})
+BOOK = ("book_table", {"day": "Monday"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+def test_a_person_answers(shop: Shop, mode: Literal["auto", "legacy"]) -> None:
+    expected = ["refunded A-1 None", "booked Monday 3 inside"]
+    assert called(shop, mode, answer, REFUND, BOOK) == expected
+    assert shop.done == expected
+    assert shop.approvals("question", "action") == [
+        ("confirm", "accept"),
+        ("seats", "accept"),
+        ("question_2", "accept"),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("person", [decline, None])
+def test_no_person_says_yes(
+    shop: Shop, mode: Literal["auto", "legacy"], person: Any
+) -> None:
+    why = "has not declared" if person is None else "the person declined"
+    assert all(why in text for text in called(shop, mode, person, REFUND, BOOK))
+    assert shop.done == []
