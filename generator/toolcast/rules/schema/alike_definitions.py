@@ -36,7 +36,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             near = next((n for n in before if _are_alike(before[n], parts)), None)
             if near is not None:
                 message = f"`{name}` is nearly the same as `{near}`"
-                help_ = "make them one, or say in both what the difference is for"
+                help_ = (
+                    "make them one, or suppress this in toolset.yaml with the reason"
+                )
                 yield RULE.at(definitions, (name,), message, help_, at_key=True)
             before[name] = parts
 
