@@ -128,7 +128,10 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         taken = parameters(typed, required, *place)
     else:
         taken = parameters(mapping, None, *place)
-    handler = _handler(tool, name, has_keywords)
+    # The types are of JSON: they say nothing of a handler that is given other values.
+    is_typed = toolset.has_python_values(tool) or tool.arguments_type is not None
+    is_typed = is_typed or tool.result_type is not None
+    handler = None if is_typed else _handler(tool, name, has_keywords)
     names = {"Protocol", *types.names}
     if handler is not None:
         names.add("TYPE_CHECKING")
