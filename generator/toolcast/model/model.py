@@ -151,7 +151,7 @@ class Suppression(NamedTuple):
 
 
 class HandlerReference(NamedTuple):
-    """`module:function`."""
+    """`module:function`, or `module:Class` for a type."""
 
     module: str
     function: str
@@ -195,6 +195,7 @@ class ToolSpec:
     mcp_omit: tuple[str, ...] = ()
     mcp_extra: JsonObject = field(default_factory=dict)
     handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
     values: str | None = None
     arguments_type: HandlerReference | None = None
     result_type: HandlerReference | None = None
@@ -339,6 +340,8 @@ class Toolset:
     stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
+    lifespan: HandlerReference | None = None
+    resources: Mapping[str, HandlerReference] = field(default_factory=dict)
     formats: str = "assertion"
     values: str = "json"
     timeout: float = 60.0

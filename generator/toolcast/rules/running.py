@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..findings import Finding, Severity
 from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean
 from .rule import Rule
@@ -97,7 +98,7 @@ def _home(file: str) -> str:
     return f"{folder}/{TOOLSET_FILE}" if name == DEFINITIONS_FILE else file
 
 
-Entries = tuple[Toolset | ToolSpec, tuple[Suppression, ...]]
+Entries = tuple[Toolset | ToolSpec | ResourceSpec | PromptSpec, tuple[Suppression, ...]]
 
 
 def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
@@ -107,6 +108,9 @@ def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
         for tool in toolset.tools:
             if tool.suppress:
                 yield f"{toolset.folder}/{tool.name}.yaml", (tool, tool.suppress)
+        for spec in toolset.mcp_specs:
+            if spec.suppress:
+                yield spec.source.file, (spec, spec.suppress)
 
 
 def _match(

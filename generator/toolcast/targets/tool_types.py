@@ -5,13 +5,14 @@ They are flat: what a parameter is made of is `dict[str, Any]` or `list[...]`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.names import class_name, is_keyword_argument
-from ..encoders.python import identifier, imported, words
+from ..encoders.python import identifier, imported, modules_imported, words
 from ..encoders.python_types import (
     Type,
     annotation,
@@ -19,6 +20,7 @@ from ..encoders.python_types import (
     fields,
     literal_of,
     named,
+    named_in,
     one_of,
     parameters,
     subscript,
@@ -101,6 +103,11 @@ class TypesView(NamedTuple):
     result_alias: AliasView | None
     handler_class: Code
     parameters: Code
+    has_resources: bool
+    resource_imports: Code
+    has_mapping_handler: bool
+    mapping_handler_class: Code
+    mapping_parameters: Code
     has_handler: bool
     handler: HandlerView | None
     shape: PythonShape
@@ -124,22 +131,27 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     result, result_alias = _result(f"{name}Result", tool.returns, types)
     mapping = {"arguments": named(f"{name}Arguments")}
     place = ("    def __call__", " -> object: ...")
+    used = {key: toolset.resources[key] for key in tool.uses}
+    resources = {
+        key: named_in(type_.module, type_.function) for key, type_ in used.items()
+    }
+    by_mapping = parameters(mapping, None, *place, resources)
+    taken = by_mapping
     if has_keywords:
-        taken = parameters(typed, required, *place)
-    else:
-        taken = parameters(mapping, None, *place)
+        taken = parameters(typed, required, *place, resources)
     # The types are of JSON: they say nothing of a handler that is given other values.
     is_typed = toolset.has_python_values(tool) or tool.arguments_type is not None
     is_typed = is_typed or tool.result_type is not None
     handler = None if is_typed else _handler(tool, name, has_keywords)
+    has_either = handler is not None and has_keywords
     names = {"Protocol", *types.names}
-    if handler is not None:
+    if handler is not None or used:
         names.add("TYPE_CHECKING")
     return TypesView(
         header=header(f"{toolset.folder}/{tool.name}.yaml"),
         name=words(tool.name),
         definition=words(f"{module_name(tool.name)}.json"),
-        imports_callable=handler is not None and has_keywords,
+        imports_callable=has_either and not used,
         typing_import=imported("typing", _sorted_names(names)),
         arguments=arguments,
         has_result=result is not None,
@@ -148,9 +160,16 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         result_alias=result_alias,
         handler_class=identifier(f"{name}Handler"),
         parameters=taken,
+        has_resources=bool(used),
+        resource_imports=modules_imported(
+            sorted({type_.module for type_ in used.values()}), indent=4
+        ),
+        has_mapping_handler=has_either and bool(used),
+        mapping_handler_class=identifier(f"{name}MappingHandler"),
+        mapping_parameters=by_mapping,
         has_handler=handler is not None,
         handler=handler,
-        shape=_shape(name, arguments, result, result_alias, has_keywords, handler),
+        shape=_shape(name, arguments, result, result_alias, handler, has_either, used),
     )
 
 
@@ -227,7 +246,8 @@ def _handler(tool: ToolSpec, name: str, has_keywords: bool) -> HandlerView | Non
         return None
     kinds = [named(f"{name}Handler")]
     if has_keywords:
-        kinds.append(callable_with(named(f"{name}Arguments")))
+        mapping = callable_with(named(f"{name}Arguments"))
+        kinds.append(named(f"{name}MappingHandler") if tool.uses else mapping)
     return HandlerView(
         imported(tool.handler.module, [tool.handler.function], indent=4),
         identifier(tool.handler.function),
@@ -240,19 +260,24 @@ def _shape(
     arguments: DictView,
     result: DictView | None,
     result_alias: AliasView | None,
-    has_keywords: bool,
     handler: HandlerView | None,
+    has_either: bool,
+    used: Collection[str],
 ) -> PythonShape:
     statements = ["docstring", "from __future__"]
-    if handler is not None and has_keywords:
+    if has_either and not used:
         statements.append("from collections.abc")
     statements.append("from typing")
+    if used:
+        statements.append("if TYPE_CHECKING")
     statements += _dict_statements(arguments)
     if result is not None:
         statements += _dict_statements(result)
     if result_alias is not None:
         statements += [f"{result_alias.name}:", "docstring"]
     statements.append(f"class {name}Handler")
+    if has_either and used:
+        statements.append(f"class {name}MappingHandler")
     if handler is not None:
         statements.append("if TYPE_CHECKING")
     return PythonShape(tuple(statements), frozenset(["TypedDict"]))
