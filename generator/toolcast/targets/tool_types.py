@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.names import class_name, is_keyword_argument
-from ..encoders.python import identifier, imported, one_string, words
+from ..encoders.python import (
+    identifier,
+    imported,
+    modules_imported,
+    one_string,
+    words,
+)
 from ..encoders.python_types import (
     Type,
     annotation,
     applied,
     call_of,
+    named_in,
     parameters,
     signature,
 )
@@ -40,7 +47,7 @@ _EMPTY = words("")
 # What a generated module has of its own: no class is called so.
 _TAKEN = """
     Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired
-    ObjectResult Protocol ReadOnly Sequence TypeAlias TypedDict Unpack
+    ObjectResult Protocol ReadOnly ResourceHandlerForm Sequence TypeAlias TypedDict Unpack
 """.split()
 
 
@@ -80,6 +87,8 @@ class TypesView(NamedTuple):
     classes: Sequence[DictView]
     has_result_alias: bool
     result_alias: AliasView | None
+    has_resources: bool
+    resource_imports: Code
     handler_class: Code
     parameters: Code
     given: Code
@@ -137,25 +146,31 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     given = printed.name("object")
     if results.name:
         given = printed.of_one(results.handlers, results.name)
+    used = {key: toolset.resources[key] for key in tool.uses}
+    resources = {
+        key: named_in(type_.module, type_.function) for key, type_ in used.items()
+    }
     place = ("    def __call__", f" -> {given.flat}: ...")
     if has_keywords:
         members = {key: printed.of(one.type) for key, one in arguments.members.items()}
-        taken_by = parameters(members, needed, *place)
+        taken_by = parameters(members, needed, *place, resources)
     else:
-        taken_by = parameters({"arguments": printed.name(own[0])}, None, *place)
+        mapping = {"arguments": printed.name(own[0])}
+        taken_by = parameters(mapping, None, *place, resources)
     call_result = results.name or "Any"
     # The types are of JSON: they say nothing of a handler that is given other values.
     is_typed = toolset.has_python_values(tool) or tool.arguments_type is not None
     handler = None
     if not is_typed and tool.result_type is None:
-        handler = _handler(tool, printed, arguments, results, needed, given)
+        handler = _handler(tool, printed, arguments, results, needed, given, resources)
     printed.add("collections.abc", "Coroutine")
     printed.add("typing", "Any", "Protocol")
     if has_keywords:
         printed.add("typing", "Unpack")
-    if handler is not None:
+    if handler is not None or used:
         printed.add("typing", "TYPE_CHECKING")
-        printed.add(RUNTIME_TYPES, "HandlerForm")
+    if handler is not None:
+        printed.add(RUNTIME_TYPES, _form(resources))
     if results.name:
         printed.add(RUNTIME_TYPES, results.handlers)
     client = [("client", printed.name("str"))] if toolset.clients else []
@@ -176,6 +191,10 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         classes=views,
         has_result_alias=alias is not None,
         result_alias=alias,
+        has_resources=bool(used),
+        resource_imports=modules_imported(
+            sorted({type_.module for type_ in used.values()}), indent=4
+        ),
         handler_class=identifier(own[2]),
         parameters=taken_by,
         given=annotation(given),
@@ -278,6 +297,7 @@ def _handler(
     results: _Results,
     needed: frozenset[str],
     given: Type,
+    resources: Mapping[str, Type],
 ) -> HandlerView | None:
     if tool.handler is None:
         return None
@@ -292,10 +312,12 @@ def _handler(
     has_least = len(needed) < len(arguments.members) and all(
         map(is_keyword_argument, needed)
     )
-    checked: list[tuple[str, Type | None]] = [(form, printed.name("HandlerForm"))]
+    checked: list[tuple[str, Type | None]] = [(form, printed.name(_form(resources)))]
     checked.append((sent, printed.name(arguments.name)))
     if has_least and needed:
         checked.append((left, printed.name("Any")))
+    lent = {key: local(f"{key}_resource") for key in resources}
+    checked += [(lent[key], type_) for key, type_ in resources.items()]
     least = {k: left for k in arguments.members if has_least and k in needed}
     margin, made = "        ", result if results.name else "_"
     return HandlerView(
@@ -305,11 +327,15 @@ def _handler(
         signature([("result", given)], f"    def {result_of}", " -> None: ..."),
         signature(checked, "    def _check", " -> None:"),
         has_least,
-        applied(form, function, sent, least, f"{margin}_ = "),
+        applied(form, function, sent, {**least, **lent}, f"{margin}_ = "),
         identifier(made),
-        applied(form, function, sent, None, f"{margin}{made} = "),
+        applied(form, function, sent, lent, f"{margin}{made} = ", with_given=True),
         call_of(result_of, [identifier(result)], margin),
     )
+
+
+def _form(resources: Mapping[str, Type]) -> str:
+    return "ResourceHandlerForm" if resources else "HandlerForm"
 
 
 def _shape(
@@ -321,6 +347,8 @@ def _shape(
 ) -> PythonShape:
     statements = ["docstring", "from __future__", "from collections.abc", "from typing"]
     statements.append(f"from {RUNTIME_TYPES}")
+    if tool.uses:
+        statements.append("if TYPE_CHECKING")
     for view in views:
         statements += [f"class {view.name}"] if view.is_class else [f"{view.name} ="]
         if not view.is_class and view.has_docstring:

@@ -68,7 +68,7 @@ handler: handlers.notes:note
 # toolset.yaml
 handlers: handlers
 # handlers/notes.py
-def note(text: int, tags: list[int] = []): ...
+def note(text: int, tags: list[int] = ()): ...
 """,
     good="""\
 # note.yaml

@@ -1,3 +1,5 @@
+# Annotations as people write them.
+# ruff: noqa: UP037, UP045
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +29,7 @@ def note(
     mode: Literal["fast"] = "fast",
     tags: set[str] = frozenset(),
     count: "str | None" = None,
-    free: Mapping[str, str] = {},
+    free: Mapping[str, str] | None = None,
 ) -> Stored: ...
 
 
