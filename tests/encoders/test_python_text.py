@@ -155,7 +155,7 @@ def test_black_keeps_calls_and_functions(length: int) -> None:
     taken = signature([("x", named(name))], "    def f", " -> None:")
     two = signature([("x", named(name)), ("**y", named("A"))], "    def f", " -> None:")
     least = applied("form", name, "given", {"b": "left", "c": "left"}, f"{margin}_ = ")
-    most = applied("form", name, "given", None, f"{margin}result = ")
+    most = applied("form", name, "given", {}, f"{margin}result = ", with_given=True)
     call = call_of(name, [identifier("result")], margin)
     rows = [f"_ = {least}", f"result = {most}", call]
     source = "if X:\n" + "\n".join(

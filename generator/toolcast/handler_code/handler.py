@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
@@ -33,6 +33,8 @@ class Signature(NamedTuple):
         takes_any: it has `**arguments`.
         has_star: it has `*arguments`.
         keyword_only: the parameters behind a `*`.
+        annotations: the parameters with an annotation, with that.
+        result: the annotation of the result; None without one.
     """
 
     names: tuple[str, ...]
@@ -41,6 +43,18 @@ class Signature(NamedTuple):
     takes_any: bool
     has_star: bool
     keyword_only: frozenset[str]
+    annotations: Mapping[str, ast.expr]
+    result: ast.expr | None
+
+    def without(self, names: Collection[str]) -> Signature:
+        """The same without keywords that no caller gives."""
+        if not names:
+            return self
+        return self._replace(
+            names=tuple(name for name in self.names if name not in names),
+            optional={k: v for k, v in self.optional.items() if k not in names},
+            keyword_only=self.keyword_only.difference(names),
+        )
 
 
 class HandlerCode(NamedTuple):
@@ -94,10 +108,16 @@ def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
 def handler_code(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> HandlerCode | None:
-    """The handler of a tool; None when it has none, or none that may be read."""
+    """The handler of a tool; None when it has none, or none that may be read.
+
+    Its signature is without the resources that the tool uses.
+    """
     if tool.handler is None:
         return None
-    return function_code(workspace, toolset, tool.handler)
+    code = function_code(workspace, toolset, tool.handler)
+    if code is None or code.signature is None:
+        return code
+    return code._replace(signature=code.signature.without(tool.uses))
 
 
 def function_code(
@@ -198,4 +218,6 @@ def _signature(function: FunctionDefinition) -> Signature:
         given.kwarg is not None,
         given.vararg is not None,
         frozenset(a.arg for a in given.kwonlyargs),
+        {a.arg: a.annotation for a in [*placed, *given.kwonlyargs] if a.annotation},
+        function.returns,
     )

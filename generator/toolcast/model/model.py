@@ -17,6 +17,7 @@ from toolcast_runtime.tools.deprecation import deprecation_line
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
+from .definitions import Definitions
 from .mcp_servers import McpServer, ToolRouter
 from .mcp_specs import PromptSpec, ResourceSpec
 
@@ -150,7 +151,7 @@ class Suppression(NamedTuple):
 
 
 class HandlerReference(NamedTuple):
-    """`module:function`."""
+    """`module:function`, or `module:Class` for a type."""
 
     module: str
     function: str
@@ -194,6 +195,7 @@ class ToolSpec:
     mcp_omit: tuple[str, ...] = ()
     mcp_extra: JsonObject = field(default_factory=dict)
     handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
     values: str | None = None
     arguments_type: HandlerReference | None = None
     result_type: HandlerReference | None = None
@@ -338,6 +340,8 @@ class Toolset:
     stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
+    lifespan: HandlerReference | None = None
+    resources: Mapping[str, HandlerReference] = field(default_factory=dict)
     formats: str = "assertion"
     values: str = "json"
     timeout: float = 60.0
@@ -361,6 +365,7 @@ class Toolset:
     selection: SelectionGates = field(default_factory=SelectionGates)
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
+    definitions: Definitions | None = None
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     @property

@@ -125,7 +125,7 @@ def _python_problem(text: str, shape: PythonShape, known: frozenset[str]) -> str
                 return f"line {node.lineno} calls {name!r}"
         elif isinstance(node, ast.Import | ast.ImportFrom):
             if node not in tree.body and not _may_import(node):
-                return f"line {node.lineno} imports more than two names"
+                return f"line {node.lineno} imports more than one name"
         else:
             return f"line {node.lineno} has {type(node).__name__}"
     return ""
@@ -183,10 +183,8 @@ def _judged(tree: ast.AST) -> Iterator[_Judged]:
 
 
 def _may_import(node: ast.Import | ast.ImportFrom) -> bool:
-    """Inside of a block a handler is imported, or its two classes, for type checkers."""
-    if isinstance(node, ast.ImportFrom):
-        return len(node.names) <= 2 and all(one.asname is None for one in node.names)
-    return False
+    """Inside of a block only one name is imported: what type checkers look at."""
+    return len(node.names) == 1 and node.names[0].asname is None
 
 
 def _statement(node: ast.stmt) -> Iterator[str]:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.names import class_name, is_keyword_argument
-from ..encoders.python import identifier, imported, one_string, words
+from ..encoders.python import (
+    identifier,
+    imported,
+    modules_imported,
+    one_string,
+    words,
+)
 from ..encoders.python_types import (
     Type,
     annotation,
     applied,
     call_of,
+    named_in,
     parameters,
     signature,
+    subscript,
 )
 from ..facts.types.python_type import (
     PythonType,
@@ -35,7 +43,7 @@ _EMPTY = words("")
 # What a generated module has of its own: no class is called so.
 _TAKEN = """
     Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired
-    ObjectResult Protocol ReadOnly Sequence TypeAlias TypedDict Unpack
+    ObjectResult Protocol ReadOnly ResourceHandlerForm Sequence TypeAlias TypedDict Unpack
 """.split()
 
 
@@ -52,8 +60,6 @@ class AliasView(NamedTuple):
 class HandlerView(NamedTuple):
     """How a type checker compares the handler with its spec."""
 
-    has_types: bool
-    types: Sequence[Code]
     imported: Code
     has_result: bool
     result_name: Code
@@ -80,6 +86,8 @@ class TypesView(NamedTuple):
     uuid_import: Code
     runtime_import: Code
     classes: Sequence[DictView]
+    has_resources: bool
+    resource_imports: Code
     aliases: Sequence[AliasView]
     handler_class: Code
     parameters: Code
@@ -125,28 +133,35 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     members = handled.arguments.members
     needed = frozenset(k for k, one in members.items() if one.is_required)
     given = printed.name("object")
-    if handled.results.name:
+    if tool.result_type is not None:
+        given = subscript(handled.results.handlers, [named_in(*tool.result_type)])
+    elif handled.results.name:
         given = printed.of_one(handled.results.handlers, handled.results.name)
+    used = {key: toolset.resources[key] for key in tool.uses}
+    resources = {
+        key: named_in(type_.module, type_.function) for key, type_ in used.items()
+    }
+    own_types = [*used.values(), *filter(None, (tool.arguments_type, tool.result_type))]
     place = ("    def __call__", f" -> {given.flat}: ...")
     if tool.arguments_type is not None:
-        class_ = printed.name(tool.arguments_type.function)
-        taken_by = parameters({"arguments": class_}, None, *place)
+        class_ = named_in(*tool.arguments_type)
+        taken_by = parameters({"arguments": class_}, None, *place, resources)
     elif has_keywords:
         typed = {key: printed.of(one.type) for key, one in members.items()}
-        taken_by = parameters(typed, needed, *place)
+        taken_by = parameters(typed, needed, *place, resources)
     else:
         passed_whole = printed.name(handled.arguments.name)
-        taken_by = parameters({"arguments": passed_whole}, None, *place)
+        taken_by = parameters({"arguments": passed_whole}, None, *place, resources)
     call_result = results.name or "Any"
-    handler = _handler(tool, printed, handled, needed, given)
+    handler = _handler(tool, printed, handled, needed, given, resources)
     printed.add("collections.abc", "Coroutine")
     printed.add("typing", "Any", "Protocol")
     if has_keywords:
         printed.add("typing", "Unpack")
-    if handler is not None:
+    if handler is not None or own_types:
         printed.add("typing", "TYPE_CHECKING")
-        if tool.arguments_type is None:
-            printed.add(RUNTIME_TYPES, "HandlerForm")
+    if handler is not None and tool.arguments_type is None:
+        printed.add(RUNTIME_TYPES, _form(resources))
     if handled.results.name:
         printed.add(RUNTIME_TYPES, handled.results.handlers)
     client = [("client", printed.name("str"))] if toolset.clients else []
@@ -170,6 +185,10 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         runtime_import=printed.imported(RUNTIME_TYPES),
         classes=views,
         aliases=aliases,
+        has_resources=bool(own_types),
+        resource_imports=modules_imported(
+            sorted({type_.module for type_ in own_types}), indent=4
+        ),
         handler_class=identifier(own[2]),
         parameters=taken_by,
         given=annotation(given),
@@ -262,6 +281,7 @@ def _handler(
     handled: Handled,
     needed: frozenset[str],
     given: Type,
+    resources: Mapping[str, Type],
 ) -> HandlerView | None:
     if tool.handler is None:
         return None
@@ -277,36 +297,38 @@ def _handler(
     has_least = len(needed) < len(arguments.members) and all(
         map(is_keyword_argument, needed)
     )
-    checked: list[tuple[str, Type | None]] = [(form, printed.name("HandlerForm"))]
+    checked: list[tuple[str, Type | None]] = [(form, printed.name(_form(resources)))]
     checked.append((sent, printed.name(arguments.name)))
     if tool.arguments_type is not None:
         has_least = False
-        checked = [(sent, printed.name(tool.arguments_type.function))]
+        checked = [(sent, named_in(*tool.arguments_type))]
     if has_least and needed:
         checked.append((left, printed.name("Any")))
+    lent = {key: local(f"{key}_resource") for key in resources}
+    checked += [(lent[key], type_) for key, type_ in resources.items()]
     least = {k: left for k in arguments.members if has_least and k in needed}
     margin, made = "        ", result if results.name else "_"
     before = f"{margin}{made} = "
-    most = applied(form, function, sent, None, before)
+    most = applied(form, function, sent, lent, before, with_given=True)
     if tool.arguments_type is not None:
-        most = call_of(function, [identifier(sent)], before)
-    classes: dict[str, set[str]] = {}
-    for one in filter(None, (tool.arguments_type, tool.result_type)):
-        classes.setdefault(one.module, set()).add(one.function)
+        passed = [f"{key}={name}" for key, name in lent.items()]
+        most = call_of(function, [identifier(sent), *map(words, passed)], before)
     return HandlerView(
-        bool(classes),
-        [imported(name, sorted(classes[name]), indent=4) for name in sorted(classes)],
         imported(tool.handler.module, [function], indent=8),
         bool(results.name),
         identifier(result_of),
         signature([("result", given)], f"    def {result_of}", " -> None: ..."),
         signature(checked, "    def _check", " -> None:"),
         has_least,
-        applied(form, function, sent, least, f"{margin}_ = "),
+        applied(form, function, sent, {**least, **lent}, f"{margin}_ = "),
         identifier(made),
         most,
         call_of(result_of, [identifier(result)], margin),
     )
+
+
+def _form(resources: Mapping[str, Type]) -> str:
+    return "ResourceHandlerForm" if resources else "HandlerForm"
 
 
 def _shape(
@@ -319,6 +341,8 @@ def _shape(
     statements = ["docstring", "from __future__", "from collections.abc"]
     modules = ("datetime", "typing", "uuid", RUNTIME_TYPES)
     statements += [f"from {module}" for module in modules if printed.needs(module)]
+    if tool.uses or tool.arguments_type is not None or tool.result_type is not None:
+        statements.append("if TYPE_CHECKING")
     for view in views:
         statements += [f"class {view.name}"] if view.is_class else [f"{view.name} ="]
         if not view.is_class and view.has_docstring:

@@ -13,20 +13,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
 from ..calls.background_loop import sync
-from ..tools.definitions import DefinitionError, read_tools
 from ..tools.provider import Wanted
+from .own_tools import own_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import ModuleType
+    from typing import Self
 
     from ..access.override_file import OverrideFile
-    from ..calls.call_context import Keep
-    from ..calls.progress import ReportProgress
+    from ..calls.call_context import Keep, ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
     from ..ledger.ledger_settings import LedgerSettings
+    from ..lifespan.lifespan_settings import Lifespan
+    from ..lifespan.resources import Resources
     from ..router.route import RoutedTool
     from ..router.router import Router
     from ..tools.provider import ToolProvider
@@ -55,6 +58,8 @@ class Registry:
             name.
         router: chooses tools for a message; None to choose by words.
         reserved_names: names that no tool of a provider may have.
+        lifespan: what opens and closes the resources that tools use; None when they use
+            none.
         formats: whether arguments have to be of the formats that schemas name. Those of
             providers' tools need not.
 
@@ -65,7 +70,8 @@ class Registry:
 
     Raises:
         DefinitionError: the package is not what was generated: a half of a tool is missing,
-            a file is not ours, a handler is outside of its package, or there is no tool.
+            a file is not ours, a handler is outside of its package, a tool uses what the
+            lifespan does not give, or there is no tool.
     """
 
     def __init__(
@@ -80,12 +86,13 @@ class Registry:
         providers: Sequence[ToolProvider] = (),
         router: Router | None = None,
         reserved_names: Sequence[str] = (),
+        lifespan: Lifespan | None = None,
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
-        tools = read_tools(tools_package)
-        _refuse_strange_handlers(tools_package.__name__, tools, handlers)
-        self._tools = _in_declared_order(tools, sections)
+        resources = () if lifespan is None else lifespan.resources
+        self._tools = own_tools(tools_package, handlers, resources, sections)
+        tools = self._tools.values()
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
         needed = {t.name: t.permission for t in tools if t.permission is not None}
@@ -98,6 +105,13 @@ class Registry:
         self._providers = tuple(providers)
         self._router = router
         self._tool_calls: ToolCalls | None = None
+        self._entered = 0
+        self._resources: Resources | None = None
+        if lifespan is not None:
+            from ..lifespan.resources import Resources
+
+            toolset = self.package.rpartition(".")[2]
+            self._resources = Resources(lifespan, handlers, toolset)
         for provider in self._providers:
             taken = {*self._tools, *self._former_names, *reserved_names}
             provider.reserve_names(taken)
@@ -373,12 +387,54 @@ class Registry:
     route_tools_sync = sync(route_tools)
     call_tool_sync = sync(call_tool)
 
+    async def __aenter__(self) -> Self:
+        """Starts the lifespan, in the present event loop, where its tools then run.
+
+        It may be entered again meanwhile, by whoever else needs it; the last one ends it.
+
+        Raises:
+            LifespanError: it cannot be started.
+        """
+        if self._resources is not None:
+            await self._resources.enter()
+        self._entered += 1
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._entered -= 1
+        if not self._entered:
+            if self._resources is not None:
+                self._resources.is_over = True
+            await self.close()
+
+    def leave_lifespan_out(self) -> None:
+        """Starts no lifespan from now on: who only lists tools needs no database."""
+        if self._resources is not None:
+            self._resources.is_left_out = True
+
     async def close(self) -> None:
-        """Ends what the providers hold open, and returns when all calls are recorded."""
+        """Ends what the providers and the lifespan hold open, when all calls are recorded.
+
+        A later call opens it again; after `async with`, only another one does.
+        """
         for provider in self._providers:
             await provider.close()
         if self._tool_calls is not None:
             await self._tool_calls.close()
+        if self._resources is not None:
+            await self._resources.leave()
+
+    def replaced(self, **resources: Any) -> AbstractContextManager[None]:
+        """Gives tools these resources instead of the lifespan's, for tests.
+
+        The lifespan is not started for what is replaced.
+
+        Raises:
+            LookupError: the toolset has no resource of a name.
+        """
+        if self._resources is None:
+            raise LookupError(f"{self.package} has no lifespan, and so no resources")
+        return self._resources.replaced(resources)
 
     @property
     def _calls(self) -> ToolCalls:
@@ -386,7 +442,10 @@ class Registry:
             from ..calls.tool_calls import ToolCalls
 
             self._tool_calls = ToolCalls(
-                self._ledger, self._handlers, asserts_formats=self.asserts_formats
+                self._ledger,
+                self._handlers,
+                resources=self._resources,
+                asserts_formats=self.asserts_formats,
             )
         return self._tool_calls
 
@@ -417,40 +476,6 @@ class Registry:
             if any(map(provider.may_have, names)):
                 found += await provider.list_tools(Wanted(names))
         return found
-
-
-def _in_declared_order(
-    tools: Iterable[Tool], sections: Sequence[str]
-) -> dict[str, Tool]:
-    """By section, then `order`, then name; what is not declared comes last."""
-    places = {section: place for place, section in enumerate(sections)}
-
-    def place(tool: Tool) -> tuple[int, bool, int, str]:
-        section = places.get(tool.section or "", len(places))
-        return section, tool.order is None, tool.order or 0, tool.name
-
-    return {tool.name: tool for tool in sorted(tools, key=place)}
-
-
-def _refuse_strange_handlers(
-    package: str, tools: Iterable[Tool], handlers: str | None
-) -> None:
-    """Lets no definition, whoever edited it, name code from anywhere.
-
-    Raises:
-        DefinitionError: a handler is outside of the package.
-    """
-    for tool in tools:
-        if tool.handler is not None:
-            module = tool.handler.partition(":")[0]
-            if handlers is None or not f"{module}.".startswith(f"{handlers}."):
-                allowed = "no package of handlers is declared"
-                if handlers is not None:
-                    allowed = f"handlers are in `{handlers}`"
-                raise DefinitionError(
-                    f"{package}: the handler `{tool.handler}` of `{tool.name}` is"
-                    f" refused: {allowed}"
-                )
 
 
 def _routed(tool: Tool) -> RoutedTool:

@@ -11,6 +11,7 @@ from .handler_types import (
     HandlerResult,
     ListResult,
     ObjectResult,
+    ResourceHandlerForm,
     TakesKeywords,
 )
 
@@ -20,6 +21,7 @@ __all__ = [
     "ListResult",
     "ObjectResult",
     "ReadOnly",
+    "ResourceHandlerForm",
     "TakesKeywords",
     "TypedDict",
 ]

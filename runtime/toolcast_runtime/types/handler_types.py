@@ -7,7 +7,7 @@ says, so that a type checker's message names the handler and the parameter.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Concatenate, Protocol, TypeAlias, TypeVar, overload
 
 from ..calls.tool_response import ToolResponse
 
@@ -55,6 +55,29 @@ class HandlerForm(Protocol):
     @overload
     def __call__(
         self, handler: Callable[[dict[str, Any]], _Result], arguments: object, /
+    ) -> TakesKeywords[_Result]: ...
+
+    @overload
+    def __call__(self, handler: _Handler, arguments: object, /) -> _Handler: ...
+
+
+class ResourceHandlerForm(Protocol):
+    """The same for a handler that is given resources as keywords beside its arguments."""
+
+    @overload
+    def __call__(
+        self,
+        handler: Callable[Concatenate[_Arguments, ...], _Result],
+        arguments: _Arguments,
+        /,
+    ) -> TakesKeywords[_Result]: ...
+
+    @overload
+    def __call__(
+        self,
+        handler: Callable[Concatenate[dict[str, Any], ...], _Result],
+        arguments: object,
+        /,
     ) -> TakesKeywords[_Result]: ...
 
     @overload

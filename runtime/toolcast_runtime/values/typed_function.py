@@ -72,7 +72,8 @@ def typed_function(
         if mapping:
             result = function(given(mapping[0]), **keywords)
         else:
-            result = function(**given(keywords))
+            resources = {name: keywords.pop(name) for name in tool.uses}
+            result = function(**given(keywords), **resources)
         return awaited(result) if inspect.isawaitable(result) else plain(result)
 
     if model is not None:
