@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..access.override_file import OverrideFile
-    from ..calls.call_context import Keep
-    from ..calls.progress import ReportProgress
+    from ..calls.call_context import Keep, ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
