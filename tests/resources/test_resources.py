@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tests.http.serving import served
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import (
     ERAS,
@@ -427,9 +428,8 @@ def test_over_http_a_link_is_its_clients_alone(project: Path) -> None:
 def test_over_several_processes_the_content_of_a_link_is_in_the_answer(
     project: Path,
 ) -> None:
-    with http_server(project, "generated.shop", "--workers", "2") as server:
-        base = server.url.rpartition("/mcp")[0]
-        staff = HttpServer(f"{base}/mcp/", [])
+    with served("--workers", "2", package="generated.shop", root=project) as server:
+        staff = HttpServer(f"http://127.0.0.1:{server.port}/mcp/", [])
         for _ in range(6):
             called = staff.request(
                 MODERN, "tools/call", {"name": "chart", "arguments": {}}
