@@ -17,9 +17,11 @@ from .layout import WIDTH, Entry, Expression, Group, Text, laid_out
 from .python_strings import broken, string
 
 __all__ = [
+    "dotted",
     "identifier",
     "imported",
     "literal",
+    "modules_imported",
     "tuple_of_names",
     "words",
 ]
@@ -107,8 +109,22 @@ def _identifier(name: str) -> str:
     return name
 
 
-def _dotted(name: str) -> str:
+def dotted(name: str) -> str:
+    """A dotted name.
+
+    Raises:
+        ValueError: a part of it is no identifier.
+    """
     return ".".join(map(_identifier, name.split(".")))
+
+
+def modules_imported(modules: Sequence[str], indent: int) -> Code:
+    """`import module`, a line each, in this order; the template has the first indent.
+
+    Raises:
+        ValueError: a part of a name is no identifier.
+    """
+    return Code(f"\n{' ' * indent}".join(f"import {dotted(m)}" for m in modules))
 
 
 def names(listed: Sequence[str]) -> Code:
@@ -145,7 +161,7 @@ def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
     relative = module[: len(module) - len(module.lstrip("."))]
     where = relative
     if module != relative:
-        where += _dotted(module[len(relative) :])
+        where += dotted(module[len(relative) :])
     checked = list(map(_identifier, listed))
     line = f"from {where} import {', '.join(checked)}"
     if indent + len(line) <= WIDTH:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from .code import Code
 from .layout import WIDTH, Entry, Expression, Group, Text, laid_out, text_width
-from .python import encode, identifier
+from .python import dotted, encode, identifier
 from .python_strings import string
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "fields",
     "literal_of",
     "named",
+    "named_in",
     "one_of",
     "parameters",
     "subscript",
@@ -58,6 +60,15 @@ def named(name: str) -> Type:
     if not _NAME.fullmatch(name):
         raise ValueError("not the name of a Python type")
     return Text(name)
+
+
+def named_in(module: str, name: str) -> Type:
+    """A type of a module that is imported as a whole: `module.name`.
+
+    Raises:
+        ValueError: it is no such name.
+    """
+    return Text(dotted(f"{module}.{name}"))
 
 
 def subscript(name: str, elements: Sequence[Type]) -> Type:
@@ -146,11 +157,13 @@ def parameters(
     keywords: frozenset[str] | None,
     before: str,
     after: str,
+    further: Mapping[str, Type] = MappingProxyType({}),
 ) -> Code:
     """The parameters of a method, with their parentheses.
 
     They are keywords, of which those in `keywords` have to be given, or by place when that
-    is None. `before` and `after` are around them on their line.
+    is None. `further` are keywords in any case. `before` and `after` are around them on
+    their line.
     """
     listed: list[Expression] = [Text("self")]
     if keywords is None:
@@ -163,6 +176,9 @@ def parameters(
         for key in sorted(types, key=lambda key: key not in keywords):
             default = "" if key in keywords else " = ..."
             listed.append(_parameter(key, types[key], default))
+    if further and (keywords is None or not types):
+        listed.append(Text("*"))
+    listed += [_parameter(key, type_) for key, type_ in further.items()]
     return Code(laid_out(Group("(", listed, ")", joined=True), before, after))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
@@ -40,6 +40,16 @@ class Signature(NamedTuple):
     takes_any: bool
     has_star: bool
     keyword_only: frozenset[str]
+
+    def without(self, names: Collection[str]) -> Signature:
+        """The same without keywords that no caller gives."""
+        if not names:
+            return self
+        return self._replace(
+            names=tuple(name for name in self.names if name not in names),
+            optional={k: v for k, v in self.optional.items() if k not in names},
+            keyword_only=self.keyword_only.difference(names),
+        )
 
 
 class HandlerCode(NamedTuple):
@@ -91,10 +101,16 @@ def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
 def handler_code(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> HandlerCode | None:
-    """The handler of a tool; None when it has none, or none that may be read."""
+    """The handler of a tool; None when it has none, or none that may be read.
+
+    Its signature is without the resources that the tool uses.
+    """
     if tool.handler is None:
         return None
-    return function_code(workspace, toolset, tool.handler)
+    code = function_code(workspace, toolset, tool.handler)
+    if code is None or code.signature is None:
+        return code
+    return code._replace(signature=code.signature.without(tool.uses))
 
 
 def function_code(

@@ -118,6 +118,7 @@ _CONVERTED: Mapping[str, Callable[[Any], Any]] = {
     "actions": _actions,
     "icons": lambda icons: None if icons is None else tuple(icons),
     "handler": HandlerReference.parse,
+    "uses": tuple,
     "clients": tuple,
     "confirm": lambda confirm: Confirm(**confirm),
     "cli": lambda decision: CliDecision(**decision),
@@ -160,6 +161,13 @@ def bind_toolset(
         folder=posixpath.dirname(document.source.file),
         tools=_in_declared_order(tools, sections),
         fields=tuple(value),
+        lifespan=(
+            HandlerReference.parse(value["lifespan"]) if "lifespan" in value else None
+        ),
+        resources={
+            name: HandlerReference.parse(type_)
+            for name, type_ in value.get("resources", {}).items()
+        },
         timeout=float(value.get("timeout", 60.0)),
         preamble_heading=preamble.get("heading", "Platform Capabilities"),
         preamble_intro=preamble.get("intro", ""),

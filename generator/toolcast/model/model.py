@@ -150,7 +150,7 @@ class Suppression(NamedTuple):
 
 
 class HandlerReference(NamedTuple):
-    """`module:function`."""
+    """`module:function`, or `module:Class` for a type."""
 
     module: str
     function: str
@@ -194,6 +194,7 @@ class ToolSpec:
     mcp_omit: tuple[str, ...] = ()
     mcp_extra: JsonObject = field(default_factory=dict)
     handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
     clients: tuple[str, ...] | None = None
     always: bool = False
     persistent: bool = False
@@ -335,6 +336,8 @@ class Toolset:
     stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
+    lifespan: HandlerReference | None = None
+    resources: Mapping[str, HandlerReference] = field(default_factory=dict)
     formats: str = "assertion"
     timeout: float = 60.0
     preamble_heading: str = "Platform Capabilities"

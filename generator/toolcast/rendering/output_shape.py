@@ -183,10 +183,8 @@ def _judged(tree: ast.AST) -> Iterator[_Judged]:
 
 
 def _may_import(node: ast.Import | ast.ImportFrom) -> bool:
-    """Inside of a block only one name is imported: a handler, for type checkers."""
-    if isinstance(node, ast.ImportFrom):
-        return len(node.names) == 1 and node.names[0].asname is None
-    return False
+    """Inside of a block only one name is imported: what type checkers look at."""
+    return len(node.names) == 1 and node.names[0].asname is None
 
 
 def _statement(node: ast.stmt) -> Iterator[str]:

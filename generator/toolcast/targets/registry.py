@@ -87,6 +87,10 @@ class RegistryView(NamedTuple):
     ledger_variable: Code
     ledger_path: Code
     ledger_sink: Code
+    has_lifespan: bool
+    lifespan: Code
+    has_resources: bool
+    resources: Code
     shape: PythonShape
 
 
@@ -154,6 +158,10 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         ledger_variable=literal(variable(toolset, "LEDGER")),
         ledger_path=literal(toolset.ledger.get("path"), f"{shown}path=", ","),
         ledger_sink=literal(toolset.ledger.get("sink"), f"{shown}sink=", ","),
+        has_lifespan=toolset.lifespan is not None,
+        lifespan=literal(str(toolset.lifespan), shown, ","),
+        has_resources=bool(toolset.resources),
+        resources=literal(tuple(toolset.resources), f"{shown}resources=", ","),
         shape=_shape(toolset, has_ledger, bool(outside)),
     )
 
@@ -175,6 +183,8 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
         statements.append("from toolcast_runtime.access")
     if has_ledger:
         statements.append("from toolcast_runtime.ledger")
+    if toolset.lifespan is not None:
+        statements.append("from toolcast_runtime.lifespan")
     statements += ["from toolcast_runtime.registry", "from ."]
     if has_outside:
         statements.append("from .external")
@@ -183,19 +193,19 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
     statements += ["REGISTRY =", *(f"{name} =" for name in _FUNCTIONS)]
     return PythonShape(
         tuple(statements),
-        frozenset(["Client", "LedgerSettings", "OverrideFile", "Registry"]),
+        frozenset("Client LedgerSettings Lifespan OverrideFile Registry".split()),
     )
 
 
 TARGET = Target(
     name="registry",
-    reads_toolset=frozenset(["mcp_servers", "router"]),
+    reads_toolset=frozenset(["lifespan", "mcp_servers", "resources", "router"]),
     purpose="A definition and types a tool, look-up by client, calls with validation.",
     generate=generate,
     reads=frozenset("""
         name title summary description parameters returns when_to_use annotations icons
         meta execution mcp handler clients always persistent service permission timeout
-        confirm actions renamed_from deprecated examples order
+        confirm actions renamed_from deprecated examples order uses
         """.split()),
 )
 
@@ -233,6 +243,7 @@ def _definition(
         "actions": _actions(tool),
         "cli": _cli(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
+        "uses": list(tool.uses) or None,
         "timeout": int(timeout) if float(timeout).is_integer() else timeout,
         "confirm": tool.confirm.as_json if tool.confirm else None,
         "clients": None if tool.clients is None else list(tool.clients),

@@ -11,7 +11,7 @@ from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.names import class_name, is_keyword_argument
-from ..encoders.python import identifier, imported, words
+from ..encoders.python import identifier, imported, modules_imported, words
 from ..encoders.python_types import (
     Type,
     annotation,
@@ -19,6 +19,7 @@ from ..encoders.python_types import (
     fields,
     literal_of,
     named,
+    named_in,
     one_of,
     parameters,
     subscript,
@@ -101,6 +102,11 @@ class TypesView(NamedTuple):
     result_alias: AliasView | None
     handler_class: Code
     parameters: Code
+    has_resources: bool
+    resource_imports: Code
+    has_mapping_handler: bool
+    mapping_handler_class: Code
+    mapping_parameters: Code
     has_handler: bool
     handler: HandlerView | None
     shape: PythonShape
@@ -124,19 +130,24 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     result, result_alias = _result(f"{name}Result", tool.returns, types)
     mapping = {"arguments": named(f"{name}Arguments")}
     place = ("    def __call__", " -> object: ...")
+    used = {key: toolset.resources[key] for key in tool.uses}
+    resources = {
+        key: named_in(type_.module, type_.function) for key, type_ in used.items()
+    }
+    by_mapping = parameters(mapping, None, *place, resources)
+    taken = by_mapping
     if has_keywords:
-        taken = parameters(typed, required, *place)
-    else:
-        taken = parameters(mapping, None, *place)
+        taken = parameters(typed, required, *place, resources)
     handler = _handler(tool, name, has_keywords)
+    has_either = handler is not None and has_keywords
     names = {"Protocol", *types.names}
-    if handler is not None:
+    if handler is not None or used:
         names.add("TYPE_CHECKING")
     return TypesView(
         header=header(f"{toolset.folder}/{tool.name}.yaml"),
         name=words(tool.name),
         definition=words(f"{module_name(tool.name)}.json"),
-        imports_callable=handler is not None and has_keywords,
+        imports_callable=has_either and not used,
         typing_import=imported("typing", _sorted_names(names)),
         arguments=arguments,
         has_result=result is not None,
@@ -145,9 +156,16 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         result_alias=result_alias,
         handler_class=identifier(f"{name}Handler"),
         parameters=taken,
+        has_resources=bool(used),
+        resource_imports=modules_imported(
+            sorted({type_.module for type_ in used.values()}), indent=4
+        ),
+        has_mapping_handler=has_either and bool(used),
+        mapping_handler_class=identifier(f"{name}MappingHandler"),
+        mapping_parameters=by_mapping,
         has_handler=handler is not None,
         handler=handler,
-        shape=_shape(name, arguments, result, result_alias, has_keywords, handler),
+        shape=_shape(name, arguments, result, result_alias, has_either, tool),
     )
 
 
@@ -224,7 +242,8 @@ def _handler(tool: ToolSpec, name: str, has_keywords: bool) -> HandlerView | Non
         return None
     kinds = [named(f"{name}Handler")]
     if has_keywords:
-        kinds.append(callable_with(named(f"{name}Arguments")))
+        mapping = callable_with(named(f"{name}Arguments"))
+        kinds.append(named(f"{name}MappingHandler") if tool.uses else mapping)
     return HandlerView(
         imported(tool.handler.module, [tool.handler.function], indent=4),
         identifier(tool.handler.function),
@@ -237,20 +256,24 @@ def _shape(
     arguments: DictView,
     result: DictView | None,
     result_alias: AliasView | None,
-    has_keywords: bool,
-    handler: HandlerView | None,
+    has_either: bool,
+    tool: ToolSpec,
 ) -> PythonShape:
     statements = ["docstring", "from __future__"]
-    if handler is not None and has_keywords:
+    if has_either and not tool.uses:
         statements.append("from collections.abc")
     statements.append("from typing")
+    if tool.uses:
+        statements.append("if TYPE_CHECKING")
     statements += _dict_statements(arguments)
     if result is not None:
         statements += _dict_statements(result)
     if result_alias is not None:
         statements += [f"{result_alias.name}:", "docstring"]
     statements.append(f"class {name}Handler")
-    if handler is not None:
+    if has_either and tool.uses:
+        statements.append(f"class {name}MappingHandler")
+    if tool.handler is not None:
         statements.append("if TYPE_CHECKING")
     return PythonShape(tuple(statements), frozenset(["TypedDict"]))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextvars import ContextVar
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Coroutine
 
-__all__ = ["in_background", "run_sync", "sync"]
+__all__ = [
+    "background_loop",
+    "in_background",
+    "in_loop",
+    "is_kept_waiting",
+    "run_sync",
+    "sync",
+]
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -25,13 +33,22 @@ _PATIENCE_SECONDS = 2.0
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_waiting: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar(
+    "loop_that_waits", default=None
+)
 
 
 async def in_background(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     """What a coroutine gives in the background loop; cancellation reaches it."""
+    return await in_loop(background_loop(), coroutine)
+
+
+async def in_loop(
+    loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, _Result]
+) -> _Result:
+    """What a coroutine gives in a loop that runs; cancellation reaches it."""
     import asyncio
 
-    loop = _running_loop()
     if asyncio.get_running_loop() is loop:
         return await coroutine
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, loop))
@@ -49,7 +66,7 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     """
     import asyncio
 
-    loop = _running_loop()
+    loop = background_loop()
     try:
         current: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
     except RuntimeError:
@@ -57,6 +74,7 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     if current is loop:
         coroutine.close()
         raise RuntimeError("this is the loop that would have to answer: await instead")
+    token = None if current is None else _waiting.set(current)
     future = asyncio.run_coroutine_threadsafe(coroutine, loop)
     try:
         return future.result()
@@ -67,6 +85,14 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
             ending = until_ended(_PATIENCE_SECONDS)
             asyncio.run_coroutine_threadsafe(ending, loop).result()
         raise
+    finally:
+        if token is not None:
+            _waiting.reset(token)
+
+
+def is_kept_waiting(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether a loop's own thread waits in `run_sync` for what is running here."""
+    return _waiting.get() is loop
 
 
 def sync(
@@ -84,7 +110,8 @@ def sync(
     return wrapper
 
 
-def _running_loop() -> asyncio.AbstractEventLoop:
+def background_loop() -> asyncio.AbstractEventLoop:
+    """The loop, which runs."""
     import asyncio
 
     global _loop

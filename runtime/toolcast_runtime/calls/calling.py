@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..consent.question import Declined
 from ..tools.tool import Tool
 from ..validation.protocol import problems_with_content
+from .background_loop import in_loop
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
 from .given_up import MOST_GIVEN_UP, give_up, is_stuck
 from .handlers import HandlerAdapter
@@ -23,7 +24,7 @@ from .turns import turn
 if TYPE_CHECKING:
     from ..consent.questions import Questions
 
-__all__ = ["Invoke", "awaited", "invoke_handler", "run_call"]
+__all__ = ["Invoke", "awaited", "invoke_handler", "invoked_in", "run_call"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -109,8 +110,10 @@ async def _in_context(
     return await invoke(arguments, context)
 
 
-def invoke_handler(handler: HandlerAdapter) -> Invoke:
-    """A handler's work; a sync one runs in a thread of its own."""
+def invoke_handler(
+    handler: HandlerAdapter, resources: Mapping[str, Any] | None = None
+) -> Invoke:
+    """A handler's work with its resources; a sync one runs in a thread of its own."""
 
     async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
         if is_stuck(context.tool):
@@ -119,14 +122,27 @@ def invoke_handler(handler: HandlerAdapter) -> Invoke:
                 " try again later"
             )
         if handler.is_async:
-            return await awaited(lambda: handler(arguments))
-        result, error = await in_thread(lambda: handler(arguments), context.tool)
+            return await awaited(lambda: handler(arguments, resources))
+        name = context.tool
+        result, error = await in_thread(lambda: handler(arguments, resources), name)
         # A plain function may still hand back a coroutine, as a wrapped async one does.
         if inspect.isawaitable(result):
             return await awaited(lambda: result)
         return result, error
 
     return invoke
+
+
+def invoked_in(loop: asyncio.AbstractEventLoop, invoke: Invoke) -> Invoke:
+    """The same work in a loop that may be another one than its caller's."""
+
+    async def there(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        return await invoke(arguments, context)
+
+    async def invoked(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        return await in_loop(loop, there(arguments, context))
+
+    return invoked
 
 
 async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:

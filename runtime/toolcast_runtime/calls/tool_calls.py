@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
 from ..consent.questions import Questions
+from ..lifespan.settings import LifespanError
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
 from ..tools.tool import Confirm, Tool
@@ -19,7 +20,7 @@ from .call_context import (
     Keep,
     nobody_to_ask,
 )
-from .calling import Invoke, awaited, invoke_handler, run_call
+from .calling import Invoke, awaited, invoke_handler, invoked_in, run_call
 from .handlers import HandlerAdapter, adapt_handler
 from .progress import ReportProgress, Reports
 from .threads import Outcome
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ..consent.question import AskPerson
     from ..ledger.ledger_settings import LedgerSettings
     from ..ledger.recorder import Recorder
+    from ..lifespan.resources import Resources
     from ..validation.checker import Checker
 
 __all__ = ["ToolCalls"]
@@ -49,6 +51,7 @@ class ToolCalls:
         ledger: where calls of persistent tools are recorded; None refuses them.
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
+        resources: what tools use; None when the toolset has no lifespan.
         asserts_formats: whether a text in arguments has to be of its `format`.
     """
 
@@ -57,8 +60,10 @@ class ToolCalls:
         ledger: LedgerSettings | None = None,
         handlers: str | None = None,
         *,
+        resources: Resources | None = None,
         asserts_formats: bool = True,
     ) -> None:
+        self._resources = resources
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
@@ -214,7 +219,29 @@ class ToolCalls:
             if refused is not None:
                 return refused
         check = self.validators.problems_with_result
-        return await run_call(tool, invoke_handler(handler), arguments, context, check)
+        if not tool.uses:
+            invoke = invoke_handler(handler)
+            return await run_call(tool, invoke, arguments, context, check)
+        try:
+            invoke = await self._with_resources(tool, handler)
+        except LifespanError as error:
+            _logger.error("tool %s: %s", tool.name, error, exc_info=error.__cause__)
+            missing = "is not available: what it uses cannot be had"
+            text = f"the tool `{tool.name}` {missing}; the log has the details"
+            return ToolResponse(error=text), "error"
+        return await run_call(tool, invoke, arguments, context, check)
+
+    async def _with_resources(self, tool: Tool, handler: HandlerAdapter) -> Invoke:
+        """The handler's work where its resources are to be used.
+
+        Raises:
+            LifespanError: they are not there.
+        """
+        if self._resources is None:
+            raise LifespanError("the toolset has no lifespan")
+        resources, loop = await self._resources.of(tool.uses)
+        invoke = invoke_handler(handler, resources)
+        return invoke if loop is None else invoked_in(loop, invoke)
 
     async def _confirmed(
         self,
@@ -262,7 +289,7 @@ class ToolCalls:
         handler = self._handlers.get(tool.name)
         if handler is None:
             named = tool.handler or ""
-            handler = adapt_handler(named, tool.parameters, self._package)
+            handler = adapt_handler(named, tool.parameters, self._package, tool.uses)
             self._handlers[tool.name] = handler
         return handler
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..calls.tool_response import ToolResponse
 from ..registry import Registry
 from ..tools.deprecation import deprecation_line
 from ..tools.tool import Tool
+from .closing import closing
 from .help_text import ToolCommand, examples_of, takes_list
 from .plain_schemas import properties_of
 from .terminal import ask_at_terminal
@@ -244,11 +245,11 @@ class BoundCommand:
         )
         if problems:
             raise click.UsageError("; ".join(problems))
-        print_answer(
-            self._registry.call_tool_sync(
+        with closing(self._registry) if self.tool.uses else nullcontext():
+            answer = self._registry.call_tool_sync(
                 self.tool.name, arguments, self._client, ask=ask_at_terminal
             )
-        )
+        print_answer(answer)
 
 
 def _refuse_broken_text(arguments: Mapping[str, Any]) -> None:

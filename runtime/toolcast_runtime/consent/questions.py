@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ..calls.background_loop import in_loop
 from ..tools.tool import Tool
 from ..validation.checker import Checker
 from .approvals import Approvals, Asked
@@ -87,7 +88,10 @@ class Questions:
                 "a plain function has to wait for the answer: `ask_sync`"
             )
         self.unawaited += 1
-        return self._form(schema, message, name)
+        if asyncio.get_running_loop() is self._loop:
+            return self._form(schema, message, name)
+        # What the tool uses may be of another loop than its caller, and so the handler.
+        return in_loop(self._loop, self._form(schema, message, name))
 
     def form_sync(
         self, schema: Mapping[str, Any], message: str, name: str | None

@@ -78,7 +78,9 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
         listening = _listening(server, options)
-        app: ASGIApp | str = ending_app(_app(server, options, listening), ending)
+        app: ASGIApp | str = ending_app(
+            _app(server, options, listening), ending, server.registry
+        )
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
         os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
@@ -116,7 +118,7 @@ def worker_app() -> ASGIApp:
         options = HttpOptions(**given)
         ending = Ending(options.grace, is_worker=True)
         listening = _listening(server, options)
-        return ending_app(_app(server, options, listening), ending)
+        return ending_app(_app(server, options, listening), ending, server.registry)
 
 
 def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> Router:

@@ -6,34 +6,56 @@ of `atexit` runs, and whoever asked for the end is told of a failure.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import signal
 import threading
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..mcp.ending import CLOSING_SECONDS, SIGNALS, Ending
+from ..lifespan.settings import LifespanError
+from ..mcp.ending import CLOSING_SECONDS, SIGNALS, START_FAILED, Ending
 
 if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from ..registry import Registry
+
 __all__ = ["ending_app", "supervise"]
 
 
-def ending_app(app: ASGIApp, ending: Ending) -> ASGIApp:
-    """The application, whose start takes the signals from the uvicorn server that runs it."""
+def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
+    """The application, whose start takes the signals from the uvicorn server that runs it.
+
+    It is ready when the toolset's lifespan has started; the application ends that.
+    """
 
     async def started(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             # While it serves, uvicorn has its server's own method for a handler.
             server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
 
+            loop = asyncio.get_running_loop()
+            starting = asyncio.ensure_future(registry.__aenter__())
+
             def stop() -> None:
                 if server is not None:
                     server.should_exit = True
+                with contextlib.suppress(RuntimeError):  # The loop has ended.
+                    loop.call_soon_threadsafe(starting.cancel)
 
             ending.take_signals(stop)
+            await asyncio.wait({starting})
+            try:
+                if not starting.cancelled():
+                    starting.result()
+            except LifespanError as error:
+                # Said here: what fails in the application itself is told as a traceback.
+                text = str(error)
+                await send({"type": "lifespan.startup.failed", "message": text})
+                return
         await app(scope, receive, send)
 
     return started
@@ -44,6 +66,9 @@ def supervise(config: uvicorn.Config, grace: int) -> None:
 
     A worker that is still there when the grace period and the time for closing are over is
     killed; by then everything but its `atexit` was closed.
+
+    Raises:
+        SystemExit: a worker could not be started; it has said why.
     """
     from uvicorn.supervisors import Multiprocess
 
@@ -64,4 +89,7 @@ def supervise(config: uvicorn.Config, grace: int) -> None:
             for process in self.processes:
                 process.kill()
 
-    Supervisor(config, [config.bind_socket()]).run()
+    supervisor = Supervisor(config, [config.bind_socket()])
+    supervisor.run()
+    if any(process.exitcode == START_FAILED for process in supervisor.processes):
+        raise SystemExit(START_FAILED)

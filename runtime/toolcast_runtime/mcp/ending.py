@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-__all__ = ["CLOSING_SECONDS", "GRACE_SECONDS", "SIGNALS", "Ending"]
+__all__ = ["CLOSING_SECONDS", "GRACE_SECONDS", "SIGNALS", "START_FAILED", "Ending"]
 
 GRACE_SECONDS = 10
 """How long running calls may take to finish, unless the command line says otherwise."""
@@ -18,6 +18,10 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 CLOSING_SECONDS = 5.0
 """How long it may take after that to cancel the calls and to close what is open."""
+
+
+START_FAILED = 3
+"""The exit code of a server whose lifespan cannot be started, which is uvicorn's, too."""
 
 
 class Ending:

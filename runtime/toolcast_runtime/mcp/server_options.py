@@ -9,7 +9,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from ..access.clients import AccessError, UnknownClientError
-from .ending import GRACE_SECONDS
+from ..lifespan.settings import LifespanError
+from .ending import GRACE_SECONDS, START_FAILED
 from .sealing import SealingError
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ __all__ = ["main"]
 
 
 def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
-    """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be."""
+    """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be.
+
+    It ends with 3 when the toolset's lifespan cannot be started.
+    """
     parser = _parser(server)
     options = parser.parse_args(arguments)
     if options.local_tools:
@@ -35,12 +39,16 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
             _serve_http(server, options, parser)
         else:
             _refuse_options_of_http(options, parser)
+            if options.no_lifespan:
+                server.registry.leave_lifespan_out()
             from .stdio import serve_over_stdio
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
             serve_over_stdio(server, client, options.grace)
     except (UnknownClientError, AccessError, SealingError) as error:
         parser.error(str(error))
+    except LifespanError as error:
+        parser.exit(START_FAILED, f"{parser.prog}: error: {error}\n")
 
 
 def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
@@ -53,6 +61,11 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
         "--local-tools",
         action="store_true",
         help="leave out the tools of external servers",
+    )
+    parser.add_argument(
+        "--no-lifespan",
+        action="store_true",
+        help="over stdio, start nothing that tools use; their calls fail",
     )
     parser.add_argument("--list", action="store_true", help="print the tools and end")
     parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
@@ -92,6 +105,8 @@ def _serve_http(
     from ..http.serving import HttpOptions, serve_http
     from ..http.settings import SettingsError
 
+    if options.no_lifespan:
+        parser.error("--no-lifespan is for stdio alone")
     names = [field.name for field in fields(HttpOptions)]
     given = {name: getattr(options, name) for name in names if name in options}
     http = HttpOptions(**given)

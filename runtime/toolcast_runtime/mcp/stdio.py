@@ -39,6 +39,7 @@ def serve_over_stdio(
     Raises:
         UnknownClientError: the toolset has clients and this is none of them.
         AccessError: who may have which tool cannot be found out.
+        LifespanError: the toolset's lifespan cannot be started.
         SystemExit: standard input or output is closed.
     """
     ending = Ending(grace)
@@ -52,10 +53,20 @@ def serve_over_stdio(
         outgoing = Outgoing(sink, grace)
         incoming = Incoming(source, outgoing)
         loop = asyncio.get_running_loop()
-        ending.take_signals(lambda: _told(loop, incoming.end))
         options = server.create_initialization_options()
+        starting = asyncio.ensure_future(served.registry.__aenter__())
+
+        def end() -> None:
+            starting.cancel()
+            incoming.end()
+
+        ending.take_signals(lambda: _told(loop, end))
         try:
-            await server.run(incoming, outgoing, options)
+            # A client is answered when everything is there that a call needs.
+            await asyncio.wait({starting})
+            if not starting.cancelled():
+                starting.result()
+                await server.run(incoming, outgoing, options)
         finally:
             # The input may have ended it: a handler that does not let itself be cancelled
             # keeps the loop from ending.

@@ -18,7 +18,9 @@ from ..tools.provider import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import ModuleType
+    from typing import Self
 
     from ..access.override_file import OverrideFile
     from ..calls.call_context import Keep
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
     from ..ledger.ledger_settings import LedgerSettings
+    from ..lifespan.resources import Resources
+    from ..lifespan.settings import Lifespan
     from ..router.route import RoutedTool
     from ..router.router import Router
     from ..tools.provider import ToolProvider
@@ -55,6 +59,8 @@ class Registry:
             name.
         router: chooses tools for a message; None to choose by words.
         reserved_names: names that no tool of a provider may have.
+        lifespan: what opens and closes the resources that tools use; None when they use
+            none.
         formats: whether arguments have to be of the formats that schemas name. Those of
             providers' tools need not.
 
@@ -65,7 +71,8 @@ class Registry:
 
     Raises:
         DefinitionError: the package is not what was generated: a half of a tool is missing,
-            a file is not ours, a handler is outside of its package, or there is no tool.
+            a file is not ours, a handler is outside of its package, a tool uses what the
+            lifespan does not give, or there is no tool.
     """
 
     def __init__(
@@ -80,11 +87,13 @@ class Registry:
         providers: Sequence[ToolProvider] = (),
         router: Router | None = None,
         reserved_names: Sequence[str] = (),
+        lifespan: Lifespan | None = None,
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
         tools = read_tools(tools_package)
         _refuse_strange_handlers(tools_package.__name__, tools, handlers)
+        _refuse_unknown_resources(tools_package.__name__, tools, lifespan)
         self._tools = _in_declared_order(tools, sections)
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
@@ -98,6 +107,13 @@ class Registry:
         self._providers = tuple(providers)
         self._router = router
         self._tool_calls: ToolCalls | None = None
+        self._entered = 0
+        self._resources: Resources | None = None
+        if lifespan is not None:
+            from ..lifespan.resources import Resources
+
+            toolset = self.package.rpartition(".")[2]
+            self._resources = Resources(lifespan, handlers, toolset)
         for provider in self._providers:
             taken = {*self._tools, *self._former_names, *reserved_names}
             provider.reserve_names(taken)
@@ -354,12 +370,54 @@ class Registry:
     route_tools_sync = sync(route_tools)
     call_tool_sync = sync(call_tool)
 
+    async def __aenter__(self) -> Self:
+        """Starts the lifespan, in the present event loop, where its tools then run.
+
+        It may be entered again meanwhile, by whoever else needs it; the last one ends it.
+
+        Raises:
+            LifespanError: it cannot be started.
+        """
+        if self._resources is not None:
+            await self._resources.enter()
+        self._entered += 1
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._entered -= 1
+        if not self._entered:
+            if self._resources is not None:
+                self._resources.is_over = True
+            await self.close()
+
+    def leave_lifespan_out(self) -> None:
+        """Starts no lifespan from now on: who only lists tools needs no database."""
+        if self._resources is not None:
+            self._resources.is_left_out = True
+
     async def close(self) -> None:
-        """Ends what the providers hold open, and returns when all calls are recorded."""
+        """Ends what the providers and the lifespan hold open, when all calls are recorded.
+
+        A later call opens it again; after `async with`, only another one does.
+        """
         for provider in self._providers:
             await provider.close()
         if self._tool_calls is not None:
             await self._tool_calls.close()
+        if self._resources is not None:
+            await self._resources.leave()
+
+    def replaced(self, **resources: Any) -> AbstractContextManager[None]:
+        """Gives tools these resources instead of the lifespan's, for tests.
+
+        The lifespan is not started for what is replaced.
+
+        Raises:
+            LookupError: the toolset has no resource of a name.
+        """
+        if self._resources is None:
+            raise LookupError(f"{self.package} has no lifespan, and so no resources")
+        return self._resources.replaced(resources)
 
     @property
     def _calls(self) -> ToolCalls:
@@ -367,7 +425,10 @@ class Registry:
             from ..calls.tool_calls import ToolCalls
 
             self._tool_calls = ToolCalls(
-                self._ledger, self._handlers, asserts_formats=self.asserts_formats
+                self._ledger,
+                self._handlers,
+                resources=self._resources,
+                asserts_formats=self.asserts_formats,
             )
         return self._tool_calls
 
@@ -431,6 +492,24 @@ def _refuse_strange_handlers(
                 raise DefinitionError(
                     f"{package}: the handler `{tool.handler}` of `{tool.name}` is"
                     f" refused: {allowed}"
+                )
+
+
+def _refuse_unknown_resources(
+    package: str, tools: Iterable[Tool], lifespan: Lifespan | None
+) -> None:
+    """Says at once what no call of a tool would have.
+
+    Raises:
+        DefinitionError: a tool uses what the lifespan does not give.
+    """
+    known = () if lifespan is None else lifespan.resources
+    for tool in tools:
+        for name in tool.uses:
+            if name not in known:
+                raise DefinitionError(
+                    f"{package}: `{tool.name}` uses `{name}`, which is no resource of the"
+                    " toolset"
                 )
 
 

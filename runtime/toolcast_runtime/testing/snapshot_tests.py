@@ -277,7 +277,8 @@ def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
         def test_mcp_tools_list_is_exact(
             self, client: str | None, revision: str
         ) -> None:
-            command = ["-m", f"{package.name}.mcp_server", "--local-tools"]
+            module = f"{package.name}.mcp_server"
+            command = ["-m", module, "--local-tools", "--no-lifespan"]
             command += [] if client is None else ["--client", client]
             root = package.folder.parents[package.name.count(".")]
             listed = raw_tools_list(command, root, revision)

@@ -9,7 +9,7 @@ from toolcast_runtime.validation.formats import ASSERTED as ASSERTED_FORMATS
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..change import ABSENT, Both, Change, Grade, Grades, files_of, raw
 from ..family import Family, Rules
-from ..field_rows import flag, value
+from ..field_rows import entries, flag, items, value
 
 __all__ = ["FAMILY"]
 
@@ -66,9 +66,42 @@ LEDGER = RULES.alone(
     "Calls are recorded elsewhere: earlier records are not found beside new ones.",
     Grades(attachment=_R),
 )
+USES, USES_NOT = RULES.pair(
+    "run/resource-used",
+    "A tool is given a resource: its handler has to take it.",
+    Grades(call=_R, code=_B),
+    "run/resource-not-used",
+    "A tool is no longer given a resource: its handler may not need it.",
+    Grades(call=_R, code=_B),
+)
+LIFESPAN, NO_LIFESPAN = RULES.pair(
+    "run/lifespan",
+    "A function runs before the first call and after the last; servers wait for it.",
+    Grades(call=_R, attachment=_R),
+    "run/lifespan-gone",
+    "Nothing is opened before the first call any more.",
+    Grades(call=_R),
+)
+OTHER_LIFESPAN = RULES.alone(
+    "run/lifespan-other",
+    "Another function opens what tools use.",
+    Grades(call=_R, code=_R),
+)
+RESOURCE, NO_RESOURCE = RULES.pair(
+    "run/resource",
+    "The lifespan has to yield one more resource.",
+    Grades(code=_B),
+    "run/resource-gone",
+    "The lifespan may no longer yield a resource.",
+    Grades(code=_B),
+)
+RESOURCE_TYPE = RULES.alone(
+    "run/resource-type", "A resource is of another type.", Grades(code=_R)
+)
 
 _TOOL = (
     value("handler", "the handler", HANDLER, came=HANDLED, gone=UNHANDLED),
+    items("uses", "the resources that the tool uses", USES, USES_NOT),
     flag(
         "persistent",
         "calls",
@@ -80,6 +113,8 @@ _TOOL = (
 )
 _TOOLSET = (
     value("handlers", "the handlers' package", PACKAGE),
+    value("lifespan", "the lifespan", OTHER_LIFESPAN, came=LIFESPAN, gone=NO_LIFESPAN),
+    entries("resources", "the resources", RESOURCE, NO_RESOURCE, RESOURCE_TYPE),
     value("ledger.path", "the ledger's file", LEDGER),
     value("ledger.sink", "the ledger's sink", LEDGER),
 )

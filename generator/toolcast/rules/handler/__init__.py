@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...handler_code.call_graph import Step
-from ...handler_code.handler import function_code, handler_module
+from ...handler_code.handler import function_code, handler_module, is_below
 from ...model.model import HandlerReference, Toolset, Workspace
 from ...wording import did_you_mean
 
-__all__ = ["missing_function", "place", "way_to"]
+__all__ = ["missing_function", "outside_or_missing", "place", "way_to"]
 
 
 def place(file: str, line: int) -> str:
@@ -45,3 +45,21 @@ def missing_function(
         return None
     help_ = did_you_mean(reference.function, list(module.functions))
     return f"{module.file} has no function `{reference.function}`", help_
+
+
+def outside_or_missing(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> tuple[str, str] | None:
+    """Why a function of the toolset itself cannot be had, with a help; None when it can."""
+    if toolset.handlers is None:
+        package = reference.module.split(".")[0]
+        return (
+            "the toolset does not say which package its functions come from",
+            f"add `handlers: {package}` to toolset.yaml",
+        )
+    if not is_below(reference.module, toolset.handlers):
+        return (
+            f"`{reference.module}` is not below `{toolset.handlers}`",
+            "the toolset's `handlers` is the only package that specs may name",
+        )
+    return missing_function(workspace, toolset, reference)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import is_below
 from ...model.model import HandlerReference, Toolset, Workspace
 from ..rule import Rule
-from . import missing_function
+from . import outside_or_missing
 
 __all__ = ["RULE"]
 
@@ -16,7 +15,8 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     if "sink" not in toolset.ledger:
         return
-    problem = _problem(toolset, workspace)
+    sink = HandlerReference.parse(toolset.ledger["sink"])
+    problem = outside_or_missing(workspace, toolset, sink)
     if problem is not None:
         yield RULE.at(toolset, ("ledger", "sink"), *problem)
     elif "path" in toolset.ledger:
@@ -26,22 +26,6 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             "records go to `sink`, and nothing is written to `path`",
             "remove one of the two",
         )
-
-
-def _problem(toolset: Toolset, workspace: Workspace) -> tuple[str, str] | None:
-    reference = HandlerReference.parse(toolset.ledger["sink"])
-    if toolset.handlers is None:
-        package = reference.module.split(".")[0]
-        return (
-            "the toolset does not say which package its functions come from",
-            f"add `handlers: {package}` to toolset.yaml",
-        )
-    if not is_below(reference.module, toolset.handlers):
-        return (
-            f"`{reference.module}` is not below `{toolset.handlers}`",
-            "the toolset's `handlers` is the only package that specs may name",
-        )
-    return missing_function(workspace, toolset, reference)
 
 
 RULE = Rule(

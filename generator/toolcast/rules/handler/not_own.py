@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...handler_code.handler import HandlerCode, function_code
 from ...model.model import HandlerReference, Toolset, Workspace
+from ...reading.tree import Path
 from ..rule import Rule
 
 __all__ = ["RULE"]
@@ -20,12 +21,16 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if code is not None and code.foreign:
             message = _message(toolset, tool.handler, code)
             yield RULE.at(tool, ("handler",), message, _HELP)
+    named: list[tuple[Path, HandlerReference]] = []
     if "sink" in toolset.ledger:
         sink = HandlerReference.parse(toolset.ledger["sink"])
-        code = function_code(workspace, toolset, sink)
+        named.append((("ledger", "sink"), sink))
+    if toolset.lifespan is not None:
+        named.append((("lifespan",), toolset.lifespan))
+    for path, reference in named:
+        code = function_code(workspace, toolset, reference)
         if code is not None and code.foreign:
-            message = _message(toolset, sink, code)
-            yield RULE.at(toolset, ("ledger", "sink"), message, _HELP)
+            yield RULE.at(toolset, path, _message(toolset, reference, code), _HELP)
 
 
 _HELP = (

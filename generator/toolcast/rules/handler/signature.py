@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...encoders.names import is_keyword_argument
 from ...findings import Finding, Severity
-from ...handler_code.handler import HandlerCode, handler_code
+from ...handler_code.handler import HandlerCode, function_code, handler_code
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule
@@ -17,9 +17,12 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
         code = handler_code(workspace, toolset, tool)
-        if code is None or code.signature is None or code.takes_mapping(tool):
+        if code is None or code.signature is None:
             continue
-        for message, help_ in _problems(tool, code):
+        problems = list(_problems_with_resources(toolset, workspace, tool))
+        if not code.takes_mapping(tool):
+            problems += _problems(tool, code)
+        for message, help_ in problems:
             where = f" ({code.place})"
             yield RULE.at(tool, ("handler",), message + where, help_)
 
@@ -60,6 +63,26 @@ def _problems(tool: ToolSpec, code: HandlerCode) -> Iterator[tuple[str, str]]:
             yield (
                 f"the handler needs `{name}`, which is not a parameter of the tool",
                 did_you_mean(name, sorted(known)) or "give it a default, or remove it",
+            )
+
+
+def _problems_with_resources(
+    toolset: Toolset, workspace: Workspace, tool: ToolSpec
+) -> Iterator[tuple[str, str]]:
+    whole = tool.handler and function_code(workspace, toolset, tool.handler)
+    if not whole or whole.signature is None or whole.signature.takes_any:
+        return
+    for name in tool.uses:
+        if name in whole.signature.positional_only:
+            yield (
+                f"the handler takes `{name}` by place only, and resources come by name",
+                "remove the `/` behind it",
+            )
+        elif name not in whole.signature.names:
+            yield (
+                f"the handler has no parameter for the resource `{name}`, which the tool"
+                " uses",
+                f"add `{name}` to the function, or remove it from `uses`",
             )
 
 

@@ -1,0 +1,175 @@
+"""A project whose tools keep their rows in SQLite, and that says what it opens and closes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mcp.projects import generate_project
+
+__all__ = ["Shop", "write_shop"]
+
+_APP = """
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypedDict
+
+
+class Resources(TypedDict):
+    db: sqlite3.Connection
+
+
+def told(what: str) -> None:
+    with open(os.environ["SHOP_LOG"], "a") as log:
+        log.write(what + "\\n")
+
+
+@asynccontextmanager
+async def lifespan() -> AsyncIterator[Resources]:
+    told("starting")
+    how = os.environ.get("SHOP_START")
+    if how == "fail":
+        raise ConnectionError("no database answers")
+    try:
+        await asyncio.sleep(60 if how == "hang" else 0.2)
+    except asyncio.CancelledError:
+        told("cancelled")
+        raise
+    db = sqlite3.connect(os.environ["SHOP_DB"], check_same_thread=False)
+    db.execute("CREATE TABLE IF NOT EXISTS rows (text)")
+    told("opened")
+    try:
+        yield {"db": db}
+    finally:
+        if "SHOP_THREADS" in os.environ:
+            # What an end may have to do: `atexit` would be too late for it.
+            await asyncio.to_thread(db.commit)
+        db.close()
+        told("closed")
+"""
+_TOOLS = """
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+
+from .app import told
+
+
+def add(text: str, *, db: sqlite3.Connection) -> int:
+    db.execute("INSERT INTO rows VALUES (?)", (text,))
+    return int(db.execute("SELECT count(*) FROM rows").fetchone()[0])
+
+
+async def wait(seconds: float = 0.5, *, db: sqlite3.Connection) -> str:
+    told("begun")
+    await asyncio.sleep(seconds)
+    db.execute("SELECT 1")
+    return "finished"
+
+
+def ping() -> str:
+    return "pong"
+"""
+_SPECS = {
+    "toolset": """
+        name: shop
+        title: Shop
+        handlers: shop
+        lifespan: shop.app:lifespan
+        resources: {db: sqlite3:Connection}
+        """,
+    "add": """
+        name: add
+        summary: Adds a row.
+        parameters: {type: object, properties: {text: {type: string}}, required: [text]}
+        handler: shop.tools:add
+        uses: [db]
+        cli: {keyword: add, usage: "<text>"}
+        """,
+    "wait": """
+        name: wait
+        summary: Waits.
+        parameters: {type: object, properties: {seconds: {type: number}}}
+        handler: shop.tools:wait
+        uses: [db]
+        cli: {keyword: wait, usage: "[<seconds>]"}
+        """,
+    "ping": """
+        name: ping
+        summary: Answers.
+        parameters: {type: object, properties: {}}
+        handler: shop.tools:ping
+        cli: {keyword: ping}
+        """,
+}
+
+
+@dataclass(frozen=True)
+class Shop:
+    """The project, and the log of one test."""
+
+    root: Path
+    log: Path
+    start: str = "ok"
+    threads: bool = True
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its processes are given."""
+        own = {"SHOP_LOG": str(self.log), "SHOP_START": self.start}
+        own |= {"SHOP_THREADS": "1"} if self.threads else {}
+        return {**os.environ, **own, "SHOP_DB": str(self.log.with_suffix(".sqlite3"))}
+
+    @property
+    def told(self) -> list[str]:
+        """What was opened and closed."""
+        return self.log.read_text().split() if self.log.exists() else []
+
+    def begin(self, *words: str) -> subprocess.Popen[str]:
+        """Runs Python with these words in the project."""
+        return subprocess.Popen(
+            [sys.executable, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.root,
+            env=self.environment,
+            text=True,
+        )
+
+    def run(self, *words: str, given: str = "") -> tuple[int, str, str]:
+        """The code, output and errors of a process."""
+        with self.begin(*words) as process:
+            out, err = process.communicate(given, timeout=60)
+            return process.returncode, out, err
+
+    def wait_for(self, is_so: Callable[[], bool]) -> None:
+        """Waits for what a process will do."""
+        deadline = time.monotonic() + 60
+        while not is_so():
+            assert time.monotonic() < deadline, self.told
+            time.sleep(0.02)
+
+
+def write_shop(root: Path) -> None:
+    """Lays the project out, and generates it."""
+    specs = root / "specs/shop"
+    specs.mkdir(parents=True)
+    (root / "shop").mkdir()
+    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/shop]\n")
+    for module, source in (("__init__", ""), ("app", _APP), ("tools", _TOOLS)):
+        (root / f"shop/{module}.py").write_text(source.lstrip("\n"))
+    for name, text in _SPECS.items():
+        (specs / f"{name}.yaml").write_text(text.replace("\n        ", "\n").lstrip())
+    generate_project(root)

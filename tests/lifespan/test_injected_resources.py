@@ -1,0 +1,175 @@
+"""What a tool uses comes from the lifespan, or from a test: never from a caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.lifespan.conftest import Toolset
+from tests.runtime.packages import Package, definition
+from toolcast_runtime.lifespan import Lifespan
+from toolcast_runtime.registry import DefinitionError, Registry
+
+Make = Callable[..., Toolset]
+OPEN = {"type": "object"}
+
+KINDS = """
+    def keyword(text="", *, db):
+        return [text, type(db).__name__]
+
+    def mapping(arguments, *, db):
+        return [arguments, type(db).__name__]
+
+    async def mapping_async(arguments, /, db):
+        return [arguments, type(db).__name__]
+
+    def anything(*, db, **arguments):
+        return [arguments, type(db).__name__]
+
+    def alone(*, db):
+        return type(db).__name__
+
+    class Instance:
+        def __init__(self, *, db):
+            self.db = db
+
+    def instance(*, db):
+        return type(Instance(db=db).db).__name__
+
+    class Call:
+        async def __call__(self, text, *, db):
+            return [text, type(db).__name__]
+
+    called = Call()
+"""
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "result"),
+    [
+        ("keyword", {"text": "a"}, ["a", "Database"]),
+        ("mapping", {"text": "a"}, [{"text": "a"}, "Database"]),
+        ("mapping_async", {"text": "a"}, [{"text": "a"}, "Database"]),
+        ("anything", {"text": "a"}, [{"text": "a"}, "Database"]),
+        ("alone", {}, "Database"),
+        ("instance", {}, "Database"),
+        ("called", {"text": "a"}, ["a", "Database"]),
+    ],
+)
+def test_every_kind_of_handler_takes_them(
+    make_toolset: Make, tool: str, arguments: dict[str, Any], result: Any
+) -> None:
+    toolset = make_toolset(KINDS, **{tool: TEXT})
+    response = toolset.registry.call_tool_sync(tool, arguments)
+    assert (response.error, response.result) == (None, result)
+
+
+@pytest.mark.parametrize("tool", ["keyword", "mapping", "anything", "alone"])
+@pytest.mark.parametrize(
+    "schema", [OPEN, TEXT, {**OPEN, "patternProperties": {"^d": True}}]
+)
+def test_no_caller_sends_one(
+    make_toolset: Make, tool: str, schema: dict[str, Any]
+) -> None:
+    toolset = make_toolset(KINDS, **{tool: schema})
+    response = toolset.registry.call_tool_sync(tool, {"db": "mine"})
+    assert response.error is not None
+    assert "- `db` is not a parameter" in response.error
+    # It is refused before anything is opened.
+    assert toolset.told == []
+
+
+def test_no_definition_makes_it_a_parameter(
+    make_toolset: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    schema = {"type": "object", "properties": {"db": {"type": "string"}}}
+    toolset = make_toolset(KINDS, keyword=schema)
+    response = toolset.registry.call_tool_sync("keyword", {"db": "mine"})
+    assert response.error is not None and "cannot be loaded" in response.error
+    assert "the resource `db` is a parameter of the tool, too" in caplog.text
+    assert toolset.told == []
+
+
+def test_a_handler_that_does_not_take_one_is_told(
+    make_toolset: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    toolset = make_toolset("def without(text): ...", without=TEXT)
+    response = toolset.registry.call_tool_sync("without", {"text": "a"})
+    assert response.error is not None and "cannot be loaded" in response.error
+    assert "no parameter for the resource `db`" in caplog.text
+
+
+@pytest.mark.parametrize("lifespan", [None, Lifespan("work:lifespan", ("log",))])
+def test_a_definition_that_uses_what_is_not_there_is_refused(
+    make_toolset: Make, lifespan: Lifespan | None
+) -> None:
+    toolset = make_toolset()
+    with pytest.raises(DefinitionError, match="`add` uses `db`, which is no resource"):
+        Registry(
+            toolset.package.load(), handlers=toolset.package.name, lifespan=lifespan
+        )
+
+
+def test_a_test_replaces_one_before_anything_is_opened(toolset: Toolset) -> None:
+    call = toolset.registry.call_tool_sync
+    fake = toolset.work.Database()
+    fake.rows += [1, 2]
+    with toolset.registry.replaced(db=fake):
+        assert call("plain").result == 2
+        assert asyncio.run(toolset.registry.call_tool("plain")).result == 2
+        with toolset.registry.replaced(db=toolset.work.Database()):
+            assert call("plain").result == 0
+        assert call("plain").result == 2
+        assert toolset.told == []
+    assert call("plain").result == 0
+    assert toolset.told == ["opened"]
+
+
+async def test_a_server_starts_nothing_that_is_replaced(toolset: Toolset) -> None:
+    with toolset.registry.replaced(db=toolset.work.Database()):
+        async with toolset.registry:
+            assert (await toolset.registry.call_tool("plain")).result == 0
+    assert toolset.told == []
+
+
+async def test_one_is_replaced_while_it_runs(toolset: Toolset) -> None:
+    async with toolset.registry:
+        await toolset.registry.call_tool("add", {"text": "a"})
+        with toolset.registry.replaced(db=toolset.work.Database()):
+            assert (await toolset.registry.call_tool("plain")).result == 0
+        assert (await toolset.registry.call_tool("plain")).result == 1
+
+
+def test_what_is_not_there_is_not_replaced(toolset: Toolset) -> None:
+    with (
+        pytest.raises(LookupError, match="no resource `dbb`; did you mean `db`"),
+        toolset.registry.replaced(dbb=1),
+    ):
+        pass
+
+
+def test_nothing_is_opened_for_a_tool_that_uses_nothing(
+    make_toolset: Make,
+) -> None:
+    toolset = make_toolset("def quick(): return 1")
+    name = toolset.package.name
+    toolset.package.write(definition("quick", handler=f"{name}.work:quick"))
+    assert toolset.again().call_tool_sync("quick").result == 1
+    assert toolset.told == []
+
+
+async def test_a_registry_without_a_lifespan_is_entered_as_well(
+    make_toolset: Make, tmp_path: Any
+) -> None:
+    package = Package(tmp_path, definition("idle"))
+    async with Registry(package.load()) as registry:
+        assert registry.names() == ("idle",)
+    with (
+        pytest.raises(LookupError, match="has no lifespan, and so no resources"),
+        registry.replaced(db=1),
+    ):
+        pass

@@ -1,0 +1,250 @@
+"""What a process has opened is closed on every kind of end, and a failed start says why."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.http.serving import Served, served
+from tests.lifespan.conftest import Toolset
+from tests.lifespan.shop import Shop, write_shop
+from tests.mcp.servers import MODERN, sent
+from toolcast_runtime.mcp import McpServer
+
+SLOW = pytest.mark.slow
+LIVED = ["starting", "opened", "closed"]
+SERVER = ("-m", "generated.shop.mcp_server")
+FAILED = (
+    "the lifespan of `shop` (shop.app:lifespan) failed at its start: ConnectionError: no"
+    " database answers ("
+)
+
+
+@pytest.fixture(scope="session")
+def shop_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("shop")
+    write_shop(root)
+    return root
+
+
+@pytest.fixture
+def shop(shop_root: Path, tmp_path: Path) -> Shop:
+    return Shop(shop_root, tmp_path / "told.txt")
+
+
+def starting(shop: Shop, how: str) -> Shop:
+    return dataclasses.replace(shop, start=how)
+
+
+def calls(*tools: str) -> str:
+    given = {"add": {"text": "a"}}
+    asked = [{"name": tool, "arguments": given.get(tool, {})} for tool in tools]
+    return sent(MODERN, *(("tools/call", each) for each in asked))
+
+
+def test_stdio_ends_with_its_input(shop: Shop) -> None:
+    code, out, err = shop.run(*SERVER, given=calls("add", "wait"))
+    assert (code, err) == (0, "")
+    assert '"text":"1"' in out and "finished" in out
+    assert [word for word in shop.told if word != "begun"] == LIVED
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=SLOW)]
+)
+def test_stdio_ends_by_a_signal(shop: Shop, number: int) -> None:
+    with shop.begin(*SERVER) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(calls("wait"))
+        process.stdin.flush()
+        shop.wait_for(lambda: "begun" in shop.told)
+        process.send_signal(number)
+        assert process.wait(30) == 0
+        assert "finished" in process.stdout.read()
+    assert shop.told == ["starting", "opened", "begun", "closed"]
+
+
+def test_stdio_ends_while_it_starts(shop: Shop) -> None:
+    hanging = starting(shop, "hang")
+    with hanging.begin(*SERVER) as process:
+        assert process.stdin is not None
+        process.stdin.write(calls("ping"))
+        process.stdin.flush()
+        hanging.wait_for(lambda: hanging.told == ["starting"])
+        process.terminate()
+        assert process.wait(30) == 0
+        assert process.stdout is not None and process.stdout.read() == ""
+    assert hanging.told == ["starting", "cancelled"]
+
+
+def test_stdio_that_does_not_start_says_why(shop: Shop) -> None:
+    code, out, err = starting(shop, "fail").run(*SERVER, given=calls("ping"))
+    assert (code, out) == (3, "")
+    program = "python -m generated.shop.mcp_server"
+    assert err.startswith(f"{program}: error: {FAILED}")
+    assert err.count("\n") == 1
+
+
+def serve(shop: Shop, *words: str) -> Served:
+    with served(
+        *words, package="generated.shop", root=shop.root, env=shop.environment
+    ) as running:
+        # It is ready when everything is there that a call needs.
+        assert "opened" in shop.told
+        given = {"name": "add", "arguments": {"text": "a"}}
+        assert b'"1"' in running.ask("/mcp/", "tools/call", given, modern=True).body
+        assert running.end() == 0
+    return running
+
+
+def test_http_ends_by_a_signal(shop: Shop) -> None:
+    serve(shop)
+    assert shop.told == LIVED
+
+
+@SLOW
+def test_every_worker_has_its_own(shop: Shop) -> None:
+    serve(shop, "--workers", "2")
+    assert sorted(shop.told) == sorted(LIVED * 2)
+
+
+@SLOW
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_http_that_does_not_start_says_why(shop: Shop, workers: str) -> None:
+    words = ("--http", "--port", "0", "--workers", workers)
+    code, _, err = starting(shop, "fail").run(*SERVER, *words)
+    assert code == 3
+    assert FAILED in err
+    assert "Traceback" not in err
+
+
+@SLOW
+def test_http_ends_while_it_starts(shop: Shop) -> None:
+    hanging = starting(shop, "hang")
+    with hanging.begin(*SERVER, "--http", "--port", "0") as process:
+        hanging.wait_for(lambda: hanging.told == ["starting"])
+        process.terminate()
+        assert process.wait(30) == 0
+    assert hanging.told == ["starting", "cancelled"]
+
+
+def test_a_command_ends_it(shop: Shop) -> None:
+    cli = ("-m", "generated.shop.cli")
+    assert shop.run(*cli, "ping") == (0, "pong\n", "")
+    assert shop.told == []
+    assert shop.run(*cli, "add", "a") == (0, "1\n", "")
+    assert shop.told == LIVED
+    code, _, err = starting(shop, "fail").run(*cli, "add", "a")
+    assert code == 1
+    assert err.splitlines()[-1] == (
+        "error: the tool `add` is not available: what it uses cannot be had; the log has"
+        " the details"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "ended"),
+    [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 1, marks=SLOW)],
+)
+def test_a_command_that_is_ended_ends_it(shop: Shop, number: int, ended: int) -> None:
+    with shop.begin("-m", "generated.shop.cli", "wait", "60") as process:
+        shop.wait_for(lambda: "begun" in shop.told)
+        process.send_signal(number)
+        assert process.wait(30) == ended
+    assert shop.told == ["starting", "opened", "begun", "closed"]
+
+
+SCRIPT = """
+from generated.shop.registry import REGISTRY, call_tool_sync
+import sys
+assert call_tool_sync("add", {"text": "a"}).result == 1
+sys.exit(%r)
+"""
+ENTERED = """
+import asyncio
+from generated.shop.registry import REGISTRY
+
+async def main():
+    async with REGISTRY:
+        assert (await REGISTRY.call_tool("add", {"text": "a"})).result == 1
+        raise KeyboardInterrupt
+
+asyncio.run(main())
+"""
+LANGCHAIN = """
+from generated.shop.langchain_tools import get_langchain_tool
+import asyncio
+tool = get_langchain_tool("add")
+assert tool.invoke({"text": "a"}) == "1"
+assert asyncio.run(tool.ainvoke({"text": "a"})) == "2"
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "ended"),
+    [
+        (SCRIPT % 0, 0),
+        pytest.param(SCRIPT % "it failed", 1, marks=SLOW),
+        (ENTERED, -signal.SIGINT),
+        pytest.param(LANGCHAIN, 0, marks=SLOW),
+    ],
+)
+def test_a_script_ends_it(shop: Shop, script: str, ended: int) -> None:
+    entered = "async with" in script
+    code, _, err = dataclasses.replace(shop, threads=entered).run("-c", script)
+    assert code in (ended, 130 if ended < 0 else ended), err
+    assert shop.told == LIVED
+
+
+async def test_an_application_that_mounts_a_server_runs_it(toolset: Toolset) -> None:
+    app = McpServer(toolset.registry, name="toy").http_app()
+    async with toolset.registry:
+        async with app.router.lifespan_context(app):
+            assert toolset.told == ["opened"]
+        await asyncio.sleep(0)
+        assert toolset.told == ["opened"]
+    assert toolset.told == ["opened", "closed"]
+
+
+def test_a_server_that_only_lists_opens_nothing(shop: Shop) -> None:
+    code, out, err = shop.run(*SERVER, "--no-lifespan", given=calls("ping", "add"))
+    assert code == 0
+    assert "pong" in out and "what it uses cannot be had" in out
+    assert "the lifespan of `shop` is left out" in err
+    assert shop.told == []
+    code, _, err = shop.run(*SERVER, "--no-lifespan", "--http")
+    assert (code, "--no-lifespan is for stdio alone" in err) == (2, True)
+
+
+@SLOW
+def test_the_generated_tests_open_nothing(shop: Shop) -> None:
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated/shop")
+    code, out, _ = shop.run(*words)
+    assert code == 0, out
+    assert shop.told == []
+
+
+@SLOW
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("", "", ""),
+        ("*, db: sqlite3.Connection", "*, db: bytes", "AddHandler"),
+        ("*, db: sqlite3.Connection", "", "AddHandler"),
+    ],
+)
+def test_a_type_checker_compares_handlers_with_resources(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    write_shop(tmp_path)
+    tools = tmp_path / "shop/tools.py"
+    tools.write_text(tools.read_text().replace(old, new, 1))
+    checker = Shop(tmp_path, tmp_path / "told.txt")
+    words = ("-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"))
+    code, out, _ = checker.run(*words, "-p", "generated.shop")
+    assert (code == 0) == (not problem), out
+    assert problem in out

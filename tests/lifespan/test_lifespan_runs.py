@@ -1,0 +1,390 @@
+"""A lifespan is entered once, before the first call, and ended after the last, where it began."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.lifespan.conftest import Toolset
+from toolcast_runtime.lifespan import LifespanError, run
+
+Make = Callable[..., Toolset]
+
+
+async def added(toolset: Toolset, text: str = "a") -> Any:
+    response = await toolset.registry.call_tool("add", {"text": text})
+    assert response.error is None, response.error
+    return response.result
+
+
+async def test_it_is_entered_with_the_registry(toolset: Toolset) -> None:
+    async with toolset.registry:
+        assert toolset.told == ["opened"]
+        assert [await added(toolset), await added(toolset)] == [1, 2]
+        assert (await toolset.registry.call_tool("plain")).result == 2
+        assert toolset.told == ["opened"]
+    assert toolset.told == ["opened", "closed"]
+
+
+async def test_whoever_needs_it_as_well_does_not_end_it(toolset: Toolset) -> None:
+    async with toolset.registry:
+        async with toolset.registry:
+            await added(toolset)
+        assert toolset.told == ["opened"]
+        assert await added(toolset) == 2
+    assert toolset.told == ["opened", "closed"]
+
+
+async def test_what_has_ended_is_not_begun_by_a_late_call(
+    toolset: Toolset, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with toolset.registry:
+        await added(toolset)
+    response = await toolset.registry.call_tool("plain")
+    assert response.error == (
+        "the tool `plain` is not available: what it uses cannot be had; the log has the"
+        " details"
+    )
+    assert "has ended: `async with REGISTRY` of the toolset starts it" in caplog.text
+    async with toolset.registry:
+        assert await added(toolset) == 1
+    assert toolset.told == ["opened", "closed"] * 2
+
+
+def test_the_first_call_starts_it_for_all_loops(toolset: Toolset) -> None:
+    assert asyncio.run(added(toolset)) == 1
+    assert asyncio.run(added(toolset)) == 2
+    assert toolset.registry.call_tool_sync("plain").result == 2
+    assert toolset.told == ["opened"]
+
+
+SLOW_START = """
+    opened = lifespan
+
+    @asynccontextmanager
+    async def lifespan():
+        await asyncio.sleep(0.1)
+        async with opened() as resources:
+            yield resources
+"""
+
+
+def test_first_calls_at_once_enter_it_once(make_toolset: Make) -> None:
+    toolset = make_toolset(SLOW_START)
+    results: list[Any] = []
+
+    async def calls() -> None:
+        results.extend(await asyncio.gather(*(added(toolset) for _ in range(20))))
+
+    threads = [threading.Thread(target=asyncio.run, args=[calls()]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == list(range(1, 81))
+    assert toolset.told == ["opened"]
+
+
+async def test_a_caller_that_gives_up_does_not_end_the_start(
+    make_toolset: Make,
+) -> None:
+    toolset = make_toolset(SLOW_START)
+    first = asyncio.ensure_future(added(toolset))
+    second = asyncio.ensure_future(added(toolset))
+    await asyncio.sleep(0.03)
+    first.cancel()
+    assert await second == 1
+    assert toolset.told == ["opened"]
+
+
+WHERE = """
+    import os
+
+    async def where(*, db):
+        return id(asyncio.get_running_loop())
+
+    async def progress(*, db):
+        from toolcast_runtime import current_call
+        await current_call().progress(1, 2, "half")
+        return "done"
+"""
+NOTHING = {"type": "object"}
+
+
+async def test_calls_from_other_loops_run_where_it_was_entered(
+    make_toolset: Make,
+) -> None:
+    toolset = make_toolset(WHERE, where=NOTHING)
+    call = toolset.registry.call_tool_sync
+    async with toolset.registry:
+        here = id(asyncio.get_running_loop())
+        assert (await toolset.registry.call_tool("where")).result == here
+        assert (await asyncio.to_thread(call, "where")).result == here
+
+
+async def test_the_loop_that_waits_for_the_call_is_not_waited_for(
+    toolset: Toolset, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with toolset.registry:
+        response = toolset.registry.call_tool_sync("plain")
+    assert response.error is not None
+    assert "runs in the event loop that waits for this call: await the call there" in (
+        caplog.text
+    )
+
+
+async def test_progress_is_told_in_the_loop_of_its_caller(make_toolset: Make) -> None:
+    toolset = make_toolset(WHERE, progress=NOTHING)
+    told: list[Any] = []
+
+    async def report(*progress: Any) -> None:
+        told.append((asyncio.get_running_loop(), *progress))
+
+    response = await toolset.registry.call_tool("progress", report_progress=report)
+    assert response.result == "done"
+    assert told == [(asyncio.get_running_loop(), 1, 2, "half")]
+
+
+def test_a_loop_that_ends_first_ends_it(toolset: Toolset) -> None:
+    async def enter() -> None:
+        await toolset.registry.__aenter__()
+        await added(toolset)
+
+    asyncio.run(enter())
+    assert toolset.told == ["opened", "closed"]
+    assert asyncio.run(added(toolset)) == 1
+    assert toolset.told == ["opened", "closed", "opened"]
+
+
+def test_a_loop_that_has_stopped_is_not_waited_for(
+    toolset: Toolset, caplog: pytest.LogCaptureFixture
+) -> None:
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(toolset.registry.__aenter__())
+    response = toolset.registry.call_tool_sync("plain")
+    loop.run_until_complete(toolset.registry.__aexit__())
+    loop.close()
+    assert response.error is not None
+    assert "was started in an event loop that does not run now" in caplog.text
+    assert toolset.told == ["opened", "closed"]
+
+
+async def test_toolsets_that_name_one_function_share_it(toolset: Toolset) -> None:
+    other = toolset.again()
+    async with toolset.registry:
+        await added(toolset)
+        async with other:
+            assert (await other.call_tool("plain")).result == 1
+        assert await added(toolset) == 2
+        assert toolset.told == ["opened"]
+        await other.__aenter__()
+    assert toolset.told == ["opened"]
+    assert (await other.call_tool("plain")).result == 2
+    await other.__aexit__()
+    assert toolset.told == ["opened", "closed"]
+
+
+PLAIN = """
+    import sqlite3
+
+    @contextmanager
+    def lifespan():
+        told.append("opened")
+        entered = threading.current_thread()
+        connection = sqlite3.connect(":memory:")
+        try:
+            yield {"db": Database()}
+        finally:
+            told.append("closed")
+            # Only the thread that made it may do so.
+            connection.close()
+            assert threading.current_thread() is entered
+"""
+
+
+async def test_a_plain_one_has_a_thread_of_its_own(make_toolset: Make) -> None:
+    toolset = make_toolset(PLAIN)
+    async with toolset.registry:
+        assert await added(toolset) == 1
+    assert toolset.told == ["opened", "closed"]
+
+
+def test_a_plain_one_ends_with_its_loop(make_toolset: Make) -> None:
+    toolset = make_toolset(PLAIN)
+    asyncio.run(toolset.registry.__aenter__())
+    assert toolset.told == ["opened", "closed"]
+
+
+async def test_cancel_scopes_may_stand_open_in_it(make_toolset: Make) -> None:
+    toolset = make_toolset("""
+        import anyio
+
+        @asynccontextmanager
+        async def lifespan():
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(anyio.sleep_forever)
+                yield {"db": Database()}
+                tasks.cancel_scope.cancel()
+            told.append("closed")
+    """)
+    async with toolset.registry:
+        await added(toolset)
+    assert toolset.told == ["closed"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no forks")
+def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
+    asyncio.run(added(toolset))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        count = asyncio.run(added(toolset))
+        run._end_all()
+        os.write(writing, f"{count} {' '.join(toolset.told)}".encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        assert told.read() == "1 opened opened closed"
+    assert asyncio.run(added(toolset)) == 2
+    assert toolset.told == ["opened"]
+
+
+@pytest.mark.parametrize("word", ["async ", ""])
+async def test_one_that_does_not_start_is_given_up(
+    make_toolset: Make, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "START_SECONDS", 0.1)
+    wait = "await asyncio.sleep(60)" if word else "threading.Event().wait(60)"
+    decorator = "asynccontextmanager" if word else "contextmanager"
+    toolset = make_toolset(f"""
+        @{decorator}
+        {word}def lifespan():
+            {wait}
+            yield {{}}
+    """)
+    with pytest.raises(LifespanError) as failed:
+        await toolset.registry.__aenter__()
+    name = toolset.package.name
+    assert str(failed.value) == (
+        f"the lifespan of `{name}` ({name}.work:lifespan) failed at its start: it has not"
+        " started within 0.1 seconds"
+    )
+
+
+async def test_one_that_does_not_end_is_given_up(
+    make_toolset: Make,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(run, "END_SECONDS", 0.1)
+    toolset = make_toolset("""
+        @asynccontextmanager
+        async def lifespan():
+            yield {"db": Database()}
+            try:
+                await asyncio.sleep(60)
+            finally:
+                told.append("cancelled")
+    """)
+    async with toolset.registry:
+        await added(toolset)
+    assert toolset.told == ["cancelled"]
+    assert "did not end within 0.1 seconds" in caplog.text
+
+
+async def test_one_that_fails_while_it_ends_is_told(
+    make_toolset: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    toolset = make_toolset("""
+        @asynccontextmanager
+        async def lifespan():
+            yield {"db": Database()}
+            raise OSError("the disk is full")
+    """)
+    async with toolset.registry:
+        await added(toolset)
+    assert "failed while it ended" in caplog.text
+    assert "the disk is full" in caplog.text
+
+
+async def test_a_start_that_fails_says_whose_and_why(
+    make_toolset: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    toolset = make_toolset("""
+        tries = []
+
+        def connect():
+            tries.append(1)
+            if len(tries) < 3:
+                raise ConnectionError("nobody answers")
+            return Database()
+
+        @asynccontextmanager
+        async def lifespan():
+            yield {"db": connect()}
+    """)
+    with pytest.raises(LifespanError) as failed:
+        await toolset.registry.__aenter__()
+    file, name = toolset.work.__file__, toolset.package.name
+    line = toolset.work.connect.__code__.co_firstlineno + 3
+    assert str(failed.value) == (
+        f"the lifespan of `{name}` ({name}.work:lifespan) failed at its start:"
+        f" ConnectionError: nobody answers ({file}:{line}, in connect)"
+    )
+    response = await toolset.registry.call_tool("plain")
+    assert response.error is not None and "nobody" not in response.error
+    assert "tool plain: the lifespan of" in caplog.text
+    # What could not be had may be there for the next call.
+    assert await added(toolset) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        (
+            "@asynccontextmanager\nasync def lifespan(): yield [1]",
+            "it yields `list`, and not a mapping of its resources",
+        ),
+        (
+            "@contextmanager\ndef lifespan(): yield {}",
+            "it does not yield `db`",
+        ),
+        (
+            "@contextmanager\ndef lifespan(): yield {'db': 1, 'log': 2}",
+            "it yields `log`, which `resources` of toolset.yaml does not have",
+        ),
+        (
+            "async def lifespan(): yield {'db': 1}",
+            "gives no context manager, but `async_generator`: write"
+            " @contextlib.asynccontextmanager above it",
+        ),
+        (
+            "def lifespan(): yield {'db': 1}",
+            "gives no context manager, but `generator`: write @contextlib.contextmanager"
+            " above it",
+        ),
+        (
+            "async def lifespan(): return {'db': 1}",
+            "gives no context manager, but `coroutine`",
+        ),
+        ("from contextlib import nullcontext as lifespan", "outside of"),
+        ("del lifespan", "has no attribute 'lifespan'"),
+    ],
+)
+async def test_what_is_no_lifespan_is_refused(
+    make_toolset: Make, source: str, problem: str
+) -> None:
+    toolset = make_toolset()
+    path = toolset.work.__file__
+    assert path is not None
+    exec(compile(source, path, "exec"), toolset.work.__dict__)
+    with pytest.raises(LifespanError) as failed:
+        await toolset.registry.__aenter__()
+    assert problem in str(failed.value)

@@ -1,0 +1,6 @@
+from contextlib import nullcontext
+
+__all__ = ["nullcontext"]
+
+
+class Database: ...
