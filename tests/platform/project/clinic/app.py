@@ -34,7 +34,9 @@ def lifespan() -> Iterator[dict[str, object]]:
     try:
         with engine.begin() as connection:
             if engine.dialect.name == "postgresql":
-                connection.execute(text(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})"))
+                connection.execute(
+                    text(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})")
+                )
             TABLES.create_all(connection)
         tell("opened")
         yield {"db": engine}
@@ -42,4 +44,3 @@ def lifespan() -> Iterator[dict[str, object]]:
         in_use = engine.pool.checkedout()  # type: ignore[attr-defined]
         engine.dispose()
         tell(f"closed, {in_use} in use")
-

@@ -9,7 +9,7 @@ __all__ = ["day_plan"]
 
 def day_plan(*, day: str) -> str | None:
     try:
-        parsed = date.fromisoformat(day)
+        weekday = date.fromisoformat(day).weekday()
     except ValueError:
         return None
-    return f"day,open\n{day},{'yes' if parsed.weekday() < 5 else 'no'}\n"
+    return f"day,open\n{day},{'yes' if weekday < 5 else 'no'}\n"
