@@ -303,6 +303,7 @@ OLD_ATTACKS: list[LegacyAttack] = [
 ]
 
 
+@pytest.mark.slow
 def test_no_handler_runs_without_a_yes_in_the_older_era_over_stdio(shop: Shop) -> None:
     with shop.stdio(LEGACY) as server:
         counter = StdioCounter(server)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 from typing import Any
 
@@ -56,6 +57,18 @@ def test_the_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> None:
     assert shop.approvals("client", "tool", "action") == [
         ("desk", "refund_order", "accept")
     ]
+
+
+def test_an_async_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> None:
+    agent = agent_of(registry, calls(REFUND), saver=InMemorySaver())
+
+    async def run() -> Any:
+        shown = question_of(await agent.ainvoke(GO, THREAD))
+        answer = {"action": "accept", "content": {"approve": True}}
+        resumed = {"question": shown["question"], **answer}
+        return await agent.ainvoke(Command(resume=resumed), THREAD)
+
+    assert read(asyncio.run(run())) == ["refunded A-1 None"] and len(shop.done) == 1
 
 
 def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:

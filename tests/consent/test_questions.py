@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,44 @@ def test_a_plain_function_asks_and_waits(
     registry = with_handler(registry, monkeypatch, book_table)
     assert booked(registry, Answer("accept", {"a": "me"})) == "Mo me"
     assert "the person declined" in booked(registry, Answer("decline"))
+
+
+def test_a_yes_to_a_call_that_was_given_up_is_too_late(
+    registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread cannot be cancelled; its call can."""
+    reached: list[str] = []
+    ended = threading.Event()
+
+    def book_table(day: str) -> None:
+        try:
+            current_call().ask_sync(FORM, "Who?")
+            reached.append("after the answer")
+        finally:
+            ended.set()
+
+    async def run() -> None:
+        asked, may_answer = asyncio.Event(), asyncio.Event()
+
+        async def slowly(question: Question) -> Answer:
+            asked.set()
+            await may_answer.wait()
+            return Answer("accept", {"a": "me"})
+
+        arguments = {"day": "Mo"}
+        call = asyncio.ensure_future(
+            registry.call_tool("book_table", arguments, "desk", ask=slowly)
+        )
+        await asked.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        may_answer.set()
+        assert await asyncio.to_thread(ended.wait, 10)
+
+    registry = with_handler(registry, monkeypatch, book_table)
+    asyncio.run(run())
+    assert reached == []
 
 
 def test_a_plain_function_does_not_go_on_without_an_answer(

@@ -143,6 +143,15 @@ def test_no_option_says_yes(shop: Shop) -> None:
 
 
 @pytest.mark.slow
+def test_help_tells_that_a_person_is_asked(shop: Shop) -> None:
+    asked = "A person at the terminal is asked before its calls."
+    assert asked in run(shop, ("refund", "--help")).stdout
+    some = "A person at the terminal is asked before some of its calls."
+    assert some in run(shop, ("price", "--help")).stdout
+    assert "asked" not in run(shop, ("book", "--help")).stdout
+
+
+@pytest.mark.slow
 def test_a_form_is_filled_in(shop: Shop) -> None:
     with terminal(shop, "book", "--day", "Monday") as person:
         person.until("seats (a number): ")

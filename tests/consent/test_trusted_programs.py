@@ -83,6 +83,7 @@ def test_clients_that_ask_by_themselves_are_told_to(registry: Registry) -> None:
     meta = {tool.name: tool.definition.get("_meta") for tool in registry.local_tools}
     assert meta == {
         "refund_order": {"anthropic/requiresUserInteraction": True},
+        "reserve": {"anthropic/requiresUserInteraction": True},
         # Asked about some calls only, which such a client cannot know.
         "set_price": None,
         "book_table": None,

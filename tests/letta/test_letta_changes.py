@@ -153,6 +153,19 @@ def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
     assert "end_day" in toy.names()
 
 
+def test_a_confirm_is_an_approval_of_lettas(toy: Any) -> None:
+    toy.apply()
+    toy.project.edit(
+        "specs/toy/end_day.yaml",
+        "{attached: true, ends_turn: true}",
+        "{attached: true, ends_turn: true}\nconfirm: {message: End the day?}",
+    )
+    plan = toy.plan()
+    assert "+ rule end_day requires_approval" in shown(plan, "registry", "rule")
+    toy.apply(plan)
+    assert toy.verified().all_match
+
+
 def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
     names, rules = toy.names(), toy.rules()
     toy.apply()

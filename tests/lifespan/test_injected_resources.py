@@ -173,3 +173,44 @@ async def test_a_registry_without_a_lifespan_is_entered_as_well(
         registry.replaced(db=1),
     ):
         pass
+
+
+VALUES = """
+    import dataclasses
+    import datetime
+
+    @dataclasses.dataclass
+    class Due:
+        due: datetime.date
+
+    def keyword(due, *, db):
+        return [due.year, type(db).__name__]
+
+    def model(wanted: Due, *, db):
+        return [wanted.due.year, type(db).__name__]
+"""
+DATE = {
+    "type": "object",
+    "properties": {"due": {"type": "string", "format": "date"}},
+    "required": ["due"],
+    "additionalProperties": {"type": "string", "format": "date"},
+}
+
+
+@pytest.mark.parametrize("tool", ["keyword", "model"])
+def test_they_are_given_beside_values_of_python(make_toolset: Make, tool: str) -> None:
+    toolset = make_toolset(VALUES)
+    name = toolset.package.name
+    written = definition(tool, handler=f"{name}.work:{tool}", uses=["db"])
+    written["mcp"]["inputSchema"] = DATE
+    written |= (
+        {"values": "python"}
+        if tool == "keyword"
+        else {"arguments_type": f"{name}.work:Due"}
+    )
+    toolset.package.write(written)
+    registry = toolset.again()
+    response = registry.call_tool_sync(tool, {"due": "2026-11-22"})
+    assert (response.error, response.result) == (None, [2026, "Database"])
+    assert registry.call_tool_sync(tool, {"due": "2026-11-22", "db": "x"}).error
+    asyncio.run(registry.close())

@@ -14,6 +14,7 @@ from .python_module import FunctionDefinition, PythonModule, read_module
 __all__ = [
     "HandlerCode",
     "Signature",
+    "class_code",
     "defining_module",
     "function_code",
     "handler_code",
@@ -78,6 +79,8 @@ class HandlerCode(NamedTuple):
 
         The runtime decides the same of the live function.
         """
+        if tool.arguments_type is not None:
+            return True
         if self.signature is None:
             return False
         s = self.signature
@@ -123,6 +126,22 @@ def function_code(
     return _read(workspace).code(package, reference)
 
 
+def class_code(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> ast.ClassDef | str | None:
+    """The class that a spec names as `module:Class`, or why it may not be that.
+
+    Returns:
+        None where the module cannot be read.
+    """
+    package = toolset.handlers
+    if package is None or not is_below(reference.module, package):
+        return (
+            f"is not below `{package}`" if package else "is in no package of handlers"
+        )
+    return _read(workspace).class_(package, reference)
+
+
 def defining_module(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> PythonModule | None:
@@ -137,6 +156,7 @@ class _Read:
     def __init__(self, workspace: Workspace) -> None:
         self.module = cache(partial(read_module, workspace.root, workspace.sources))
         self.code = cache(self._code)
+        self.class_ = cache(self._class)
         self._origins = cache(partial(Origins, module_of=self.module))
 
     def _code(self, package: str, reference: HandlerReference) -> HandlerCode | None:
@@ -156,6 +176,20 @@ class _Read:
         signature = _signature(node) if is_plain else None
         where = f"{source.file}:{node.lineno}"
         return HandlerCode(module, place=where, source=source, signature=signature)
+
+    def _class(
+        self, package: str, reference: HandlerReference
+    ) -> ast.ClassDef | str | None:
+        module = self.module(reference.module)
+        if module is None:
+            return "is in no module that is there"
+        if module.problem:
+            return None
+        try:
+            own = self._origins(package).class_of(reference.module, reference.function)
+        except NotOwn as problem:
+            return str(problem)
+        return own.node if isinstance(own.node, ast.ClassDef) else None
 
 
 @lru_cache(maxsize=2)

@@ -81,6 +81,17 @@ class Origins:
                 self._refuse_foreign_constructor(one, _STEPS)
         return found
 
+    def class_of(self, module: str, name: str) -> Own:
+        """The class that a name of a module stands for, whoever made what it inherits.
+
+        Raises:
+            NotOwn: it may be something else, or cannot be shown to be the package's own.
+        """
+        found = self._name(module, name, _STEPS)
+        if len(found) != 1 or found[0].kind != "class":
+            raise NotOwn("is no `class`, or one of several")
+        return found[0]
+
     def _refuse_foreign_constructor(self, called: Own, steps: int) -> None:
         """Lets no class be called that is made by one of somebody else's."""
         class_ = called.node

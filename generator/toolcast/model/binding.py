@@ -34,13 +34,13 @@ __all__ = [
 _VERBATIM = (
     "name summary parameters title description guidance section"
     " order returns annotations meta execution always persistent service"
-    " permission timeout data skill deprecated stability since"
+    " permission timeout data skill deprecated stability since values"
 ).split()
 
 
 _TOOLSET_VERBATIM = (
     "version stability instructions handlers permissions client_kind clients_override"
-    " ledger formats"
+    " ledger formats values"
 ).split()
 
 
@@ -119,6 +119,8 @@ _CONVERTED: Mapping[str, Callable[[Any], Any]] = {
     "icons": lambda icons: None if icons is None else tuple(icons),
     "handler": HandlerReference.parse,
     "uses": tuple,
+    "arguments_type": HandlerReference.parse,
+    "result_type": HandlerReference.parse,
     "clients": tuple,
     "confirm": lambda confirm: Confirm(**confirm),
     "cli": lambda decision: CliDecision(**decision),

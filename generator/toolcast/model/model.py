@@ -195,6 +195,9 @@ class ToolSpec:
     mcp_extra: JsonObject = field(default_factory=dict)
     handler: HandlerReference | None = None
     uses: tuple[str, ...] = ()
+    values: str | None = None
+    arguments_type: HandlerReference | None = None
+    result_type: HandlerReference | None = None
     clients: tuple[str, ...] | None = None
     always: bool = False
     persistent: bool = False
@@ -339,6 +342,7 @@ class Toolset:
     lifespan: HandlerReference | None = None
     resources: Mapping[str, HandlerReference] = field(default_factory=dict)
     formats: str = "assertion"
+    values: str = "json"
     timeout: float = 60.0
     preamble_heading: str = "Platform Capabilities"
     preamble_intro: str = ""
@@ -371,6 +375,10 @@ class Toolset:
     def asserts_formats(self) -> bool:
         """Whether arguments have to be of their formats; only for handlers of its own."""
         return self.handlers is not None and self.formats == "assertion"
+
+    def has_python_values(self, tool: ToolSpec) -> bool:
+        """Whether a tool's handler is given Python's dates, UUIDs and bytes."""
+        return (tool.values or self.values) == "python"
 
     def client(self, name: str) -> Client | None:
         """The client of a name, or None."""

@@ -206,6 +206,7 @@ TARGET = Target(
         name title summary description parameters returns when_to_use annotations icons
         meta execution mcp handler clients always persistent service permission timeout
         confirm actions renamed_from deprecated examples order uses
+        values arguments_type result_type
         """.split()),
 )
 
@@ -245,6 +246,9 @@ def _definition(
         "handler": str(tool.handler) if tool.handler else None,
         "uses": list(tool.uses) or None,
         "timeout": int(timeout) if float(timeout).is_integer() else timeout,
+        "values": "python" if toolset.has_python_values(tool) else None,
+        "arguments_type": str(tool.arguments_type) if tool.arguments_type else None,
+        "result_type": str(tool.result_type) if tool.result_type else None,
         "confirm": tool.confirm.as_json if tool.confirm else None,
         "clients": None if tool.clients is None else list(tool.clients),
         "exclusions": dict(excluded) or None,

@@ -5,6 +5,7 @@ They are flat: what a parameter is made of is `dict[str, Any]` or `list[...]`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from toolcast_runtime.tools.module_names import module_name
@@ -138,7 +139,10 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     taken = by_mapping
     if has_keywords:
         taken = parameters(typed, required, *place, resources)
-    handler = _handler(tool, name, has_keywords)
+    # The types are of JSON: they say nothing of a handler that is given other values.
+    is_typed = toolset.has_python_values(tool) or tool.arguments_type is not None
+    is_typed = is_typed or tool.result_type is not None
+    handler = None if is_typed else _handler(tool, name, has_keywords)
     has_either = handler is not None and has_keywords
     names = {"Protocol", *types.names}
     if handler is not None or used:
@@ -165,7 +169,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         mapping_parameters=by_mapping,
         has_handler=handler is not None,
         handler=handler,
-        shape=_shape(name, arguments, result, result_alias, has_either, tool),
+        shape=_shape(name, arguments, result, result_alias, handler, has_either, used),
     )
 
 
@@ -256,14 +260,15 @@ def _shape(
     arguments: DictView,
     result: DictView | None,
     result_alias: AliasView | None,
+    handler: HandlerView | None,
     has_either: bool,
-    tool: ToolSpec,
+    used: Collection[str],
 ) -> PythonShape:
     statements = ["docstring", "from __future__"]
-    if has_either and not tool.uses:
+    if has_either and not used:
         statements.append("from collections.abc")
     statements.append("from typing")
-    if tool.uses:
+    if used:
         statements.append("if TYPE_CHECKING")
     statements += _dict_statements(arguments)
     if result is not None:
@@ -271,9 +276,9 @@ def _shape(
     if result_alias is not None:
         statements += [f"{result_alias.name}:", "docstring"]
     statements.append(f"class {name}Handler")
-    if has_either and tool.uses:
+    if has_either and used:
         statements.append(f"class {name}MappingHandler")
-    if tool.handler is not None:
+    if handler is not None:
         statements.append("if TYPE_CHECKING")
     return PythonShape(tuple(statements), frozenset(["TypedDict"]))
 

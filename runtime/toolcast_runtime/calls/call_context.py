@@ -93,7 +93,12 @@ class CallContext:
 
         Raises: as `ask`; RuntimeError in an async function.
         """
-        return self._asked().form_sync(schema, message, name)
+        content = self._asked().form_sync(schema, message, name)
+        if self.cancelled:
+            from ..consent.question import Declined
+
+            raise Declined("nobody waits for the call any more; nothing was done")
+        return content
 
     def _asked(self) -> Questions:
         from ..consent.question import Declined

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..consent.question import Declined
 from ..tools.tool import Tool
 from ..validation.protocol import problems_with_content
+from ..values import NotTaken
 from .background_loop import in_loop
 from .call_context import CURRENT_CALL, CallContext, CallOutcome
 from .given_up import MOST_GIVEN_UP, give_up, is_stuck
@@ -24,7 +25,14 @@ from .turns import turn
 if TYPE_CHECKING:
     from ..consent.questions import Questions
 
-__all__ = ["Invoke", "awaited", "invoke_handler", "invoked_in", "run_call"]
+__all__ = [
+    "Invoke",
+    "awaited",
+    "invalid",
+    "invoke_handler",
+    "invoked_in",
+    "run_call",
+]
 
 _logger = logging.getLogger("toolcast")
 
@@ -73,6 +81,8 @@ async def run_call(
         return ToolResponse(error=unawaited), "error"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
+    if isinstance(error, NotTaken):
+        return ToolResponse(error=invalid(tool, error.problems)), "invalid"
     if isinstance(error, ToolError):
         response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
         if isinstance(error, Declined):
@@ -156,6 +166,12 @@ async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
         return None, error
 
 
+def invalid(tool: Tool, problems: list[str]) -> str:
+    """What is said of arguments that are refused."""
+    lines = "".join(f"\n- {problem}" for problem in problems)
+    return f"the arguments of `{tool.name}` are not valid:{lines}"
+
+
 def _checked(
     tool: Tool,
     response: ToolResponse,
@@ -165,7 +181,7 @@ def _checked(
     if response.error is not None:
         return ToolResponse(error=str(response.error))
     try:
-        value = plain_json(response.result)
+        value = plain_json(response.result, has_python_values=tool.has_python_values)
     except NotJsonError as error:
         return _refused(tool, "gave a result that is not JSON", str(error))
     problems = problems_with_result(tool, value)

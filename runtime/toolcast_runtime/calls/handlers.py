@@ -10,7 +10,10 @@ from typing import Any
 from ..validation.declared_names import DeclaredNames
 from .own_function import own_function
 
-__all__ = ["HandlerAdapter", "adapt_handler"]
+__all__ = ["HandlerAdapter", "Wrap", "adapt_handler"]
+
+Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Puts something around a handler that takes and gives the same in another form."""
 
 _KEYWORD_KINDS = (
     inspect.Parameter.KEYWORD_ONLY,
@@ -122,6 +125,7 @@ def adapt_handler(
     schema: Mapping[str, Any],
     package: str | None,
     resources: Collection[str] = (),
+    wrap: Wrap | None = None,
 ) -> HandlerAdapter:
     """The handler that `module:function` names; imports its module.
 
@@ -130,9 +134,12 @@ def adapt_handler(
         schema: the JSON Schema of the tool's arguments.
         package: the package that has to define it.
         resources: the names of the resources that the tool uses.
+        wrap: what stands around it; None for nothing.
 
     Raises:
         ImportError: as `own_function`, AttributeError and TypeError too.
     """
     function = own_function(reference, package)
+    if wrap is not None:
+        function = wrap(function)
     return HandlerAdapter(function, DeclaredNames(schema), resources)

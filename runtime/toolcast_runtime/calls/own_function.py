@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["is_in_package", "own_function"]
+__all__ = ["is_in_package", "own_class", "own_function"]
 
 _MOST_LAYERS = 50
 
@@ -45,6 +45,29 @@ def own_function(reference: str, package: str | None) -> Callable[..., Any]:
             " name a function that is written there, which may call it"
         )
     return function
+
+
+def own_class(reference: str, package: str | None) -> type:
+    """The class that `module:Class` names; imports its module.
+
+    Raises:
+        ImportError: the module cannot be imported, or it or the class is not in the
+            package.
+        AttributeError: the module has no such class.
+        TypeError: what it has is no class.
+    """
+    module_name, _, name = reference.partition(":")
+    if not is_in_package(module_name, package):
+        raise ImportError(f"{reference} is refused: it is outside of `{package}`")
+    found = getattr(importlib.import_module(module_name), name)
+    if not isinstance(found, type):
+        raise TypeError(f"{reference} is no class")
+    if not is_in_package(found.__module__, package):
+        raise ImportError(
+            f"{reference} is refused: it is defined in `{found.__module__}`, outside of"
+            f" `{package}`; name a class that is written there"
+        )
+    return found
 
 
 def is_in_package(module: str, package: str | None) -> bool:

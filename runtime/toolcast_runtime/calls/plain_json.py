@@ -12,7 +12,7 @@ class NotJsonError(ValueError):
     """A value is not JSON. The text names what is in the way, and nothing of the value."""
 
 
-def plain_json(value: Any) -> Any:
+def plain_json(value: Any, *, has_python_values: bool = False) -> Any:
     """The value as JSON would bring it to a caller far away: of plain Python types alone.
 
     Tuples become lists, and subclasses of `str`, `int`, `float`, `dict` and `list`, such as
@@ -20,13 +20,18 @@ def plain_json(value: Any) -> Any:
     numbers, booleans or None become text as the module `json` writes them. Nothing else is
     converted: what becomes of sets, dates, bytes and objects is for the handler to say.
 
+    Args:
+        value: any.
+        has_python_values: dates, times, durations, UUIDs and members of enumerations become
+            texts as their formats have them, and bytes base64.
+
     Raises:
         NotJsonError: the value holds what JSON does not have.
     """
     if type(value) is str:
         return _sendable(value, value)
     try:
-        text = _encode(value)
+        text = _encode_python(value) if has_python_values else _encode(value)
         return _sendable(text, _decode(text))
     except NotJsonError:
         raise
@@ -68,5 +73,18 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
+def _python_value(value: Any) -> Any:
+    from ..values.json_texts import json_text
+
+    try:
+        text = json_text(value)
+    except ValueError as error:
+        raise NotJsonError(str(error)) from None
+    return _refuse(value) if text is None else text
+
+
+_encode_python = json.JSONEncoder(
+    allow_nan=False, ensure_ascii=False, default=_python_value
+).encode
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_refuse).encode
 _decode = json.JSONDecoder(object_pairs_hook=_unique).decode

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..access.clients import AccessError
 from ..consent.questions import Questions
-from ..lifespan.settings import LifespanError
+from ..lifespan.lifespan_settings import LifespanError
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import ToolProvider
 from ..tools.tool import Confirm, Tool
@@ -20,8 +20,15 @@ from .call_context import (
     Keep,
     nobody_to_ask,
 )
-from .calling import Invoke, awaited, invoke_handler, invoked_in, run_call
-from .handlers import HandlerAdapter, adapt_handler
+from .calling import (
+    Invoke,
+    awaited,
+    invalid,
+    invoke_handler,
+    invoked_in,
+    run_call,
+)
+from .handlers import HandlerAdapter, Wrap, adapt_handler
 from .progress import ReportProgress, Reports
 from .threads import Outcome
 from .tool_response import ToolError, ToolResponse
@@ -199,7 +206,7 @@ class ToolCalls:
             return await run_call(tool, invoke, arguments, context, _no_problems)
         problems = self.validators.problems_with_arguments(tool, arguments)
         if problems:
-            return ToolResponse(error=_invalid(tool, problems)), "invalid"
+            return ToolResponse(error=invalid(tool, problems)), "invalid"
         if tool.handler is None:
             unwritten = "is not implemented: its spec names no handler"
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
@@ -213,7 +220,7 @@ class ToolCalls:
         unknown = handler.not_taken(arguments)
         if unknown:
             problems = [f"`{argument}` is not a parameter" for argument in unknown]
-            return ToolResponse(error=_invalid(tool, problems)), "invalid"
+            return ToolResponse(error=invalid(tool, problems)), "invalid"
         if tool.confirm is not None:
             refused = await self._confirmed(tool, tool.confirm, arguments, context)
             if refused is not None:
@@ -289,9 +296,18 @@ class ToolCalls:
         handler = self._handlers.get(tool.name)
         if handler is None:
             named = tool.handler or ""
-            handler = adapt_handler(named, tool.parameters, self._package, tool.uses)
+            schema, typed = tool.parameters, self._typed(tool)
+            handler = adapt_handler(named, schema, self._package, tool.uses, typed)
             self._handlers[tool.name] = handler
         return handler
+
+    def _typed(self, tool: Tool) -> Wrap | None:
+        """What stands around a handler that is not given JSON values."""
+        if not (tool.has_python_values or tool.arguments_type or tool.result_type):
+            return None
+        from ..values.typed_function import typed_function
+
+        return lambda function: typed_function(function, tool, self._package)
 
 
 def _refused(why: str) -> ToolResponse:
@@ -310,8 +326,3 @@ def _invoke_provider(provider: ToolProvider, tool: Tool) -> Invoke:
 def _no_problems(tool: Tool, result: Any) -> list[str]:
     """A provider's results are checked by itself, if by anybody."""
     return []
-
-
-def _invalid(tool: Tool, problems: list[str]) -> str:
-    lines = "".join(f"\n- {problem}" for problem in problems)
-    return f"the arguments of `{tool.name}` are not valid:{lines}"

@@ -156,9 +156,13 @@ class BoundCommand:
 
     @property
     def _notice(self) -> str:
-        """That the tool is deprecated, where it is."""
+        """That the tool is deprecated, or asks first, where it does."""
         deprecated = self.tool.deprecated
-        return "" if deprecated is None else deprecation_line(deprecated)
+        told = [] if deprecated is None else [deprecation_line(deprecated)]
+        if self.tool.confirm is not None:
+            some = "" if self.tool.confirm.when is None else " some of"
+            told.append(f"A person at the terminal is asked before{some} its calls.")
+        return "\n\n".join(told)
 
     @property
     def _fixed(self) -> dict[str, Any]:

@@ -76,8 +76,12 @@ class InputNeeded(BaseException):
 
     Attributes:
         round: under which the question is kept until then; None where it is kept elsewhere.
+        put: called when it is kept: now the person may be asked.
     """
 
-    def __init__(self, round: str | None) -> None:
+    def __init__(
+        self, round: str | None, put: Callable[[], None] | None = None
+    ) -> None:
         super().__init__("a person has to answer first")
         self.round = round
+        self.put = put

@@ -58,7 +58,8 @@ class Questions:
         self._names: set[str] = set()
         self._taken: set[str] = set()
         self._waited = 0.0
-        self._waiting_since: float | None = None
+        self._waiting = 0
+        self._waiting_since = 0.0
         self._loop = asyncio.get_running_loop()
         self.is_pending = False
         self.unawaited = 0
@@ -66,13 +67,13 @@ class Questions:
     @property
     def waited(self) -> float:
         """Seconds in which the call waited for a person, so far."""
-        since = self._waiting_since
-        return self._waited + (0.0 if since is None else time.monotonic() - since)
+        now = time.monotonic()
+        return self._waited + (now - self._waiting_since if self._waiting else 0.0)
 
     @property
     def is_waiting(self) -> bool:
         """Whether the call waits for a person now."""
-        return self._waiting_since is not None
+        return self._waiting > 0
 
     def form(
         self, schema: Mapping[str, Any], message: str, name: str | None
@@ -133,9 +134,11 @@ class Questions:
         try:
             answer = await self._said(question)
         except InputNeeded as needed:
-            self.is_pending = True
             if needed.round is not None:
                 await self._kept(needed.round, question, kept)
+            if needed.put is not None:
+                needed.put()
+            self.is_pending = True
             raise
         answer = _judged(question, answer)
         if answer.round is None:
@@ -149,7 +152,9 @@ class Questions:
 
     async def _said(self, question: Question) -> Answer:
         """The answer of the person, for whom the call's own time stands still."""
-        self._waiting_since = time.monotonic()
+        if not self._waiting:
+            self._waiting_since = time.monotonic()
+        self._waiting += 1
         try:
             async with asyncio.timeout(MOST_SECONDS):
                 answer = self._person(question)
@@ -157,8 +162,9 @@ class Questions:
         except TimeoutError:
             raise Declined("nobody answered in time; nothing was done") from None
         finally:
-            self._waited = self.waited
-            self._waiting_since = None
+            self._waiting -= 1
+            if not self._waiting:
+                self._waited += time.monotonic() - self._waiting_since
 
     async def _take(self, round: str) -> None:
         if round in self._taken:

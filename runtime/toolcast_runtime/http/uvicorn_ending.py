@@ -14,7 +14,7 @@ import threading
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..lifespan.settings import LifespanError
+from ..lifespan.lifespan_settings import LifespanError
 from ..mcp.ending import CLOSING_SECONDS, SIGNALS, START_FAILED, Ending
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ..calls.background_loop import background_loop, is_kept_waiting
+from .lifespan_settings import Lifespan, LifespanError
 from .run import join_run
-from .settings import Lifespan, LifespanError
 
 if TYPE_CHECKING:
     from .run import Run

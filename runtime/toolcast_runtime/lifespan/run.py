@@ -21,7 +21,7 @@ from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
 from ..calls.own_function import is_in_package, own_function
-from .settings import Lifespan, LifespanError
+from .lifespan_settings import Lifespan, LifespanError
 
 __all__ = ["END_SECONDS", "Run", "join_run"]
 

@@ -13,6 +13,7 @@ import json
 import logging
 import secrets
 from collections.abc import Awaitable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import mcp_types as types
@@ -145,9 +146,9 @@ class RoundTrips:
         _require_forms(self._context, question)
         if self._refusal is not None:
             raise Declined(self._refusal)
-        self._needed[question.name] = question
         self._round = self._round or secrets.token_hex(16)
-        raise InputNeeded(self._round)
+        put = partial(self._needed.__setitem__, question.name, question)
+        raise InputNeeded(self._round, put)
 
     def result(self) -> types.InputRequiredResult | None:
         """As `Asker`; its state is not sealed yet."""

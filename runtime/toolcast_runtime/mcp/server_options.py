@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from ..access.clients import AccessError, UnknownClientError
-from ..lifespan.settings import LifespanError
+from ..lifespan.lifespan_settings import LifespanError
 from .ending import GRACE_SECONDS, START_FAILED
 from .sealing import SealingError
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
 from ..calls.background_loop import sync
-from ..tools.definitions import DefinitionError, read_tools
 from ..tools.provider import Wanted
+from .own_tools import own_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
     from ..ledger.ledger_settings import LedgerSettings
+    from ..lifespan.lifespan_settings import Lifespan
     from ..lifespan.resources import Resources
-    from ..lifespan.settings import Lifespan
     from ..router.route import RoutedTool
     from ..router.router import Router
     from ..tools.provider import ToolProvider
@@ -91,10 +91,9 @@ class Registry:
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
-        tools = read_tools(tools_package)
-        _refuse_strange_handlers(tools_package.__name__, tools, handlers)
-        _refuse_unknown_resources(tools_package.__name__, tools, lifespan)
-        self._tools = _in_declared_order(tools, sections)
+        resources = () if lifespan is None else lifespan.resources
+        self._tools = own_tools(tools_package, handlers, resources, sections)
+        tools = self._tools.values()
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
         needed = {t.name: t.permission for t in tools if t.permission is not None}
@@ -459,58 +458,6 @@ class Registry:
             if any(map(provider.may_have, names)):
                 found += await provider.list_tools(Wanted(names))
         return found
-
-
-def _in_declared_order(
-    tools: Iterable[Tool], sections: Sequence[str]
-) -> dict[str, Tool]:
-    """By section, then `order`, then name; what is not declared comes last."""
-    places = {section: place for place, section in enumerate(sections)}
-
-    def place(tool: Tool) -> tuple[int, bool, int, str]:
-        section = places.get(tool.section or "", len(places))
-        return section, tool.order is None, tool.order or 0, tool.name
-
-    return {tool.name: tool for tool in sorted(tools, key=place)}
-
-
-def _refuse_strange_handlers(
-    package: str, tools: Iterable[Tool], handlers: str | None
-) -> None:
-    """Lets no definition, whoever edited it, name code from anywhere.
-
-    Raises:
-        DefinitionError: a handler is outside of the package.
-    """
-    for tool in tools:
-        if tool.handler is not None:
-            module = tool.handler.partition(":")[0]
-            if handlers is None or not f"{module}.".startswith(f"{handlers}."):
-                allowed = "no package of handlers is declared"
-                if handlers is not None:
-                    allowed = f"handlers are in `{handlers}`"
-                raise DefinitionError(
-                    f"{package}: the handler `{tool.handler}` of `{tool.name}` is"
-                    f" refused: {allowed}"
-                )
-
-
-def _refuse_unknown_resources(
-    package: str, tools: Iterable[Tool], lifespan: Lifespan | None
-) -> None:
-    """Says at once what no call of a tool would have.
-
-    Raises:
-        DefinitionError: a tool uses what the lifespan does not give.
-    """
-    known = () if lifespan is None else lifespan.resources
-    for tool in tools:
-        for name in tool.uses:
-            if name not in known:
-                raise DefinitionError(
-                    f"{package}: `{tool.name}` uses `{name}`, which is no resource of the"
-                    " toolset"
-                )
 
 
 def _routed(tool: Tool) -> RoutedTool:

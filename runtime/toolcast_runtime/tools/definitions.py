@@ -41,6 +41,9 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "examples": list,
     "deprecated": dict,
     "confirm": dict,
+    "values": str,
+    "arguments_type": str,
+    "result_type": str,
 }
 # What targets that are not ours add stands under their names beside these.
 _KNOWN = frozenset(_KINDS) | frozenset(
@@ -189,6 +192,9 @@ def _tool(
         service=get("service"),
         permission=get("permission"),
         confirm=None if confirm is None else _confirm(confirm),
+        has_python_values=get("values") == "python",
+        arguments_type=get("arguments_type"),
+        result_type=get("result_type"),
         deprecated=get("deprecated"),
         examples=get("examples", ()),
         section=get("section"),

@@ -62,6 +62,11 @@ class Tool:
         permission: the permission that a client needs to have it; not asked for in a
             toolset without clients.
         confirm: what a person is asked before a call; None when nobody is.
+        has_python_values: the handler is given, and gives, Python's dates, times, durations,
+            UUIDs and bytes instead of texts of their formats.
+        arguments_type: `module:Class` in which the handler is given the arguments; None for
+            none.
+        result_type: `module:Class` in which it gives its result; None for none.
         deprecated: since when, until when, why, and what to use instead; whether its
             description says so (`show`).
         examples: calls with their `arguments` and, where known, `result` or `error`.
@@ -94,6 +99,9 @@ class Tool:
     service: str | None = None
     permission: str | None = None
     confirm: Confirm | None = None
+    has_python_values: bool = False
+    arguments_type: str | None = None
+    result_type: str | None = None
     deprecated: Mapping[str, Any] | None = None
     examples: Sequence[Mapping[str, Any]] = ()
     section: str | None = None

@@ -53,6 +53,16 @@ SERVICE = RULES.alone(
     "A tool depends on another service, which whoever runs it has to have.",
     Grades(attachment=_R),
 )
+VALUES = RULES.alone(
+    "run/values",
+    "Handlers are given other kinds of values: Python's dates and bytes, or texts.",
+    Grades(code=_B),
+)
+TYPE = RULES.alone(
+    "run/handler-type",
+    "A handler is given, or gives, instances of another class.",
+    Grades(code=_B),
+)
 ASSERTED, NOT_ASSERTED = RULES.pair(
     "run/formats-asserted",
     "Texts in arguments have to be of their formats, and had not: some are refused.",
@@ -99,6 +109,7 @@ RESOURCE_TYPE = RULES.alone(
     "run/resource-type", "A resource is of another type.", Grades(code=_R)
 )
 
+_KINDS = {True: "Python's values", False: "JSON values"}
 _TOOL = (
     value("handler", "the handler", HANDLER, came=HANDLED, gone=UNHANDLED),
     items("uses", "the resources that the tool uses", USES, USES_NOT),
@@ -109,6 +120,8 @@ _TOOL = (
         UNRECORDED,
         ("are written to the ledger", "are no longer written to the ledger"),
     ),
+    value("arguments_type", "the class of the arguments", TYPE),
+    value("result_type", "the class of the result", TYPE),
     value("service", "the service that the tool depends on", SERVICE),
 )
 _TOOLSET = (
@@ -122,6 +135,7 @@ _TOOLSET = (
 
 def compare_tools(both: Both) -> Iterator[Change]:
     """The changes of what runs a tool."""
+    yield from _values(both)
     before, after = raw(both.before, "timeout"), raw(both.after, "timeout")
     if before == after:
         return
@@ -143,6 +157,7 @@ def compare_toolsets(
 ) -> Iterator[Change]:
     """The changes of what runs a toolset's tools."""
     yield from _formats(before, after)
+    yield from _values_of_all(before, after)
     files = files_of(before, after)
     old, new = before.timeout, after.timeout
     if old != new:
@@ -158,6 +173,31 @@ def compare_toolsets(
             grades=None if concerned else Grades(),
             reason="" if concerned else "all have a time-out of their own",
         )
+
+
+def _values(both: Both) -> Iterator[Change]:
+    before, after = raw(both.before, "values"), raw(both.after, "values")
+    # What a tool does not say is its toolset's.
+    old = both.toolset_before.has_python_values(both.before)
+    new = both.toolset_after.has_python_values(both.after)
+    if before != after and old != new:
+        message = f"the handler is given {_KINDS[new]}"
+        yield both.files.changed(VALUES, ("values",), message, before, after)
+
+
+def _values_of_all(before: Toolset, after: Toolset) -> Iterator[Change]:
+    if before.values == after.values:
+        return
+    concerned = sum(tool.values is None and bool(tool.handler) for tool in after.tools)
+    yield files_of(before, after).changed(
+        VALUES,
+        ("values",),
+        f"the handlers of {concerned} tools are given {_KINDS[after.values == 'python']}",
+        raw(before, "values"),
+        raw(after, "values"),
+        grades=None if concerned else Grades(),
+        reason="" if concerned else "all tools say themselves what they are given",
+    )
 
 
 def _formats(before: Toolset, after: Toolset) -> Iterator[Change]:
@@ -188,9 +228,9 @@ def _has_asserted(tool: ToolSpec) -> bool:
 FAMILY = Family(
     rules=RULES,
     tool_rows=_TOOL,
-    tool_fields={"timeout"},
+    tool_fields={"timeout", "values"},
     toolset_rows=_TOOLSET,
-    toolset_fields={"timeout", "formats"},
+    toolset_fields={"timeout", "formats", "values"},
     compare_tools=compare_tools,
     compare_toolsets=compare_toolsets,
 )

@@ -18,11 +18,13 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     recorded += [
         f"{server.name} (server)" for server in toolset.mcp_servers if server.persistent
     ]
+    what = "calls" if recorded else "questions about calls"
+    recorded += [t.name for t in toolset.tools if t.confirm and not t.persistent]
     if recorded:
         yield RULE.at(
             toolset,
             ("name",),
-            f"calls of {', '.join(recorded[:3])}{' and others' * (len(recorded) > 3)}"
+            f"{what} of {', '.join(recorded[:3])}{' and others' * (len(recorded) > 3)}"
             " are recorded in the state folder of the user who runs the toolset",
             "say `ledger: {path: FILE}`, or `ledger: {sink: ...}`",
         )

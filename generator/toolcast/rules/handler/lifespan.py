@@ -75,6 +75,8 @@ targets: {registry: {}}
 class Database: ...
 """,
     good="""\
+# note.yaml
+handler: handlers.app:note
 uses: [db]
 # toolset.yaml
 handlers: handlers
@@ -87,6 +89,7 @@ class Database: ...
 @asynccontextmanager
 async def lifespan():
     yield {"db": Database()}
+def note(*, db): ...
 """,
     check=check,
     can_be_suppressed=False,

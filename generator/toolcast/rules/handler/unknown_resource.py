@@ -66,6 +66,8 @@ def lifespan():
     yield {"db": Database()}
 """,
     good="""\
+# note.yaml
+handler: handlers.app:note
 uses: [db]
 # toolset.yaml
 handlers: handlers
@@ -79,6 +81,7 @@ class Database: ...
 @contextmanager
 def lifespan():
     yield {"db": Database()}
+def note(*, db): ...
 """,
     check=check,
     can_be_suppressed=False,

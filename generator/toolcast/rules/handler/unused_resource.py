@@ -51,6 +51,8 @@ def lifespan():
     yield {"db": Database()}
 """,
     good="""\
+# note.yaml
+handler: handlers.app:note
 uses: [db]
 # toolset.yaml
 handlers: handlers
@@ -64,6 +66,7 @@ class Database: ...
 @contextmanager
 def lifespan():
     yield {"db": Database()}
+def note(*, db): ...
 """,
     check=check,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcast_runtime.consent.confirmation import may_give_up
+from toolcast_runtime.validation.checker import Checker
 from toolcast_runtime.validation.declared_names import DeclaredNames
 
 from ...findings import Finding, Severity
@@ -31,9 +32,14 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Finding]:
         yield RULE.at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
     for path, message, help_ in problems_with_schema(condition):
         yield RULE.at(tool, (*_PATH, *path), message, help_)
-    if condition.is_valid and not condition.is_sound:
+    if condition.is_valid and not _is_applied(condition):
         message = "the condition cannot be applied, so that a person is always asked"
-        yield RULE.at(tool, _PATH, message, "it stands alone: no `$ref` out of it")
+        yield RULE.at(
+            tool,
+            _PATH,
+            message,
+            "it stands alone: no `$ref` out of it, no loop, no broken pattern",
+        )
     if may_give_up(condition.value):
         message = (
             "a pattern of the condition may give up, so that a person is always asked"
@@ -44,6 +50,17 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Finding]:
         meant = did_you_mean(name, declared.names) or "name one of the parameters"
         message = f"the condition is about `{name[:80]}`, which is no parameter"
         yield RULE.at(tool, _PATH, message, meant)
+
+
+def _is_applied(condition: JsonSchema) -> bool:
+    """Whether the runtime can tell of any arguments what the condition says of them."""
+    if not condition.is_sound:
+        return False
+    try:
+        Checker(condition.value)
+    except ValueError:
+        return False
+    return True
 
 
 RULE = Rule(

@@ -1,0 +1,50 @@
+"""Python's values as the texts of formats that JSON Schema has for them."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from datetime import date, datetime, time, timedelta
+from enum import Enum
+from typing import Any
+
+__all__ = ["json_text"]
+
+
+def json_text(value: Any) -> Any:
+    """A value as JSON has it; None for one of another type.
+
+    Raises:
+        ValueError: no text of its format says it. The text names what is in the way.
+    """
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (datetime, time)):
+        if value.tzinfo is None:
+            raise ValueError(f"it holds a Python {type(value).__name__} without a zone")
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return _duration(value)
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.b64encode(value).decode("ascii")
+    return None
+
+
+def _duration(value: timedelta) -> str:
+    """RFC 3339, appendix A: whole seconds, and nothing below zero."""
+    if value < timedelta() or value.microseconds:
+        raise ValueError(
+            "it holds a Python timedelta below zero or of part of a second"
+        )
+    hours, seconds = divmod(value.seconds, 3600)
+    minutes, seconds = divmod(seconds, 60)
+    days = f"{value.days}D" if value.days else ""
+    text = f"{hours}H" if hours else ""
+    if minutes or (hours and seconds):
+        text += f"{minutes}M"
+    text += f"{seconds}S" if seconds else ""
+    return f"P{days}T{text}" if text else f"P{days or '0D'}"

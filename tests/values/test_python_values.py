@@ -1,0 +1,203 @@
+"""Texts of formats become Python's values at any depth, and go back as the same texts."""
+
+from __future__ import annotations
+
+import time as clock
+import uuid
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.calls.plain_json import NotJsonError, plain_json
+from toolcast_runtime.values import NotTaken
+from toolcast_runtime.values.python_values import PythonValues
+
+DAY = {"type": "string", "format": "date"}
+ID = "550e8400-e29b-41d4-a716-446655440000"
+PAIRS = [
+    ({"format": "date"}, "2024-02-29", date(2024, 2, 29)),
+    (
+        {"format": "date-time"},
+        "2026-11-22T14:30:00+01:00",
+        datetime(2026, 11, 22, 14, 30, tzinfo=timezone(timedelta(hours=1))),
+    ),
+    (
+        {"format": "date-time"},
+        "2026-11-22T14:30:00Z",
+        datetime(2026, 11, 22, 14, 30, tzinfo=UTC),
+    ),
+    ({"format": "time"}, "14:30:00Z", time(14, 30, tzinfo=UTC)),
+    ({"format": "duration"}, "P1DT2H3M4S", timedelta(1, 4, 0, 0, 3, 2)),
+    ({"format": "duration"}, "PT36H", timedelta(hours=36)),
+    ({"format": "duration"}, "P2W", timedelta(weeks=2)),
+    ({"format": "uuid"}, ID, uuid.UUID(ID)),
+    ({"contentEncoding": "base64"}, "AP/+", b"\x00\xff\xfe"),
+    ({"format": "byte"}, "", b""),
+]
+KEPT = [
+    ({"format": "email"}, "a@b.c"),
+    ({"format": "uri"}, "https://a"),
+    ({"format": "ipv4"}, "192.0.2.1"),
+    ({"format": "binary"}, "AP/+"),
+    ({"contentEncoding": "base32"}, "AD7Q===="),
+    ({"enum": ["2024-02-29"]}, "2024-02-29"),
+    ({"format": "date"}, 20240229),
+    ({"format": "date"}, None),
+]
+
+
+def given(schema: Any, value: Any) -> Any:
+    whole = {"type": "object", "properties": {"a": schema}}
+    return PythonValues(whole).of({"a": value, "other": "2024-02-29"})["a"]
+
+
+@pytest.mark.parametrize(("schema", "text", "value"), PAIRS)
+def test_a_text_of_a_format_is_a_value(schema: Any, text: str, value: Any) -> None:
+    found = given(schema, text)
+    assert (type(found), found) == (type(value), value)
+
+
+@pytest.mark.parametrize(("schema", "value"), KEPT)
+def test_everything_else_stays_what_was_sent(schema: Any, value: Any) -> None:
+    found = given(schema, value)
+    assert (type(found), found) == (type(value), value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2024-02-29", date(2024, 2, 29)),
+        ("2026-11-22T14:30:00Z", datetime(2026, 11, 22, 14, 30, tzinfo=UTC)),
+        ("14:30:00Z", time(14, 30, tzinfo=UTC)),
+        ("P1DT2H3M4S", timedelta(1, 4, 0, 0, 3, 2)),
+        ("P14D", timedelta(weeks=2)),
+        ("PT1H0M5S", timedelta(seconds=3605)),
+        ("P0D", timedelta()),
+        (ID, uuid.UUID(ID)),
+        ("AP/+", b"\x00\xff\xfe"),
+        ("a", Enum("Letter", {"A": "a"}).A),  # type: ignore[attr-defined]
+        ({"at": ["2024-02-29"]}, {"at": (date(2024, 2, 29),)}),
+    ],
+)
+def test_a_value_goes_back_as_text(text: Any, value: Any) -> None:
+    assert plain_json(value, has_python_values=True) == text
+    with pytest.raises(NotJsonError, match="it holds a Python "):
+        plain_json(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (datetime(2026, 1, 1), "it holds a Python datetime without a zone"),
+        (time(1), "it holds a Python time without a zone"),
+        (timedelta(seconds=-1), "below zero"),
+        (timedelta(microseconds=1), "part of a second"),
+        ({1, 2}, "it holds a Python set"),
+        (object(), "it holds a Python object"),
+    ],
+)
+def test_a_value_that_no_format_has_is_refused(value: Any, why: str) -> None:
+    with pytest.raises(NotJsonError, match=why):
+        plain_json([value], has_python_values=True)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "expected"),
+    [
+        ({"items": DAY}, ["2024-02-29"], [date(2024, 2, 29)]),
+        (
+            {"prefixItems": [{}, DAY], "items": {"format": "uuid"}},
+            ["2024-02-29", "2024-02-29", ID],
+            ["2024-02-29", date(2024, 2, 29), uuid.UUID(ID)],
+        ),
+        ({"$ref": "#/$defs/day"}, "2024-02-29", date(2024, 2, 29)),
+        ({"allOf": [{"type": "string"}, DAY]}, "2024-02-29", date(2024, 2, 29)),
+        ({"anyOf": [DAY, {"type": "null"}]}, None, None),
+        ({"anyOf": [DAY, {"type": "null"}]}, "2024-02-29", date(2024, 2, 29)),
+        (
+            {"oneOf": [{"format": "date-time"}, DAY]},
+            "2024-02-29",
+            date(2024, 2, 29),
+        ),
+        ({"anyOf": [DAY, {"enum": ["today"]}]}, "today", "today"),
+        (
+            {
+                "patternProperties": {"_at$": DAY},
+                "additionalProperties": {"items": DAY},
+            },
+            {"b_at": "2024-02-29", "c": ["2024-02-29"]},
+            {"b_at": date(2024, 2, 29), "c": [date(2024, 2, 29)]},
+        ),
+        (
+            {
+                "oneOf": [
+                    {"properties": {"kind": {"const": "day"}, "at": DAY}},
+                    {"properties": {"kind": {"const": "text"}, "at": {}}},
+                ]
+            },
+            {"kind": "text", "at": "2024-02-29"},
+            {"kind": "text", "at": "2024-02-29"},
+        ),
+        (
+            {
+                "if": {"required": ["exact"]},
+                "then": {"properties": {"at": {"format": "date-time"}}},
+                "else": {"properties": {"at": DAY}},
+            },
+            {"at": "2024-02-29"},
+            {"at": date(2024, 2, 29)},
+        ),
+        (
+            {"$ref": "#/$defs/tree"},
+            {"at": "2024-02-29", "below": [{"at": "2024-02-29"}]},
+            {"at": date(2024, 2, 29), "below": [{"at": date(2024, 2, 29)}]},
+        ),
+    ],
+)
+def test_it_is_found_in_depth(schema: Any, value: Any, expected: Any) -> None:
+    tree = {"properties": {"at": DAY, "below": {"items": {"$ref": "#/$defs/tree"}}}}
+    whole = {"properties": {"a": schema}, "$defs": {"day": DAY, "tree": tree}}
+    before = repr(value)
+    assert PythonValues(whole).of({"a": value}) == {"a": expected}
+    assert repr(value) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("date", "0000-01-01", "must be a date of the years 1 to 9999"),
+        ("date-time", "2016-12-31T23:59:60Z", "without a leap second"),
+        ("time", "23:59:60Z", "must be a time with a time zone without a leap second"),
+        ("duration", "P1Y", "must be a duration without years and months"),
+        ("duration", "P" + "9" * 5_000 + "D", "must be a duration without"),
+        ("duration", "P999999999999D", "must be a duration without"),
+        ("uuid", "no", "must be a UUID"),
+        ("byte", "a", "`a[0]` must be base64"),
+        ("byte", "é" * 4, "`a[0]` must be base64"),
+    ],
+)
+def test_what_python_cannot_hold_is_refused_by_its_place(
+    name: str, text: str, problem: str
+) -> None:
+    with pytest.raises(NotTaken) as refused:
+        given({"items": {"format": name}}, [text])
+    (said,) = refused.value.problems
+    assert problem in said and said.startswith("`a[0]` must be ")
+
+
+@pytest.mark.timeout(30)
+def test_alternatives_at_each_level_end_soon() -> None:
+    """Each level holds all that is below against its alternatives."""
+    node = {"properties": {"at": DAY, "below": {"$ref": "#/$defs/node"}}}
+    choice = {"anyOf": [{**node, "required": ["at"]}, {**node, "required": ["below"]}]}
+    values = PythonValues({"$ref": "#/$defs/node", "$defs": {"node": choice}})
+    deep: dict[str, Any] = {"at": "2024-02-29"}
+    for _ in range(100):
+        deep = {"at": "2024-02-29", "below": deep, "n": list(range(100))}
+    start = clock.process_time()
+    with pytest.raises(NotTaken, match="1 arguments are not taken") as refused:
+        values.of(deep)
+    assert clock.process_time() - start < 2
+    assert refused.value.problems[0].endswith("has too many alternatives")

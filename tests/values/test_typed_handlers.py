@@ -1,0 +1,352 @@
+"""Handlers are given dates, bytes and instances of classes, and give such back."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.packages import Package, definition
+from toolcast_runtime.registry import Registry
+
+ID = "550e8400-e29b-41d4-a716-446655440000"
+DAY = {"type": "string", "format": "date"}
+NOTE = {
+    "type": "object",
+    "properties": {
+        "due": DAY,
+        "tags": {"type": "array", "items": {"type": "string", "format": "uuid"}},
+        "picture": {"type": "string", "contentEncoding": "base64"},
+    },
+    "additionalProperties": False,
+}
+LINE = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "due": DAY,
+        "level": {"enum": ["low", "high"]},
+        "parts": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"n": {"type": "integer"}}},
+        },
+    },
+    "required": ["text"],
+}
+HANDLERS = """
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from enum import Enum
+from subprocess import Popen
+from typing_extensions import NotRequired, TypedDict
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from toolcast_runtime import ToolError, ToolResponse
+
+
+def shown(*, due=None, tags=(), picture=b""):
+    return {"due": due, "next": due and due + timedelta(days=1), "tags": tags,
+            "picture": picture, "types": [type(v).__name__ for v in (due, picture)]}
+
+
+async def shown_async(arguments):
+    return ToolResponse({"due": arguments["due"]})
+
+
+def naive():
+    from datetime import datetime
+    return datetime(2026, 1, 1)
+
+
+class Level(Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+@dataclass
+class Part:
+    n: int = 0
+
+
+@dataclass
+class Line:
+    text: str
+    due: date | None = None
+    level: Level = Level.LOW
+    parts: list[Part] = field(default_factory=list)
+
+
+class LineModel(BaseModel):
+    text: str = Field(max_length=9)
+    due: date | None = None
+    level: Level = Level.LOW
+    parts: list[Part] = []
+
+    @field_validator("text")
+    @classmethod
+    def no_secret(cls, text):
+        if text == "leak":
+            raise ValueError("the password is hunter2")
+        if text == "told":
+            raise ToolError("Write something else.")
+        if text == "broken":
+            raise RuntimeError("the password is hunter2")
+        return text
+
+
+class LineDict(TypedDict):
+    text: str
+    due: NotRequired[date]
+    level: NotRequired[str]
+    parts: NotRequired[list[Part]]
+
+
+class Fewer(BaseModel):
+    text: str
+
+
+class Needs(BaseModel):
+    text: str
+    due: date
+    level: Level = Level.LOW
+    parts: list[Part] = []
+
+
+class Renamed(BaseModel):
+    words: str = Field(alias="text")
+    due: date | None = None
+    level: str = ""
+    parts: list[Part] = []
+
+
+class OtherType(BaseModel):
+    text: int
+    due: date | None = None
+    level: str = ""
+    parts: list[Part] = []
+
+
+class Shell(Popen):
+    pass
+
+
+def of_line(text):
+    line = text
+    return f"{type(line).__name__} {line.text} {line.due!r} {line.level} {line.parts}"
+
+
+async def of_dict(line, /):
+    return sorted(line.items()) and str(line.get("due"))
+
+
+def of_renamed(line):
+    return line.words
+
+
+def gives(line):
+    return Line(line.text, date(2024, 2, 29), Level.HIGH, [Part(1)])
+
+
+def gives_response(line):
+    return ToolResponse(Line(line.text))
+
+
+def gives_wrong(line):
+    return {"no": "text"}
+"""
+numbers = itertools.count()
+
+
+@pytest.fixture
+def handlers(tmp_path: Path) -> Iterator[str]:
+    """A package of handlers; its name."""
+    name = f"typed_handlers_{next(numbers)}"
+    (tmp_path / f"{name}.py").write_text(HANDLERS)
+    sys.path.insert(0, str(tmp_path))
+    yield name
+    sys.path.remove(str(tmp_path))
+
+
+Make = Callable[..., Registry]
+
+
+@pytest.fixture
+def make(tmp_path: Path, handlers: str) -> Make:
+    """A registry with one tool `note`, whose references are those of the package."""
+
+    def made(handler: str, schema: Any, **more: Any) -> Registry:
+        for field in ("arguments_type", "result_type"):
+            if field in more and ":" not in more[field]:
+                more[field] = f"{handlers}:{more[field]}"
+        one = definition("note", handler=f"{handlers}:{handler}", **more)
+        one["mcp"]["inputSchema"] = schema
+        return Registry(Package(tmp_path, one).load(), handlers=handlers)
+
+    return made
+
+
+def test_values_are_given_and_go_back(make: Make) -> None:
+    registry = make("shown", NOTE, values="python")
+    sent = {"due": "2024-02-28", "tags": [ID], "picture": "AP8="}
+    answer = registry.call_tool_sync("note", sent)
+    assert answer.result == {
+        **sent,
+        "next": "2024-02-29",
+        "types": ["date", "bytes"],
+    }
+    assert registry.call_tool_sync("note").result["due"] is None
+    mapping = make("shown_async", NOTE, values="python")
+    assert mapping.call_tool_sync("note", sent).result == {"due": "2024-02-28"}
+
+
+def test_without_the_word_what_was_sent_is_given(make: Make) -> None:
+    registry = make("shown_async", NOTE)
+    answer = registry.call_tool_sync("note", {"due": "2024-02-28"})
+    assert answer.result == {"due": "2024-02-28"}
+    refused = make("naive", {"type": "object"}).call_tool_sync("note")
+    assert refused.error == (
+        "the tool gave a result that is not JSON: it holds a Python datetime"
+    )
+
+
+def test_what_cannot_be_a_value_is_refused_by_name(make: Make) -> None:
+    registry = make("shown", NOTE, values="python")
+    refused = registry.call_tool_sync("note", {"due": "0000-01-01", "picture": "%"})
+    assert refused.error == (
+        "the arguments of `note` are not valid:\n- `due` must be a date of the years 1 to"
+        ' 9999 (`format: date`), such as "2026-11-22"\n- `picture` must be base64'
+    )
+    naive = make("naive", {"type": "object"}, values="python").call_tool_sync("note")
+    assert naive.error == (
+        "the tool gave a result that is not JSON: it holds a Python datetime without a"
+        " zone"
+    )
+
+
+@pytest.mark.parametrize("class_", ["Line", "LineModel"])
+@pytest.mark.parametrize("values", ["json", "python"])
+def test_a_class_is_given_whole(make: Make, class_: str, values: str) -> None:
+    """Also where the handler's one parameter is called as a tool's parameter is."""
+    registry = make("of_line", LINE, arguments_type=class_, values=values)
+    sent = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 3}]}
+    assert registry.call_tool_sync("note", sent).result == (
+        f"{class_} a datetime.date(2024, 2, 29) Level.HIGH [Part(n=3)]"
+    )
+    assert registry.call_tool_sync("note", {"text": "a"}).result == (
+        f"{class_} a None Level.LOW []"
+    )
+    refused = registry.call_tool_sync("note", {"text": "a", "due": "soon"})
+    assert refused.error is not None and "must be a date" in refused.error
+
+
+def test_typed_dicts_and_aliases(make: Make) -> None:
+    typed = make("of_dict", LINE, arguments_type="LineDict")
+    sent = {"text": "a", "due": "2024-02-29"}
+    assert typed.call_tool_sync("note", sent).result == "2024-02-29"
+    renamed = make("of_renamed", LINE, arguments_type="Renamed")
+    assert renamed.call_tool_sync("note", {"text": "a"}).result == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x" * 10, "`text` is valid by the schema, and refused by the tool"),
+        ("leak", "`text` is valid by the schema, and refused by the tool"),
+        ("told", "Write something else."),
+        ("broken", "the tool failed; the log has the details"),
+    ],
+)
+def test_a_class_that_refuses_names_the_field_and_leaks_nothing(
+    make: Make, text: str, said: str
+) -> None:
+    registry = make("of_line", LINE, arguments_type="LineModel")
+    refused = registry.call_tool_sync("note", {"text": text})
+    assert refused.error is not None and said in refused.error
+    assert "hunter2" not in refused.error and "pydantic" not in refused.error
+
+
+def test_a_class_is_taken_as_a_result(make: Make) -> None:
+    expected = {
+        "text": "a",
+        "due": "2024-02-29",
+        "level": "high",
+        "parts": [{"n": 1}],
+    }
+    for values in ("json", "python"):
+        types = {"arguments_type": "Line", "result_type": "Line", "values": values}
+        given = make("gives", LINE, **types).call_tool_sync("note", {"text": "a"})
+        assert given.result == expected, given.error
+        wrapped = make("gives_response", LINE, **types)
+        answer = wrapped.call_tool_sync("note", {"text": "a"})
+        assert answer.result["due"] is None and answer.result["level"] == "low"
+    wrong = make("gives_wrong", LINE, **types).call_tool_sync("note", {"text": "a"})
+    assert wrong.error is not None and wrong.error.startswith("the tool failed; ")
+
+
+@pytest.mark.parametrize(
+    ("class_", "why"),
+    [
+        ("Fewer", "it has no `due`, which callers may send"),
+        ("Needs", "it needs `due`, which callers need not send"),
+        ("OtherType", "`text` is of type integer, and string in the spec"),
+        ("Popen", "it is defined in `subprocess`, outside of"),
+        ("date", "it is defined in `datetime`, outside of"),
+        ("subprocess:Popen", "is refused: it is outside of"),
+        ("gives", "is no class"),
+        ("Missing", "has no attribute 'Missing'"),
+        ("Shell", "arbitrary_types_allowed"),
+    ],
+)
+def test_a_class_that_cannot_be_given_is_refused_at_the_first_call(
+    make: Make, class_: str, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    registry = make("of_line", LINE, arguments_type=class_)
+    with caplog.at_level(logging.ERROR):
+        refused = registry.call_tool_sync("note", {"text": "a"})
+    assert refused.error is not None
+    assert "is not available: its handler cannot be loaded" in refused.error
+    assert why in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("returns", "why"),
+    [
+        ({"required": ["id"]}, "it has no `id`, which is required"),
+        ({"additionalProperties": False}, "`due` is not in `returns`"),
+    ],
+)
+def test_a_result_class_that_disagrees_is_refused_at_the_first_call(
+    make: Make, returns: Any, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    registry = make("gives", LINE, arguments_type="Line", result_type="Line")
+    shown = {"type": "object", "properties": {"text": {"type": "string"}}, **returns}
+    registry.get_tool("note").definition["outputSchema"] = shown  # type: ignore[index]
+    assert registry.call_tool_sync("note", {"text": "a"}).error is not None
+    assert why in caplog.text
+
+
+def test_nothing_is_imported_for_a_tool_without_them(
+    tmp_path: Path, handlers: str
+) -> None:
+    """pydantic above all, which takes a tenth of a second."""
+    (tmp_path / "plain.py").write_text("def note(due=''): return due\n")
+    one = definition("note", handler="plain:note")
+    one["mcp"]["inputSchema"] = NOTE
+    package = Package(tmp_path, one)
+    program = f"""
+import sys
+from toolcast_runtime.registry import Registry
+from {package.name} import tools
+registry = Registry(tools, handlers="plain")
+assert registry.call_tool_sync("note", {{"due": "2024-02-29"}}).result == "2024-02-29"
+loaded = [m for m in sys.modules if m.startswith("toolcast_runtime.values.")]
+assert "pydantic" not in sys.modules and loaded == ["toolcast_runtime.values.refusal"], loaded
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
+    assert done.returncode == 0
