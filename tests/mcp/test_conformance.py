@@ -72,16 +72,19 @@ SCENARIOS = [
         )
     ),
 ]
-# What of a call that needs input is no question to a person: see `everything/mcp_server.py`.
+# What asks for more than a question to a person, sampling for one: see `everything/mcp_server.py`.
 BEYOND_TOOLS = [
-    (MODERN, f"input-required-result-{name}")
-    for name in (
-        "basic-sampling",
-        "basic-list-roots",
-        "multiple-input-requests",
-        "capability-check",
-        "ignore-extra-params",
-    )
+    (MODERN, "server-stateless"),
+    *(
+        (MODERN, f"input-required-result-{name}")
+        for name in (
+            "basic-sampling",
+            "basic-list-roots",
+            "multiple-input-requests",
+            "capability-check",
+            "ignore-extra-params",
+        )
+    ),
 ]
 
 
@@ -132,6 +135,17 @@ def test_scenario_passes_where_a_server_adds_to_the_sdks(
     scenario: str,
 ) -> None:
     passes(node, server_with_more, tmp_path, revision, scenario)
+
+
+def test_every_scored_scenario_is_tried(node: NodeTools) -> None:
+    suite = Path(node.conformance[1]).parents[1]
+    text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")
+    scored = yaml.safe_load(text)["server"]
+
+    assert len(scored) == 37
+    assert set(scored) <= {
+        name for era, name in (*SCENARIOS, *BEYOND_TOOLS) if era == MODERN
+    }
 
 
 def passes(

@@ -333,3 +333,23 @@ def test_a_definition_that_was_not_generated_is_refused(
         file.write_text(text, encoding="utf-8")
     assert "hours.json" in str(caught.value)
     assert problem in str(caught.value)
+
+
+def test_the_generated_tests_hold_the_live_server_to_the_definitions(
+    project: Path, live: Any
+) -> None:
+    from toolcast_runtime.testing.snapshot_tests import snapshot_tests
+
+    registry = import_module("generated.shop.registry")
+    server = import_module("generated.shop.mcp_server")
+    tests = snapshot_tests(registry, server)()
+    tests.test_resources_and_prompts_are_the_definitions("staff")
+    file = project / "generated/shop/mcp_prompts/mute.json"
+    text = file.read_text("utf-8")
+    assert live.prompts("staff")
+    try:
+        file.write_text(text.replace('"mute"', '"deaf"'), encoding="utf-8")
+        with pytest.raises(AssertionError, match="the MCP prompts of staff differs"):
+            tests.test_resources_and_prompts_are_the_definitions("staff")
+    finally:
+        file.write_text(text, encoding="utf-8")

@@ -13,7 +13,7 @@ from .family import Family, Rules
 from .json_equality import key_of, same
 from .json_values import said
 
-__all__ = ["FAMILY"]
+__all__ = ["FAMILY", "suppression_changes"]
 
 _R, _B = Grade.RISKY, Grade.BREAKING
 
@@ -112,7 +112,9 @@ def compare_tools(both: Both) -> Iterator[Change]:
     """The changes of a tool's life and examples."""
     yield from _former(both)
     yield from _deprecation(both)
-    yield from _suppressions(both.files, both.before.suppress, both.after.suppress)
+    yield from suppression_changes(
+        both.files, both.before.suppress, both.after.suppress
+    )
     yield from _examples(both)
 
 
@@ -186,7 +188,7 @@ def _deprecated_otherwise(
         )
 
 
-def _suppressions(
+def suppression_changes(
     files: SpecFiles, old: tuple[Suppression, ...], new: tuple[Suppression, ...]
 ) -> Iterator[Change]:
     before, after = ({one.rule: one for one in side} for side in (old, new))
@@ -270,7 +272,7 @@ def compare_toolsets(
 ) -> Iterator[Change]:
     """The changes of a toolset's reserved names and accepted findings."""
     files = files_of(before, after)
-    yield from _suppressions(files, before.suppress, after.suppress)
+    yield from suppression_changes(files, before.suppress, after.suppress)
     old, new = before.reserved_names, after.reserved_names
     names_before, names_after = (
         {name for tool in side.tools for name in (tool.name, *tool.renamed_from)}

@@ -5,20 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec
 from ..reading.tree import Path
 from .model_texts import texts_in
 
-__all__ = ["prose_of", "prose_of_tool", "prose_of_toolset"]
+__all__ = [
+    "Owner",
+    "prose_of",
+    "prose_of_mcp_spec",
+    "prose_of_tool",
+    "prose_of_toolset",
+]
 
 Prose = Iterator[tuple[Path, str]]
 
 
-def prose_of(toolset: Toolset) -> Iterator[tuple[ToolSpec | Toolset, Path, str]]:
-    """The texts of a toolset's tools, then its own, each with whose it is."""
+Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset
+"""What has texts."""
+
+
+def prose_of(toolset: Toolset) -> Iterator[tuple[Owner, Path, str]]:
+    """The texts of a toolset's tools, resources and MCP prompts, then its own.
+
+    Each comes with whose it is.
+    """
     for tool in toolset.tools:
         for path, text in prose_of_tool(tool):
             yield tool, path, text
+    for spec in toolset.mcp_specs:
+        for path, text in prose_of_mcp_spec(spec):
+            yield spec, path, text
     for path, text in prose_of_toolset(toolset):
         yield toolset, path, text
 
@@ -45,6 +62,20 @@ def prose_of_tool(tool: ToolSpec) -> Prose:
     for found in texts_in(tool.skill or {}, ("skill",)):
         if not found.is_key:
             yield found.path, found.text
+
+
+def prose_of_mcp_spec(spec: ResourceSpec | PromptSpec) -> Prose:
+    """The texts of a resource, what it holds among them, or of an MCP prompt."""
+    yield from _text(spec.title, "title")
+    yield from _text(spec.description, "description")
+    if isinstance(spec, ResourceSpec):
+        yield from _text(spec.text, "text")
+        yield from _text((spec.content or b"").decode("utf-8", "ignore"), "file")
+        return
+    for index, argument in enumerate(spec.arguments):
+        yield from _text(argument.description, "arguments", index, "description")
+    for index, message in enumerate(spec.messages):
+        yield from _text(message.text, "messages", index, "text")
 
 
 def prose_of_toolset(toolset: Toolset) -> Prose:

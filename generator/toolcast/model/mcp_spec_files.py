@@ -14,7 +14,7 @@ from ..reading.project_files import ProjectFiles
 from ..reading.tree import Document
 from .folders import specs_in
 from .mcp_specs import PromptArgument, PromptMessage, PromptSpec, ResourceSpec
-from .model import HandlerReference
+from .model import HandlerReference, Suppression
 
 __all__ = ["FOLDERS", "LARGEST_FILE", "ReadDocument", "mcp_prompts", "mcp_resources"]
 
@@ -118,6 +118,7 @@ def _resource(document: Document) -> ResourceSpec:
             for name, about in value.get("variables", {}).items()
         },
         clients=_clients(value),
+        suppress=tuple(Suppression(**one) for one in value.get("suppress", ())),
         source=document.source,
     )
 
@@ -133,6 +134,7 @@ def _prompt(document: Document) -> PromptSpec:
         messages=tuple(PromptMessage(**one) for one in value.get("messages", ())),
         handler=_handler(value),
         clients=_clients(value),
+        suppress=tuple(Suppression(**one) for one in value.get("suppress", ())),
         source=document.source,
     )
 

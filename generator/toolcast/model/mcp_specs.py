@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..reading.tree import NOWHERE, Source
 
 if TYPE_CHECKING:
-    from .model import HandlerReference
+    from .model import HandlerReference, Suppression
 
 __all__ = ["PromptArgument", "PromptMessage", "PromptSpec", "ResourceSpec"]
 
@@ -35,6 +35,7 @@ class ResourceSpec:
     timeout: float | None = None
     variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     clients: tuple[str, ...] | None = None
+    suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, repr=False)
 
     kind = "resource"
@@ -89,6 +90,7 @@ class PromptSpec:
     handler: HandlerReference | None = None
     timeout: float | None = None
     clients: tuple[str, ...] | None = None
+    suppress: tuple[Suppression, ...] = ()
     source: Source = field(default=NOWHERE, repr=False)
 
     kind = "prompt"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..findings import Finding, Severity
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean
 from .rule import Rule
@@ -88,7 +89,7 @@ def without_suppressed(
     return remaining
 
 
-Entries = tuple[Toolset | ToolSpec, tuple[Suppression, ...]]
+Entries = tuple[Toolset | ToolSpec | ResourceSpec | PromptSpec, tuple[Suppression, ...]]
 
 
 def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
@@ -98,6 +99,9 @@ def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
         for tool in toolset.tools:
             if tool.suppress:
                 yield f"{toolset.folder}/{tool.name}.yaml", (tool, tool.suppress)
+        for spec in toolset.mcp_specs:
+            if spec.suppress:
+                yield spec.source.file, (spec, spec.suppress)
 
 
 def _match(

@@ -63,6 +63,16 @@ class GeneratedPackage:
             for path in sorted((self.folder / "prompts").glob("*.md"))
         }
 
+    def offers(self, folder: str, client: str | None) -> list[dict[str, Any]]:
+        """The resources or MCP prompts of a client, as MCP lists them."""
+        files = sorted((self.folder / folder).glob("*.json"))
+        values = [json.loads(text_of(path)) for path in files]
+        return [
+            value["mcp"]
+            for value in values
+            if client is None or client in value.get("clients", ())
+        ]
+
     def tool(self, name: str) -> Tool:
         """The registry's tool of a definition."""
         found = {tool.name: tool for tool in self.registry.local_tools}
@@ -182,6 +192,8 @@ def snapshot_tests(
     tests = [_registry_tests(package)]
     if mcp_server is not None:
         tests.append(_mcp_tests(package, mcp_server.SERVER))
+        if mcp_server.SERVER.mcp_resources or mcp_server.SERVER.mcp_prompts:
+            tests.append(_offer_tests(package, mcp_server.SERVER))
     if langchain_tools is not None:
         tests.append(_langchain_tests(package, langchain_tools.LANGCHAIN_TOOLS))
     if cli is not None:
@@ -289,6 +301,24 @@ def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
             package.taken_by_strict_clients(json.loads(listed), revision)
 
     return McpTests
+
+
+def _offer_tests(package: GeneratedPackage, server: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+
+    class OfferTests:
+        @each_client
+        def test_resources_and_prompts_are_the_definitions(
+            self, client: str | None
+        ) -> None:
+            expected = package.offers("mcp_resources", client)
+            live = [one.definition for one in server.resources(client)]
+            same(f"the resources of {client}", live, expected)
+            expected = package.offers("mcp_prompts", client)
+            live = [one.definition for one in server.prompts(client)]
+            same(f"the MCP prompts of {client}", live, expected)
+
+    return OfferTests
 
 
 def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:

@@ -12,6 +12,7 @@ from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles
 from ..family import Family, Rules
 from ..field_rows import FieldRow, changes_of, entries, items, value
 from ..json_values import said
+from ..life_fields import suppression_changes
 
 __all__ = ["FAMILY"]
 
@@ -150,6 +151,7 @@ def compare_toolsets(
             continue
         files = _files(after.name, old, new)
         yield from changes_of(_RESOURCE_ROWS, files)
+        yield from suppression_changes(files, old.suppress, new.suppress)
         if old.file == new.file and old.content != new.content:
             message = f"{said(new.file)} holds something else"
             digests = map(_digest, (old.content, new.content))
@@ -160,6 +162,8 @@ def compare_toolsets(
             old_prompt = old_prompts[prompt.name]
             files = _files(after.name, old_prompt, prompt)
             yield from changes_of(_PROMPT_ROWS, files)
+            suppressed = old_prompt.suppress, prompt.suppress
+            yield from suppression_changes(files, *suppressed)
             yield from _arguments(files, old_prompt, prompt)
 
 
@@ -246,10 +250,12 @@ def _argument(
             yield files.changed(rule, (*path, "enum"), message, *values)
 
 
+_SUPPRESS = ("suppress", "suppress.*.rule", "suppress.*.reason", "suppress.*.until")
+
 FAMILY = Family(
     rules=RULES,
     mcp_resource_rows=_RESOURCE_ROWS,
-    mcp_resource_fields={"name"},
+    mcp_resource_fields={"name", *_SUPPRESS},
     mcp_prompt_rows=_PROMPT_ROWS,
     mcp_prompt_fields={
         "name",
@@ -260,6 +266,7 @@ FAMILY = Family(
         "arguments.*.enum",
         "messages.*.role",
         "messages.*.text",
+        *_SUPPRESS,
     },
     compare_toolsets=compare_toolsets,
 )

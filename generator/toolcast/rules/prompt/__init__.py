@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...detectors.phrase import Phrase, first_phrase
 from ...facts.model_texts import ModelText, all_texts
-from ...facts.spec_texts import prose_of_toolset
+from ...facts.spec_texts import prose_of_mcp_spec, prose_of_toolset
 from ...findings import Finding
 from ...model.model import Toolset, ToolSpec
 from ..rule import Rule
@@ -44,7 +44,12 @@ def phrases_in(
 def phrases_in_toolset(
     rule: Rule, toolset: Toolset, phrases: Sequence[Phrase], help: str
 ) -> Iterator[Finding]:
-    """The same for what the toolset itself says: instructions, sections, CLI block."""
+    """The same for resources, MCP prompts, and what the toolset itself says."""
+    for spec in toolset.mcp_specs:
+        for path, text in prose_of_mcp_spec(spec):
+            message = _message(text, phrases)
+            if message:
+                yield rule.at(spec, path, message, help)
     for path, text in prose_of_toolset(toolset):
         message = _message(text, phrases)
         if message:

@@ -38,7 +38,7 @@ def _places(prompt: PromptSpec, names: list[str]) -> Iterator[Finding]:
                 help_ = did_you_mean(name, names) or f"add `{name}` to `arguments`"
                 yield RULE.at(prompt, ("messages", index, "text"), said, help_)
     for index, name in enumerate(names):
-        if name not in used:
+        if name not in used and name not in names[:index]:
             said = f"nothing that the prompt says has `{{{{{name}}}}}`"
             yield RULE.at(
                 prompt, ("arguments", index, "name"), said, "use it, or remove it"

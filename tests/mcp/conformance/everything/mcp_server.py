@@ -14,6 +14,7 @@ import mcp_types as types
 import uvicorn
 from mcp.server import ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.shared.exceptions import MCPError
 
 from generated.conformance.mcp_server import SERVER
 
@@ -75,6 +76,17 @@ def main() -> None:
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> Any:
+        if params.name == "test_missing_capability":
+            lacking = types.MissingRequiredClientCapabilityErrorData(
+                required_capabilities=types.ClientCapabilities(
+                    sampling=types.SamplingCapability()
+                )
+            )
+            raise MCPError(
+                types.MISSING_REQUIRED_CLIENT_CAPABILITY,
+                "this tool samples",
+                lacking.model_dump(by_alias=True, exclude_none=True),
+            )
         name = params.name.removeprefix("test_input_required_result_")
         if name == "elicitation" and params.request_state is None:
             answer = (params.input_responses or {}).get("user_name")

@@ -37,3 +37,10 @@ async def multi_round() -> str:
         form("color"), "Step 2: What is your favorite color?", name="step2"
     )
     return f"{who['name']} likes {what['color']}"
+
+
+async def streaming() -> str:
+    call = current_call()
+    await call.progress(1, 2)
+    answer = await call.ask(form("name"), "What is your name?", name="user_name")
+    return f"Hello, {answer['name']}!"

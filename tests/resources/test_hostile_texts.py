@@ -1,0 +1,80 @@
+"""Texts of resources and MCP prompts are data: no code changes by them, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from toolcast.pipeline import generate
+
+TEXTS = [
+    '"""\nimport os\nos.system("date")\n"""',
+    "'; import os #",
+    "\\",
+    "{{ view.header }} {% include 'x' %}",
+    "# type: ignore\n# fmt: off",
+    "</script><!-- \u2028",
+    "\\u0022 \\N{BULLET} %s {0} $HOME",
+    "<<<<<<< HEAD",
+]
+
+
+def written(root: Path, text: str) -> dict[str, bytes]:
+    folder = root / "specs" / "x"
+    specs = {
+        "toolset": {"name": "x", "title": "X", "targets": {"mcp": {}, "registry": {}}},
+        "note": {"name": "note", "summary": "x", "parameters": {"type": "object"}},
+        "mcp_resources/guide": {
+            "name": "guide",
+            "title": text,
+            "description": text,
+            "uri": "guide://a",
+            "text": text,
+        },
+        "mcp_resources/page": {
+            "name": "page",
+            "description": text,
+            "uri": "page://a",
+            "file": "page.txt",
+        },
+        "mcp_prompts/ask": {
+            "name": "ask",
+            "title": text,
+            "description": text,
+            "arguments": [{"name": "a", "description": text, "enum": [text]}],
+            "messages": [{"text": "{{a}}"}, {"role": "assistant", "text": "x"}],
+        },
+    }
+    for name, value in specs.items():
+        path = folder / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(value), "utf-8")
+    (folder / "page.txt").write_bytes(text.encode())
+    (root / "toolcast.yaml").write_text('{"version": 1, "toolsets": ["specs/x"]}')
+    files = dict(generate(str(root)).files)
+    assert files
+    return files
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts_change_definitions_only_and_come_out_as_they_were(
+    tmp_path: Path, text: str
+) -> None:
+    hostile, twin = written(tmp_path / "a", text), written(tmp_path / "b", "x")
+
+    assert hostile.keys() == twin.keys()
+    changed = {path for path in hostile if hostile[path] != twin[path]}
+    guide, page, ask = (
+        "x/mcp_resources/guide.json",
+        "x/mcp_resources/page.json",
+        "x/mcp_prompts/ask.json",
+    )
+    assert changed == {guide, page, ask}
+    read = {path: json.loads(hostile[path]) for path in changed}
+    assert [read[guide][key] for key in ("text",)] == [text]
+    assert [read[guide]["mcp"][key] for key in ("title", "description")] == [text] * 2
+    assert read[page]["text"] == text
+    assert read[ask]["mcp"]["arguments"][0]["description"] == text
+    assert read[ask]["values"] == {"a": [text]}

@@ -1,0 +1,66 @@
+"""What specs may write as a URI template, beside what the MCP SDK can read."""
+
+from __future__ import annotations
+
+import pytest
+from mcp.shared.uri_template import UriTemplate
+
+from toolcast.facts.uri_templates import problems_with_template, variables_of
+
+
+@pytest.mark.parametrize(
+    ("template", "variables"),
+    [
+        ("a://{b}", ("b",)),
+        ("a://{b}/{c}.json", ("b", "c")),
+        ("a://{+path}", ("path",)),
+        ("a://{b}/{+path}/end", ("b", "path")),
+        ("a://b{?c}", ("c",)),
+        ("a://{b}{?c,d}", ("b", "c", "d")),
+        ("a://{+path}{?part}", ("path", "part")),
+        ("a://{b}-{c}", ("b", "c")),
+    ],
+)
+def test_a_template_has_its_variables(
+    template: str, variables: tuple[str, ...]
+) -> None:
+    assert list(problems_with_template(template)) == []
+    assert variables_of(template) == variables
+    assert UriTemplate.parse(template).variable_names == list(variables)
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("a://b", "has no variable; a URI without one is `uri`"),
+        ("a://{b", "has a brace without its other half"),
+        ("a://b}", "has a brace without its other half"),
+        ("a://{{b}}", "has a brace without its other half"),
+        ("a://{b}{c}", "has two variables with nothing between them"),
+        ("a://{+b}{c}", "has two variables with nothing between them"),
+        ("a://{+b}/{+c}", "has two variables that stand for several parts of a path"),
+        ("a://{b}/{b}", "has a variable twice"),
+        ("a://{b}{?b}", "has a variable twice"),
+        ("a://{?b}/c", "has a query that is not at its end"),
+        ("a://{?b}{?c}", "has a query that is not at its end"),
+        *(
+            (
+                f"a://{part}",
+                f"has `{part}`, which is none of `{{name}}`, `{{+name}}`, `{{?name}}`",
+            )
+            for part in (
+                "{}",
+                "{b,c}",
+                "{b:3}",
+                "{b*}",
+                "{#b}",
+                "{/b}",
+                "{.b}",
+                "{b-c}",
+                "{1}",
+            )
+        ),
+    ],
+)
+def test_a_template_that_is_none_is_told(template: str, problem: str) -> None:
+    assert problem in problems_with_template(template)
