@@ -206,7 +206,7 @@ def test_pictures_and_exports(clinic: Clinic, transport: str, mode: Mode) -> Non
             assert kept.text.splitlines()[1] == f"1,{MONDAY}T09:00:00+00:00,15,booked"
 
     asyncio.run(run())
-    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.told == ["opened", "export begun", "closed, 0 in use"]
 
 
 @WAYS
@@ -235,4 +235,4 @@ def test_an_export_that_nobody_waits_for_is_stopped(
                 await asyncio.sleep(0.02)
 
     asyncio.run(asyncio.wait_for(run(), 60))
-    assert clinic.told == ["opened", STOPPED, "closed, 0 in use"]
+    assert clinic.told == ["opened", "export begun", STOPPED, "closed, 0 in use"]

@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import threading
-import time
 from dataclasses import replace
 
 import pytest
@@ -20,6 +19,7 @@ SIGNALS = pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=SLOW)]
 )
 OPENED, CLOSED = "opened", "closed, 0 in use"
+BEGUN, STOPPED = "export begun", "export stopped after 0 visits"
 YEAR = {"first": "2026-01-01", "last": "2026-12-31"}
 
 
@@ -45,7 +45,7 @@ def test_a_signal_over_stdio(clinic: Clinic, number: int, busy: bool) -> None:
         call = {"name": "export_visits", "arguments": YEAR}
         process.stdin.write(sent(ERAS[1], ("tools/call", call)).encode())
         process.stdin.flush()
-        clinic.wait_for(lambda: process.poll() is None)
+        clinic.wait_for(lambda: BEGUN in clinic.told)
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == 0
@@ -75,11 +75,11 @@ def test_a_signal_while_an_export_runs_over_http(clinic: Clinic) -> None:
             target=web.ask, args=("/mcp/", "tools/call", call), kwargs={"modern": True}
         )
         caller.start()
-        time.sleep(1)
+        clinic.wait_for(lambda: BEGUN in clinic.told)
         web.process.terminate()
         assert web.process.wait(60) == 0
         caller.join(30)
-    assert clinic.told == [OPENED, "export stopped after 0 visits", CLOSED]
+    assert (clinic.told[0], clinic.told[-1]) == (OPENED, CLOSED)
 
 
 @pytest.mark.parametrize(
@@ -123,12 +123,12 @@ def test_a_signal_to_a_command(clinic: Clinic, number: int) -> None:
     slow = replace(clinic, pace=0.05)
     words = ("export", "--first", YEAR["first"], "--last", YEAR["last"])
     process = slow.start("-m", "clinic_tools.records.cli", *words)
-    clinic.wait_for(lambda: clinic.told == [OPENED])
+    clinic.wait_for(lambda: BEGUN in clinic.told)
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "Traceback" not in said.decode()
-    assert clinic.told[-1] == CLOSED
+    assert clinic.told == [OPENED, BEGUN, STOPPED, CLOSED]
 
 
 @SLOW

@@ -146,15 +146,18 @@ def test_an_export_in_a_thread_is_told_to_stop(
         async with records:
             year = {"first": "2026-01-01", "last": "2026-12-31"}
             call = asyncio.create_task(records.call_tool("export_visits", year, "desk"))
-            await asyncio.sleep(0.3)
+            await asyncio.to_thread(
+                clinic.wait_for, lambda: "export begun" in clinic.told
+            )
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
-            await asyncio.to_thread(clinic.wait_for, lambda: len(clinic.told) == 2)
+            await asyncio.to_thread(clinic.wait_for, lambda: len(clinic.told) == 3)
 
     asyncio.run(run())
     assert clinic.told == [
         "opened",
+        "export begun",
         "export stopped after 0 visits",
         "closed, 0 in use",
     ]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from clinic_tools.reception.mcp_server import SERVER
+from clinic_tools.reception.registry import REGISTRY
+from clinic_tools.records.registry import REGISTRY as RECORDS
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
-
-from clinic_tools.reception.mcp_server import SERVER
-from clinic_tools.reception.registry import REGISTRY
-from clinic_tools.records.registry import REGISTRY as RECORDS
 
 MCP = SERVER.http_app("portal")
 

@@ -16,10 +16,10 @@ from .tables import VISITS
 __all__ = ["export_visits"]
 
 
-def export_visits(*, first: str, last: str, db: Engine) -> ToolResponse:
+def export_visits(*, first: date, last: date, db: Engine) -> ToolResponse:
     call = current_call()
-    begin, end = date.fromisoformat(first), date.fromisoformat(last)
-    days = [begin + timedelta(n) for n in range((end - begin).days + 1)]
+    tell("export begun")
+    days = [first + timedelta(n) for n in range((last - first).days + 1)]
     lines = ["visit,start,minutes,status"]
     for done, day in enumerate(days, 1):
         if call.cancelled:

@@ -15,21 +15,17 @@ __all__ = ["add_note"]
 
 
 def add_note(
-    *, patient_id: str, text: str, follow_up: str | None = None, db: Engine
+    *, patient_id: UUID, text: str, follow_up: timedelta | None = None, db: Engine
 ) -> str:
-    again = (
-        None
-        if follow_up is None
-        else datetime.now(UTC) + timedelta(days=int(follow_up[1:-1]))
-    )
+    again = None if follow_up is None else datetime.now(UTC) + follow_up
     with db.begin() as connection:
-        patient = known_patient(connection, UUID(patient_id))
+        patient = known_patient(connection, patient_id)
         connection.execute(
             insert(NOTES).values(
-                patient_id=UUID(patient_id),
+                patient_id=patient_id,
                 text=text,
                 look_again=None if again is None else stored(again),
             )
         )
-    days = "" if follow_up is None else f", to be looked at in {follow_up}"
+    days = "" if follow_up is None else f", to be looked at in {follow_up.days} days"
     return f"Noted for {patient}{days}."

@@ -35,9 +35,9 @@ def known_patient(connection: Connection, patient_id: UUID) -> str:
 
 
 async def register_patient(
-    *, name: str, birthday: str, db: Engine
+    *, name: str, birthday: date, db: Engine
 ) -> dict[str, object]:
-    if date.fromisoformat(birthday) > date.today():
+    if birthday > date.today():
         raise ToolError("The birthday is still to come.")
     form = await current_call().ask(_INSURANCE, f"How is {name} insured?")
     number = uuid4()
@@ -46,8 +46,8 @@ async def register_patient(
             insert(PATIENTS).values(
                 id=number,
                 name=name,
-                birthday=birthday,
+                birthday=birthday.isoformat(),
                 insurance=form["insurance"],
             )
         )
-    return {"patient_id": str(number), "insurance": form["insurance"]}
+    return {"patient_id": number, "insurance": form["insurance"]}

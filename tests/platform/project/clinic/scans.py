@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from uuid import UUID
 
 from sqlalchemy import Engine, delete, func, insert, select
@@ -15,22 +14,23 @@ from .tables import SCANS
 __all__ = ["delete_scan", "list_scans", "upload_scan"]
 
 
-def upload_scan(*, patient_id: str, name: str, data: str, db: Engine) -> ToolResponse:
-    whose, picture = UUID(patient_id), base64.b64decode(data)
-    if not picture.startswith(b"\x89PNG\r\n\x1a\n"):
+def upload_scan(
+    *, patient_id: UUID, name: str, data: bytes, db: Engine
+) -> ToolResponse:
+    if not data.startswith(b"\x89PNG\r\n\x1a\n"):
         raise ToolError("This is no PNG.")
     with db.begin() as connection:
-        patient = known_patient(connection, whose)
-        row = insert(SCANS).values(patient_id=whose, name=name, data=picture)
+        patient = known_patient(connection, patient_id)
+        row = insert(SCANS).values(patient_id=patient_id, name=name, data=data)
         number = connection.scalar(row.returning(SCANS.c.id))
-    said = text(f"Picture {number} of {patient}: {name}, {len(picture)} bytes.")
-    return ToolResponse(content=[said, image(picture, "image/png")])
+    said = text(f"Picture {number} of {patient}: {name}, {len(data)} bytes.")
+    return ToolResponse(content=[said, image(data, "image/png")])
 
 
-def list_scans(*, patient_id: str, db: Engine) -> list[dict[str, object]]:
+def list_scans(*, patient_id: UUID, db: Engine) -> list[dict[str, object]]:
     rows = (
         select(SCANS.c.id, SCANS.c.name, func.length(SCANS.c.data).label("bytes"))
-        .where(SCANS.c.patient_id == UUID(patient_id))
+        .where(SCANS.c.patient_id == patient_id)
         .order_by(SCANS.c.id)
     )
     with db.connect() as connection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import Engine, insert, select, update
@@ -21,25 +21,24 @@ def stored(moment: datetime) -> str:
 
 
 def book_visit(
-    *, patient_id: str, start: str, minutes: int = 15, db: Engine
+    *, patient_id: UUID, start: datetime, minutes: int = 15, db: Engine
 ) -> dict[str, object]:
-    whose, begins = UUID(patient_id), datetime.fromisoformat(start)
     with db.begin() as connection:
-        known_patient(connection, whose)
+        known_patient(connection, patient_id)
         row = insert(VISITS).values(
-            patient_id=whose,
-            start=stored(begins),
+            patient_id=patient_id,
+            start=stored(start),
             minutes=minutes,
             status="booked",
         )
         number = connection.scalar(row.returning(VISITS.c.id))
-    ends = begins + timedelta(minutes=minutes)
-    return {"visit_id": number, "start": start, "ends": ends.isoformat()}
+    ends = start + timedelta(minutes=minutes)
+    return {"visit_id": number, "start": start, "ends": ends}
 
 
-def move_visit(*, visit_id: int, start: str, db: Engine) -> str:
-    _change(db, visit_id, start=stored(datetime.fromisoformat(start)))
-    return f"Visit {visit_id} begins at {start}."
+def move_visit(*, visit_id: int, start: datetime, db: Engine) -> str:
+    _change(db, visit_id, start=stored(start))
+    return f"Visit {visit_id} begins at {start.isoformat()}."
 
 
 def cancel_visit(*, visit_id: int, notify: bool, db: Engine) -> str:
@@ -49,8 +48,8 @@ def cancel_visit(*, visit_id: int, notify: bool, db: Engine) -> str:
 
 def search_visits(
     *,
-    patient_id: str | None = None,
-    day: str | None = None,
+    patient_id: UUID | None = None,
+    day: date | None = None,
     limit: int = 20,
     db: Engine,
 ) -> list[dict[str, object]]:
@@ -61,15 +60,15 @@ def search_visits(
         .limit(limit)
     )
     if patient_id is not None:
-        rows = rows.where(VISITS.c.patient_id == UUID(patient_id))
+        rows = rows.where(VISITS.c.patient_id == patient_id)
     if day is not None:
-        rows = rows.where(VISITS.c.start.startswith(day))
+        rows = rows.where(VISITS.c.start.startswith(day.isoformat()))
     with db.connect() as connection:
         return [
             {
                 "visit_id": row.id,
                 "patient": row.name,
-                "start": row.start,
+                "start": datetime.fromisoformat(row.start),
                 "status": row.status,
             }
             for row in connection.execute(rows)

@@ -39,19 +39,3 @@ class BookVisitHandler(Protocol):
         minutes: int = ...,
         db: sqlalchemy.Engine,
     ) -> object: ...
-
-
-class BookVisitMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: BookVisitArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.visits import book_visit
-
-    _handler: BookVisitHandler | BookVisitMappingHandler
-    _handler = book_visit

@@ -24,19 +24,3 @@ class CancelVisitHandler(Protocol):
     def __call__(
         self, /, *, visit_id: int, notify: bool, db: sqlalchemy.Engine
     ) -> object: ...
-
-
-class CancelVisitMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: CancelVisitArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.visits import cancel_visit
-
-    _handler: CancelVisitHandler | CancelVisitMappingHandler
-    _handler = cancel_visit

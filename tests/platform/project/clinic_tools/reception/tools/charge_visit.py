@@ -24,19 +24,3 @@ class ChargeVisitHandler(Protocol):
     def __call__(
         self, /, *, visit_id: int, price: dict[str, Any], db: sqlalchemy.Engine
     ) -> object: ...
-
-
-class ChargeVisitMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: ChargeVisitArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.payments import charge_visit
-
-    _handler: ChargeVisitHandler | ChargeVisitMappingHandler
-    _handler = charge_visit

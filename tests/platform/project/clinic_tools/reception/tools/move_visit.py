@@ -24,19 +24,3 @@ class MoveVisitHandler(Protocol):
     def __call__(
         self, /, *, visit_id: int, start: str, db: sqlalchemy.Engine
     ) -> object: ...
-
-
-class MoveVisitMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: MoveVisitArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.visits import move_visit
-
-    _handler: MoveVisitHandler | MoveVisitMappingHandler
-    _handler = move_visit

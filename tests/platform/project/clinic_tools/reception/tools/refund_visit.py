@@ -31,19 +31,3 @@ class RefundVisitHandler(Protocol):
     def __call__(
         self, /, *, visit_id: int, amount: dict[str, Any], db: sqlalchemy.Engine
     ) -> object: ...
-
-
-class RefundVisitMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: RefundVisitArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.payments import refund_visit
-
-    _handler: RefundVisitHandler | RefundVisitMappingHandler
-    _handler = refund_visit

@@ -31,19 +31,3 @@ class RegisterPatientHandler(Protocol):
     def __call__(
         self, /, *, name: str, birthday: str, db: sqlalchemy.Engine
     ) -> object: ...
-
-
-class RegisterPatientMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: RegisterPatientArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.patients import register_patient
-
-    _handler: RegisterPatientHandler | RegisterPatientMappingHandler
-    _handler = register_patient

@@ -35,19 +35,3 @@ class SearchVisitsHandler(Protocol):
         limit: int = ...,
         db: sqlalchemy.Engine,
     ) -> object: ...
-
-
-class SearchVisitsMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: SearchVisitsArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.visits import search_visits
-
-    _handler: SearchVisitsHandler | SearchVisitsMappingHandler
-    _handler = search_visits

@@ -31,19 +31,3 @@ class AddNoteHandler(Protocol):
         follow_up: str = ...,
         db: sqlalchemy.Engine,
     ) -> object: ...
-
-
-class AddNoteMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: AddNoteArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.notes import add_note
-
-    _handler: AddNoteHandler | AddNoteMappingHandler
-    _handler = add_note

@@ -21,19 +21,3 @@ class DeleteScanHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(self, /, *, scan_id: int, db: sqlalchemy.Engine) -> object: ...
-
-
-class DeleteScanMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: DeleteScanArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.scans import delete_scan
-
-    _handler: DeleteScanHandler | DeleteScanMappingHandler
-    _handler = delete_scan

@@ -24,19 +24,3 @@ class ExportVisitsHandler(Protocol):
     def __call__(
         self, /, *, first: str, last: str, db: sqlalchemy.Engine
     ) -> object: ...
-
-
-class ExportVisitsMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: ExportVisitsArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.exports import export_visits
-
-    _handler: ExportVisitsHandler | ExportVisitsMappingHandler
-    _handler = export_visits

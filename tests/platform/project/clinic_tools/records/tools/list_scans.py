@@ -25,19 +25,3 @@ class ListScansHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(self, /, *, patient_id: str, db: sqlalchemy.Engine) -> object: ...
-
-
-class ListScansMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: ListScansArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.scans import list_scans
-
-    _handler: ListScansHandler | ListScansMappingHandler
-    _handler = list_scans

@@ -25,19 +25,3 @@ class UploadScanHandler(Protocol):
     def __call__(
         self, /, *, patient_id: str, name: str, data: str, db: sqlalchemy.Engine
     ) -> object: ...
-
-
-class UploadScanMappingHandler(Protocol):
-    """The same with its arguments as one mapping."""
-
-    def __call__(
-        self, arguments: UploadScanArguments, /, *, db: sqlalchemy.Engine
-    ) -> object: ...
-
-
-if TYPE_CHECKING:
-    # A type checker fails here when the handler drifts from its spec.
-    from clinic.scans import upload_scan
-
-    _handler: UploadScanHandler | UploadScanMappingHandler
-    _handler = upload_scan
