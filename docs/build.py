@@ -144,6 +144,31 @@ def pages() -> dict[str, str]:
     }
 
 
+_DEFINITIONS = """
+## Shared definitions: `definitions.yaml`
+
+What several tools of a toolset mean by the same thing is said once: a name, and a JSON Schema.
+
+```yaml
+money:
+  type: object
+  properties:
+    amount: {type: number, minimum: 0}
+    currency: {$ref: "#/$defs/shared/currency"}
+  required: [amount, currency]
+currency: {enum: [EUR, USD]}
+```
+
+`parameters` and `returns` of a tool, and other definitions, refer to it as
+`$ref: "#/$defs/shared/money"`. Each schema is given what it uses, and nothing else, as `shared` in
+its last key `$defs`: every reader gets one schema that stands alone, and no file besides. Inlining
+is left to whoever needs it. A finding stands where the text stands; one in this file is
+suppressed in `toolset.yaml`. `toolcast diff` shows a changed definition at each tool that uses
+it. A name has 1 to 64 of `A-Z a-z 0-9 _`, begins with no digit, and is no keyword of JSON Schema.
+No tool can be called `definitions`.
+"""
+
+
 def _spec_page() -> str:
     parts = [
         _NOTE,
@@ -151,6 +176,7 @@ def _spec_page() -> str:
         *_fields(schema("tool"), readers=_readers()),
         "\n## A toolset: `toolset.yaml`\n",
         *_fields(schema("toolset")),
+        _DEFINITIONS,
         "\n## A resource: `mcp_resources/NAME.yaml`\n",
         *_fields(schema("mcp_resource")),
         "\n## An MCP prompt: `mcp_prompts/NAME.yaml`\n",

@@ -83,7 +83,7 @@ def test_outside_of_a_project(tmp_path: Path, command: str) -> None:
         ("generate --forse", "Did you mean one of: '--force'"),
         ("explain prompt/tood", "help: did you mean `prompt/todo`?"),
         ("explain qqqqqqq", "help: `toolcast explain` lists them all"),
-        ("schema", "error: name one of tool, toolset, workspace,"),
+        ("schema", "error: name one of tool, toolset, definitions,"),
         ("schema tols", "Invalid value for '[KIND]': 'tols' is not one of 'tool',"),
         ("rename a", "Error: Missing argument 'NEW'."),
     ],

@@ -74,7 +74,7 @@ def _files(example: str) -> dict[str, str]:
 
 
 def _completed(path: Path, text: str, extensions: str) -> str:
-    if path.suffix in (".py", ".toml", ".md"):
+    if path.suffix in (".py", ".toml", ".md") or path.name == "definitions.yaml":
         return text
     if path.name == "toolcast.yaml":
         needed = dict(_WORKSPACE)

@@ -33,7 +33,7 @@ class Caller:
 async def test_a_report_from_a_thread_arrives() -> None:
     caller = Caller()
     async with Reports(caller) as reports:
-        call = CallContext("export", reports=reports)
+        call = CallContext("export", report=reports.report)
         await asyncio.to_thread(lambda: (call.progress(1, 2, "half"), None)[1])
     assert caller.told == [(1, 2, "half")]
 
@@ -54,7 +54,7 @@ async def test_who_does_not_listen_is_told_the_newest_and_holds_nobody_up() -> N
 async def test_a_report_that_is_awaited_is_sent_before_the_handler_goes_on() -> None:
     caller = Caller()
     async with Reports(caller) as reports:
-        call = CallContext("export", reports=reports)
+        call = CallContext("export", report=reports.report)
         for step in range(3):
             await call.progress(step, 3)
             assert caller.told[-1] == (step, 3, None)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ..findings import Place
+from ..model.folders import DEFINITIONS_FILE
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import NOWHERE, Path, Source
 
@@ -143,6 +145,11 @@ class Change:
     witness: Any = ABSENT
 
     @property
+    def is_shared(self) -> bool:
+        """Whether it is one of the definitions that tools share."""
+        return posixpath.basename(self.place.file) == DEFINITIONS_FILE
+
+    @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that stay the same wherever the change's lines stand."""
         values = [
@@ -215,7 +222,7 @@ def place_of(source: Source, path: Path) -> Place:
     """Where a path stands in a spec; the file as a whole where there are no lines."""
     if source is NOWHERE or not source.data:
         return Place(source.file)
-    return Place(source.file, *source.span(path, at_key=True))
+    return source.place(path, at_key=True)
 
 
 def raw(tool: ToolSpec | Toolset, field: str) -> Any:

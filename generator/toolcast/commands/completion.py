@@ -27,6 +27,7 @@ __all__ = [
 # A shell puts a name into the command line as it is, where `$(...)` would be run.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _TOOLSET_FILE = "toolset.yaml"
+_NO_TOOLS = (_TOOLSET_FILE, "definitions.yaml")
 
 
 def complete_tools(
@@ -37,7 +38,7 @@ def complete_tools(
     for folder in _folders(ctx):
         for name in _names_in(folder):
             stem, ending = os.path.splitext(name)
-            if ending == ".yaml" and name != _TOOLSET_FILE:
+            if ending == ".yaml" and name not in _NO_TOOLS:
                 found.append((stem, os.path.basename(folder)))
     return _items(found, incomplete)
 

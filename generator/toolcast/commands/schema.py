@@ -12,6 +12,7 @@ from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
 
 from ..changes.review.acceptances import ACCEPT_FILE
+from ..model.folders import kind_of_file
 from ..model.language import SCHEMAS, schema_text
 from ..model.mcp_spec_files import FOLDERS
 from ..project import WORKSPACE_FILE
@@ -36,7 +37,7 @@ _LARGEST = 8 * 1024 * 1024
 def command(kind: str | None, project: str | None, writes: bool) -> None:
     """Print the JSON Schema of spec files, or of JSON that is printed.
 
-    KIND is `tool`, `toolset`, `workspace` or `accept`, from which editors complete and check
+    KIND is `tool`, `toolset`, `definitions`, `workspace` or `accept`, from which editors complete and check
     such files; in a project it has the fields of the project's extensions, too. Or it is
     `findings` or `diff`: what `check --format json` and `diff --format json` print.
 
@@ -98,7 +99,7 @@ def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]
             continue
         for name in names:
             if name.endswith((".yaml", ".yml")):
-                kind = "toolset" if name == "toolset.yaml" else "tool"
+                kind = kind_of_file(name)
                 yield kind, f"{folder}/{name}", _first_lines(root, f"{folder}/{name}")
             elif name in FOLDERS:
                 yield from _mcp_files(root, f"{folder}/{name}", FOLDERS[name])

@@ -18,8 +18,9 @@ from toolcast_runtime.validation.declared_names import DeclaredNames
 from toolcast_runtime.validation.references import REFERENCES, steps_of
 from toolcast_runtime.validation.schema_visits import multiplies
 
-from ..reading.tree import Path
+from ..reading.tree import SHARED, Path
 from .dialects import dialect_of, is_address, metaschema
+from .keywords import KEYWORDS
 
 __all__ = ["JsonSchema", "Reference"]
 
@@ -117,6 +118,8 @@ class JsonSchema:
         while waiting:
             path, schema = waiting.pop()
             if not isinstance(schema, dict) or path in found:
+                continue
+            if path == SHARED and _are_definitions(schema):
                 continue
             found[path] = schema
             held = [((*path, *steps), inner) for steps, inner in held_schemas(schema)]
@@ -259,6 +262,13 @@ class JsonSchema:
             seen.add(here)
             yield self.subschemas[here]
             waiting += self._same_value(here, by_place)
+
+
+def _are_definitions(value: Mapping[str, Any]) -> bool:
+    """Whether it is no schema but a toolset's definitions, which references name."""
+    return KEYWORDS.isdisjoint(value) and all(
+        isinstance(inner, dict) for inner in value.values()
+    )
 
 
 def _note_anchors(

@@ -81,7 +81,10 @@ def _refusal(error: ValidationError) -> Refusal | None:
     if "error" in details and kind.name != "propertyNames":
         return None
     if kind.name == "propertyNames":
-        return _refusal(details["error"])
+        inner = _refusal(details["error"])
+        if inner is None or not isinstance(inner.value, str):
+            return inner
+        return inner._replace(path=(*error.instance_path, inner.value))
     steps = tuple(error.schema_path)
     keyword = "false" if kind.name == "falseSchema" else kind.name
     names = details.get("unexpected") or details.get("property") or ()

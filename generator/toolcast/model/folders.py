@@ -9,9 +9,18 @@ from ..findings import MOST_SHOWN, Finding, Place, Severity
 from ..reading.project_files import Entry, ProjectFiles
 from .model import Workspace
 
-__all__ = ["TOOLSET_FILE", "misnamed", "not_read", "specs_in", "unlisted"]
+__all__ = [
+    "DEFINITIONS_FILE",
+    "TOOLSET_FILE",
+    "kind_of_file",
+    "misnamed",
+    "not_read",
+    "specs_in",
+    "unlisted",
+]
 
 TOOLSET_FILE = "toolset.yaml"
+DEFINITIONS_FILE = "definitions.yaml"
 _SUFFIXES = (".yaml", ".yml")
 # What editors and systems lay beside a file while it is open or copied.
 _BESIDE = ("._", ".#")
@@ -36,6 +45,12 @@ def specs_in(files: ProjectFiles, folder: str) -> tuple[list[str], list[Entry]]:
 
 def _is_spec(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES) and not name.startswith(_BESIDE)
+
+
+def kind_of_file(name: str) -> str:
+    """What a file of a toolset's folder is by its name: one of the spec language's kinds."""
+    kinds = {TOOLSET_FILE: "toolset", DEFINITIONS_FILE: "definitions"}
+    return kinds.get(name, "tool")
 
 
 def misnamed(files: ProjectFiles, folder: str) -> str | None:

@@ -12,7 +12,14 @@ from ..shipped import shipped
 
 __all__ = ["KINDS", "SCHEMAS", "schema", "schema_text"]
 
-KINDS = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
+KINDS = (
+    "tool",
+    "toolset",
+    "definitions",
+    "mcp_resource",
+    "mcp_prompt",
+    "workspace",
+)
 """The files that a project is made of."""
 SCHEMAS = (*KINDS, "accept", "findings", "diff")
 """What schemas are published of: those files, acceptances, and what commands print as JSON."""

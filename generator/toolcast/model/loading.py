@@ -19,8 +19,17 @@ from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..wording import quoted_list
 from .binding import bind_tool, bind_toolset
+from .bundling import bundled, too_much_copied
 from .console_commands import console_commands
-from .folders import TOOLSET_FILE, misnamed, not_read, specs_in, unlisted
+from .definitions import Definitions
+from .folders import (
+    DEFINITIONS_FILE,
+    TOOLSET_FILE,
+    misnamed,
+    not_read,
+    specs_in,
+    unlisted,
+)
 from .mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
@@ -34,6 +43,7 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_MISNAMED = "definitions.yml"
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
 
@@ -209,8 +219,17 @@ class _Loader(NamedTuple):
             finding = Finding("spec/unreadable", Severity.ERROR, Place(folder), message)
             return None, [*findings, finding]
         findings += not_read(self.workspace, self.files, folder, sub_folders)
+        definitions, more = self._definitions(folder, names)
+        findings += more
         for name in names:
-            if name == TOOLSET_FILE:
+            if name in (TOOLSET_FILE, DEFINITIONS_FILE):
+                continue
+            if name == _MISNAMED:
+                message = f"shared definitions are read from {DEFINITIONS_FILE}"
+                place = Place(f"{folder}/{name}")
+                help_ = f"rename it to {DEFINITIONS_FILE}"
+                how = Severity.ERROR
+                findings.append(Finding("spec/file-stem", how, place, message, help_))
                 continue
             tool, more = self._tool(f"{folder}/{name}")
             findings += more
@@ -218,6 +237,9 @@ class _Loader(NamedTuple):
                 tools.append(tool)
             self.step()
         findings += _duplicates(tools)
+        if definitions is not None:
+            tools = [bundled(tool, definitions) for tool in tools]
+            findings += too_much_copied(tools, definitions)
 
         def read(file: str, kind: str) -> tuple[Document | None, list[Finding]]:
             found, problems = _read(self.files, file, kind)
@@ -233,10 +255,25 @@ class _Loader(NamedTuple):
         toolset = bind_toolset(document, tuple(tools), targets, fields)
         return (
             replace(
-                toolset, mcp_resources=tuple(resources), mcp_prompts=tuple(prompts)
+                toolset,
+                definitions=definitions,
+                mcp_resources=tuple(resources),
+                mcp_prompts=tuple(prompts),
             ),
             findings,
         )
+
+    def _definitions(
+        self, folder: str, names: list[str]
+    ) -> tuple[Definitions | None, list[Finding]]:
+        """The definitions that a toolset's tools share, where it has any."""
+        if DEFINITIONS_FILE not in names:
+            return None, []
+        file = f"{folder}/{DEFINITIONS_FILE}"
+        document, findings = _read(self.files, file, "definitions")
+        if document is None or has_errors(findings):
+            return None, findings
+        return Definitions(document.value, document.source), findings
 
     def _unknown(self, folder: str, index: int) -> Finding:
         wrong = misnamed(self.files, folder)

@@ -17,6 +17,7 @@ from toolcast_runtime.tools.deprecation import deprecation_line
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
+from .definitions import Definitions
 from .mcp_servers import McpServer, ToolRouter
 from .mcp_specs import PromptSpec, ResourceSpec
 
@@ -364,6 +365,7 @@ class Toolset:
     selection: SelectionGates = field(default_factory=SelectionGates)
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
+    definitions: Definitions | None = None
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
 
 from ..findings import Finding, Severity
+from ..json_schema.keywords import KEYWORDS
 from ..json_schema.refusals import Refusal, refusals
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_NODES
@@ -106,8 +107,20 @@ _HELP = "Python or Windows reads that name as something else; choose another"
 
 
 def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
-    """The findings of a valid `tool`, `toolset` or `workspace` file."""
+    """The findings of a valid file of one of the kinds."""
     value = document.value
+    if kind == "definitions":
+        for name in KEYWORDS.intersection(value):
+            message = f"a definition cannot be called `{name}`"
+            help_ = "that is a keyword of JSON Schema; choose another name"
+            yield document.source.finding(
+                "spec/invalid-value",
+                Severity.ERROR,
+                (name,),
+                message,
+                help_,
+                at_key=True,
+            )
     if kind in ("tool", "mcp_resource", "mcp_prompt") and "handler" in value:
         parts = value["handler"].replace(":", ".").split(".")
         yield from _keywords(document, ("handler",), parts)

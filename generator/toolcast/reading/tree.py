@@ -12,10 +12,22 @@ from typing import Any, NamedTuple
 from ..findings import Finding, Place, Severity
 from .characters import decoded
 
-__all__ = ["NOWHERE", "Document", "Path", "Source", "Span", "key_mark", "span_in"]
+__all__ = [
+    "NOWHERE",
+    "SHARED",
+    "Document",
+    "Path",
+    "Source",
+    "Span",
+    "key_mark",
+    "span_in",
+]
 
 Path = tuple[str | int, ...]
 """The way from the root to a value: mapping keys and sequence indices."""
+
+SHARED: Path = ("$defs", "shared")
+"""Where a schema has the definitions of its toolset that it uses."""
 
 _SCALAR, _COLLECTION = 2, 3
 """How many marks stand before what is in a value: start, end, and where to go on."""
@@ -40,12 +52,14 @@ class Source:
         marks: offsets into the text. A value has the offsets of its start and its end; a
             mapping or sequence then has the index of the first mark behind it, and what
             is in it: values, each of a mapping's after the start and end of its key.
+        shared: where a tool's schemas have their shared definitions from.
     """
 
     file: str
     data: bytes = b""
     tree: Any = None
     marks: Sequence[int] = (0, 0)
+    shared: Source | None = None
 
     def finding(
         self,
@@ -62,11 +76,17 @@ class Source:
         A path that the file does not have is cut back to its nearest ancestor, so that a
         missing key is reported at the mapping that lacks it.
         """
-        span, line = self._found(path, at_key)
-        return Finding(rule, severity, Place(self.file, *span), message, help, line)
+        home, path = self._home(path)
+        span, line = home._found(path, at_key)
+        return Finding(rule, severity, Place(home.file, *span), message, help, line)
+
+    def place(self, path: Path, *, at_key: bool = False) -> Place:
+        """The place of a path's key or value, or of its nearest ancestor."""
+        home, path = self._home(path)
+        return Place(home.file, *home.span(path, at_key=at_key))
 
     def span(self, path: Path, *, at_key: bool = False) -> Span:
-        """The span of a path's key or value, or of its nearest ancestor."""
+        """The span in this file of a path's key or value, or of its nearest ancestor."""
         return self._found(path, at_key)[0]
 
     @property
@@ -89,6 +109,13 @@ class Source:
             raise KeyError(path)
         mark = key if at_key else mark
         return self.marks[mark], self.marks[mark + 1]
+
+    def _home(self, path: Path) -> tuple[Source, Path]:
+        """The file that has a path, and the path there."""
+        # The first step is the field that holds the schema.
+        if self.shared is not None and path[1:3] == SHARED:
+            return self.shared, path[3:]
+        return self, path
 
     def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
         _, value, mark, key = self._followed(path)

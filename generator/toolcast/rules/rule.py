@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..findings import Finding, Severity
+from ..model.definitions import Definitions
 from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
@@ -41,14 +42,14 @@ class Rule(NamedTuple):
 
     def at(
         self,
-        owner: ToolSpec | ResourceSpec | PromptSpec | Toolset,
+        owner: ToolSpec | ResourceSpec | PromptSpec | Toolset | Definitions,
         path: Path,
         message: str,
         help: str = "",
         *,
         at_key: bool = False,
     ) -> Finding:
-        """A finding at a path of a spec, or of `toolset.yaml`."""
+        """A finding at a path of a spec, of `toolset.yaml` or the definitions."""
         return owner.source.finding(
             self.id, self.severity, path, message, help, at_key=at_key
         )

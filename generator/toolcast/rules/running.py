@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..findings import Finding, Severity
+from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean
@@ -58,7 +60,7 @@ def without_suppressed(
 ) -> list[Finding]:
     """The findings that are not suppressed, and those about the suppressions themselves.
 
-    A suppression counts in its own file. One whose rule is unknown, that nothing needs, or
+    A suppression counts in its own file, one of `toolset.yaml` in the definitions, too. One whose rule is unknown, that nothing needs, or
     whose date has come is a finding itself.
     """
     listed = list(findings)
@@ -68,14 +70,15 @@ def without_suppressed(
     used: set[tuple[str, int]] = set()
     for finding in listed:
         found_by = known.get(finding.rule)
-        entries = suppressions.get(finding.place.file)
+        file = _home(finding.place.file)
+        entries = suppressions.get(file)
         if found_by is not None and not found_by.can_be_suppressed:
             entries = None
         match = _match(finding, entries, today)
         if match is None:
             remaining.append(finding)
         else:
-            used.add((finding.place.file, match))
+            used.add((file, match))
     for file, (owner, listed_here) in suppressions.items():
         for index, entry in enumerate(listed_here):
             problem = _problem(entry, (file, index) in used, today, known)
@@ -89,13 +92,19 @@ def without_suppressed(
     return remaining
 
 
+def _home(file: str) -> str:
+    """The file whose suppressions count in a file."""
+    folder, name = posixpath.split(file)
+    return f"{folder}/{TOOLSET_FILE}" if name == DEFINITIONS_FILE else file
+
+
 Entries = tuple[Toolset | ToolSpec | ResourceSpec | PromptSpec, tuple[Suppression, ...]]
 
 
 def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
     for toolset in workspace.toolsets:
         if toolset.suppress:
-            yield f"{toolset.folder}/toolset.yaml", (toolset, toolset.suppress)
+            yield f"{toolset.folder}/{TOOLSET_FILE}", (toolset, toolset.suppress)
         for tool in toolset.tools:
             if tool.suppress:
                 yield f"{toolset.folder}/{tool.name}.yaml", (tool, tool.suppress)

@@ -1,7 +1,6 @@
 """One call: its context, its handler, its answer."""
 
-from .call_context import CallContext, CallOutcome, current_call
-from .progress import ReportProgress
+from .call_context import CallContext, CallOutcome, ReportProgress, current_call
 from .tool_response import ToolError, ToolResponse
 
 __all__ = [

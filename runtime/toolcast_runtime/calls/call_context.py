@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from ..consent.questions import Questions
-    from .progress import Reports, Sent
 
 __all__ = [
     "CALL_GUARD",
@@ -17,7 +16,10 @@ __all__ = [
     "CallContext",
     "CallGuard",
     "CallOutcome",
+    "NOT_SENT",
     "Keep",
+    "ReportProgress",
+    "Sent",
     "current_call",
     "nobody_to_ask",
 ]
@@ -34,11 +36,31 @@ CallOutcome = Literal[
 Keep = Callable[[str, "str | bytes", str | None], str]
 """`(name, content, mime_type)`: keeps content for its caller; its URI for `resources/read`."""
 
+ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
+"""`(progress, total, message)`, sent to the caller if it asked for progress."""
+
 CallGuard = Callable[[str], str | None]
 """Why a tool of a name may not be called now; None when it may."""
 
 CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
 """Holds for a request and for every call that its handler makes in its own context."""
+
+
+class Sent:
+    """What becomes of a report. It may be awaited, in the call's loop, and need not be."""
+
+    __slots__ = ("_until_sent",)
+
+    def __init__(self, until_sent: Callable[[], Awaitable[None]] | None = None) -> None:
+        self._until_sent = until_sent
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        """Goes on when the report, or a newer one, was sent, or none is sent any more."""
+        if self._until_sent is not None:
+            yield from self._until_sent().__await__()
+
+
+NOT_SENT = Sent()
 
 
 @dataclass(slots=True, eq=False)
@@ -48,7 +70,7 @@ class CallContext:
     Attributes:
         tool: the tool's name.
         client: who calls; None in a toolset without clients.
-        reports: tells the caller how far the call is; None when it did not ask.
+        report: tells the caller how far the call is; None when it did not ask.
         questions: puts questions to a person; None where nobody can be asked.
         keep: keeps what a link leads to; None where nothing is kept.
         cancelled: nobody waits for the call any more: the caller has gone or called it off,
@@ -58,7 +80,7 @@ class CallContext:
 
     tool: str
     client: str | None = None
-    reports: Reports | None = None
+    report: Callable[[float, float | None, str | None], Sent] | None = None
     questions: Questions | None = None
     keep: Keep | None = None
     cancelled: bool = field(default=False, init=False)
@@ -120,11 +142,9 @@ class CallContext:
             ValueError: a number is infinite or none.
             TypeError: it is no number, or the message is no text.
         """
-        if self.reports is None:
-            from .progress import NOT_SENT
-
+        if self.report is None:
             return NOT_SENT
-        return self.reports.report(progress, total, message)
+        return self.report(progress, total, message)
 
 
 def nobody_to_ask(tool: str) -> str:

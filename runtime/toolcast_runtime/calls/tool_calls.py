@@ -18,6 +18,7 @@ from .call_context import (
     CallContext,
     CallOutcome,
     Keep,
+    ReportProgress,
     nobody_to_ask,
 )
 from .calling import (
@@ -29,7 +30,7 @@ from .calling import (
     run_call,
 )
 from .handlers import HandlerAdapter, Wrap, adapt_handler
-from .progress import ReportProgress, Reports
+from .progress import Reports
 from .threads import Outcome
 from .tool_response import ToolError, ToolResponse
 from .tool_validators import Validators
@@ -112,7 +113,7 @@ class ToolCalls:
             context = CallContext(tool.name, client, None, questions, keep)
             return await self.call(tool, provider, given, context)
         async with Reports(report_progress) as reports:
-            context = CallContext(tool.name, client, reports, questions, keep)
+            context = CallContext(tool.name, client, reports.report, questions, keep)
             return await self.call(tool, provider, given, context)
 
     async def call(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .results import sendable
 
 if TYPE_CHECKING:
-    from ..calls.progress import ReportProgress
+    from ..calls.call_context import ReportProgress
 
 __all__ = ["HEARTBEAT_SECONDS", "ProgressNotifications"]
 

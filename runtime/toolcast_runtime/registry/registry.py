@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..access.override_file import OverrideFile
-    from ..calls.call_context import Keep
-    from ..calls.progress import ReportProgress
+    from ..calls.call_context import Keep, ReportProgress
     from ..calls.tool_calls import ToolCalls
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
@@ -37,6 +36,9 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
+
+_LAST_SECONDS = 1.0
+"""How long plain handlers that were told to stop may take, before the lifespan ends."""
 
 
 class UnknownToolError(LookupError):
@@ -404,6 +406,10 @@ class Registry:
         if self._tool_calls is not None:
             await self._tool_calls.close()
         if self._resources is not None:
+            from ..calls.given_up import until_ended
+
+            # A plain handler that was told to stop may still hold what is closed now.
+            await until_ended(_LAST_SECONDS)
             await self._resources.leave()
 
     def replaced(self, **resources: Any) -> AbstractContextManager[None]:

@@ -16,7 +16,7 @@ from toolcast.changes.schemas.schema_rules import (
     RULES,
     is_hazard,
 )
-from toolcast.rules.schema.unknown_keyword import KEYWORDS as KNOWN
+from toolcast.json_schema.keywords import KEYWORDS as KNOWN
 
 IDS = {rule.id: rule for rule in RULES.values()}
 VOCABULARIES = "https://json-schema.org/draft/2020-12/"

@@ -47,6 +47,11 @@ def _is_same(toolsets: tuple[Toolset, Toolset], former: Mapping[int, ToolSpec]) 
     return (
         before.source.data == after.source.data
         and before.targets == after.targets
+        and _data_of(before) == _data_of(after)
         and len(before.tools) == len(after.tools)
         and all(former.get(id(tool)) is tool for tool in after.tools)
     )
+
+
+def _data_of(toolset: Toolset) -> bytes:
+    return b"" if toolset.definitions is None else toolset.definitions.source.data

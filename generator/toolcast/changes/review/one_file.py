@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Sequence
 
 from ...findings import has_errors
-from ...model.folders import TOOLSET_FILE
+from ...model.folders import DEFINITIONS_FILE, TOOLSET_FILE
 from ...model.loading import KnownTools, load_workspace
 from ...model.model import Workspace
 from ...project import WORKSPACE_FILE
@@ -73,7 +73,7 @@ class _OneFile(DiskFiles):
         there = {
             entry.name: entry
             for entry in super().entries(folder)
-            if entry.name == TOOLSET_FILE
+            if entry.name in (TOOLSET_FILE, DEFINITIONS_FILE)
         }
         above, name = posixpath.split(self._path)
         if above == posixpath.normpath(folder):

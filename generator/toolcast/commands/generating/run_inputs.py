@@ -58,6 +58,8 @@ def _spec_files(workspace: Workspace) -> Iterator[Source]:
     for toolset in workspace.toolsets:
         yield toolset.source
         yield from (tool.source for tool in toolset.tools)
+        if toolset.definitions is not None:
+            yield toolset.definitions.source
         yield from (spec.source for spec in toolset.mcp_specs)
 
 

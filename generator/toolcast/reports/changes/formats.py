@@ -21,6 +21,7 @@ __all__ = [
     "FORMATS",
     "by_owner",
     "counts",
+    "from_definitions",
     "grades_of",
     "items",
     "report_changes",
@@ -148,4 +149,23 @@ def _item(one: Judged) -> Item:
         change.reason,
         change.fingerprint,
         one.accepted.reason if one.accepted is not None else "",
+    )
+
+
+def from_definitions(verdict: Verdict) -> list[tuple[str, str]]:
+    """What is told once of changes of shared definitions: the file, and words behind it."""
+    found: dict[str, list[Judged]] = {}
+    for one in verdict.changes:
+        if one.change.is_shared:
+            found.setdefault(one.change.place.file, []).append(one)
+    return [(file, _told_once(changes)) for file, changes in found.items()]
+
+
+def _told_once(changes: Sequence[Judged]) -> str:
+    lines = len({(one.change.place.line, one.change.is_gone) for one in changes})
+    tools = len({one.owner for one in changes})
+    return (
+        f"{lines} changed {'line makes' if lines == 1 else 'lines make'}"
+        f" {len(changes):,} of these changes, in {tools:,}"
+        f" {'tool' if tools == 1 else 'tools'}"
     )

@@ -14,7 +14,13 @@ from ..escaping import code_span, html_text, markdown_text, printable
 from ..findings.formats import About
 from ..json_values import differing
 from ..markdown_size import MOST_CHARACTERS, cell, within
-from .formats import by_owner, grades_of, says_values, told_counts
+from .formats import (
+    by_owner,
+    from_definitions,
+    grades_of,
+    says_values,
+    told_counts,
+)
 
 __all__ = ["write"]
 
@@ -40,6 +46,8 @@ def write(verdict: Verdict, about: About) -> str:
     groups = by_owner(verdict.changes)
     groups.sort(key=lambda group: (-_failing(group[1]), -_worst(group[1])))
     head = f"### Tool changes\n\n{_sentence(verdict, against)}\n\n"
+    for file, words in from_definitions(verdict):
+        head += f"{code_span(file)}: {words}.\n\n"
     head += f"| | {' | '.join(name.capitalize() for name in AUDIENCES)} |\n"
     head += f"| --- |{' --- |' * len(AUDIENCES)}\n"
     rows = within((_row(*group) for group in groups), len(head), _TABLE)

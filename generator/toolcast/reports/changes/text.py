@@ -13,7 +13,7 @@ from ...changes.review.verdict import Judged, Verdict
 from ..escaping import log_line, printable
 from ..findings.formats import About, report_findings
 from ..json_values import differing
-from .formats import by_owner, says_values, told_counts
+from .formats import by_owner, from_definitions, says_values, told_counts
 
 __all__ = ["paragraphs", "write"]
 
@@ -117,6 +117,8 @@ def _closing(verdict: Verdict) -> Iterator[str]:
     text = f"{number} change{'' if number == 1 else 's'} in {places} against {against}"
     graded = [f"{name} {told or 'safe'}" for name, told in told_counts(verdict).items()]
     yield from _wrapped(f"{text}: {'; '.join(graded)}", "")
+    for file, words in from_definitions(verdict):
+        yield from _wrapped(f"{file}: {words}", "")
     yield from _wrapped(_decided(verdict), "")
     worst = max(verdict.changes, key=lambda one: one.change.grades.worst)
     yield f"`toolcast explain {worst.change.rule.id}` tells what a change means\n"

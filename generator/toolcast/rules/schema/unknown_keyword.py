@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ...findings import Finding, Severity
+from ...json_schema.keywords import KEYWORDS
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule
@@ -14,21 +15,6 @@ from . import subschemas_of
 __all__ = ["RULE"]
 
 
-KEYWORDS = frozenset(
-    (
-        "$schema $id id $ref $defs $anchor $comment $dynamicRef"
-        " $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary"
-        " definitions title description default deprecated readOnly writeOnly"
-        " examples type enum const multipleOf maximum exclusiveMaximum minimum"
-        " exclusiveMinimum maxLength minLength pattern maxItems minItems"
-        " uniqueItems maxContains minContains maxProperties minProperties"
-        " required dependentRequired allOf anyOf oneOf not if then else"
-        " dependentSchemas dependencies prefixItems items contains"
-        " additionalItems properties patternProperties additionalProperties"
-        " propertyNames unevaluatedItems unevaluatedProperties format"
-        " contentEncoding contentMediaType contentSchema"
-    ).split()
-)
 # Widely used words of other vocabularies, some of them near a keyword.
 OTHERS = frozenset(
     (

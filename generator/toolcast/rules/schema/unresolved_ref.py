@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
+from ...json_schema.graph import JsonSchema
+from ...model.definitions import PREFIX, Definitions, shared_name
+from ...model.folders import DEFINITIONS_FILE
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
 from ..rule import Rule
@@ -20,17 +23,22 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             if not reference.is_local or reference.target is not None:
                 continue
             if suggestions is None:
-                suggestions = Suggestions(
-                    "#/" + "/".join(map(str, path))
-                    for path in schema.subschemas
-                    if path[-2:-1] in (("$defs",), ("definitions",))
-                )
-            yield RULE.at(
-                tool,
-                (field, *reference.path),
-                f"`{reference.text[:80]}` names nothing in this schema",
-                suggestions.near(reference.text),
-            )
+                suggestions = Suggestions(_known(schema, toolset.definitions))
+            message = f"`{reference.text[:80]}` names nothing in this schema"
+            help_ = suggestions.near(reference.text)
+            if shared_name(reference.text) is not None:
+                message = f"`{reference.text[:80]}` names no shared definition"
+                help_ = help_ or f"write it into {toolset.folder}/{DEFINITIONS_FILE}"
+            yield RULE.at(tool, (field, *reference.path), message, help_)
+
+
+def _known(schema: JsonSchema, shared: Definitions | None) -> Iterator[str]:
+    """The references that would name something."""
+    for path in schema.subschemas:
+        if path[-2:-1] in (("$defs",), ("definitions",)):
+            yield "#/" + "/".join(map(str, path))
+    if shared is not None:
+        yield from (PREFIX + name for name in shared.schemas)
 
 
 RULE = Rule(

@@ -49,6 +49,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
     sources = [("workspace", workspace.source), ("toolset", toolset.source)]
     sources += [("tool", tool.source) for tool in toolset.tools]
+    if toolset.definitions is not None:
+        sources.append(("definitions", toolset.definitions.source))
     return named_schemas(
         (kind, source.file, source.opening) for kind, source in sources
     )
