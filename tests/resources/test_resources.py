@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, MODERN, StdioServer, stdio_server
@@ -353,3 +355,42 @@ def test_the_generated_tests_hold_the_live_server_to_the_definitions(
             tests.test_resources_and_prompts_are_the_definitions("staff")
     finally:
         file.write_text(text, encoding="utf-8")
+
+
+def test_a_command_writes_the_image_of_its_answer(live: Any, tmp_path: Path) -> None:
+    main = import_module("generated.shop.cli").main
+    target = tmp_path / "picture.png"
+    done = CliRunner().invoke(main, ["--output", str(target), "picture"])
+    assert (done.exit_code, done.stdout) == (0, "[image/png, 4 bytes]\n")
+    assert target.read_bytes() == b"\x89PNG"
+    # Nothing is kept for links in a shell: the content is in the answer.
+    printed = CliRunner().invoke(main, ["chart"]).stdout
+    assert printed.count("month,sales\n1,30\n") == 2
+
+
+def test_a_server_without_these_loads_nothing_for_them(project: Path) -> None:
+    said = """if True:
+        import sys
+        from generated.plain.mcp_server import SERVER
+        SERVER.build()
+        print([name for name in sys.modules if "resources.definitions_of_mcp" in name
+               or "resources.kept" in name or name.endswith("mcp.offers")])
+    """
+    root = project.parent / "plain"
+    folder = root / "specs" / "plain"
+    folder.mkdir(parents=True)
+    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/plain]\n")
+    (folder / "toolset.yaml").write_text(
+        "name: plain\ntitle: Plain\ntargets: {mcp: {}, registry: {}}\n"
+    )
+    (folder / "note.yaml").write_text(
+        "name: note\nsummary: A note.\nparameters: {type: object}\n"
+    )
+    generate_project(root)
+    done = subprocess.run(
+        [sys.executable, "-c", said], cwd=root, capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n", done.stderr
+    generated = (root / "generated/plain/mcp_server.py").read_text("utf-8")
+    assert "mcp_resources" not in generated
+    assert "links" not in generated

@@ -6,7 +6,6 @@ Needs `click`.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from typing import Any
 
 import click
 
-from ..calls.tool_response import ToolResponse
 from ..registry import Registry
 from ..tools.deprecation import deprecation_line
 from ..tools.tool import Tool
+from .answers import OUTPUT, print_answer
 from .closing import closing
 from .help_text import ToolCommand, examples_of, takes_list
 from .plain_schemas import properties_of
@@ -31,7 +30,7 @@ from .values import (
     to_value,
 )
 
-__all__ = ["BoundCommand", "Command", "Positional", "commands_of", "print_answer"]
+__all__ = ["BoundCommand", "Command", "Positional", "commands_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +252,7 @@ class BoundCommand:
             answer = self._registry.call_tool_sync(
                 self.tool.name, arguments, self._client, ask=ask_at_terminal
             )
-        print_answer(answer)
+        print_answer(answer, click.get_current_context().meta.get(OUTPUT))
 
 
 def _refuse_broken_text(arguments: Mapping[str, Any]) -> None:
@@ -295,32 +294,3 @@ def _json_arguments(text: str | None) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise click.BadParameter("not a JSON object", param_hint="--arguments")
     return value
-
-
-def print_answer(response: ToolResponse) -> None:
-    """Prints a result to stdout, or an error to stderr, which ends the program."""
-    if response.error is not None:
-        _echo(f"error: {response.error}", err=True)
-        sys.exit(1)
-    if response.content is not None and response.result is None:
-        _echo_json([dict(block) for block in response.content])
-    elif isinstance(response.result, str):
-        _echo(response.result)
-    elif response.result is not None:
-        _echo_json(response.result)
-
-
-def _echo(text: str, *, err: bool = False) -> None:
-    encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
-    # What the stream cannot show becomes an escape; the tool has done its work by now.
-    shown = text.encode(encoding, "backslashreplace").decode(encoding)
-    click.echo(shown, err=err)
-
-
-def _echo_json(value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        text = json.dumps(value, indent=2)
-    click.echo(text)

@@ -15,6 +15,7 @@ import click
 
 from ..files.private_file import append_to
 from ..registry import Registry, UnknownClientError
+from .answers import output_option
 from .command import BoundCommand, Command, commands_of
 from .help_text import OrderedGroup
 
@@ -50,7 +51,7 @@ class _Keywords(OrderedGroup):
         **settings: Any,
     ) -> None:
         super().__init__(context_settings={"max_content_width": 100}, **settings)
-        self.params.append(_log_option())
+        self.params += [_log_option(), output_option()]
         self._registry = registry
         self._commands = [c for tool in registry.local_tools for c in commands_of(tool)]
         self._former = {t.name: t.former_names for t in registry.local_tools}
