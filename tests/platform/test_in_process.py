@@ -152,7 +152,7 @@ def test_an_export_in_a_thread_is_told_to_stop(
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
-            await asyncio.to_thread(clinic.wait_for, lambda: len(clinic.told) == 3)
+            # It has no turn to stop before the registry is left.
 
     asyncio.run(run())
     assert clinic.told == [

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
 
-_LAST_SECONDS = 1.0
-"""How long plain handlers that were told to stop may take, before the lifespan ends."""
-
 
 class UnknownToolError(LookupError):
     """No tool of that name is offered to that client."""
@@ -408,8 +405,8 @@ class Registry:
         if self._resources is not None:
             from ..calls.given_up import until_ended
 
-            # A plain handler that was told to stop may still hold what is closed now.
-            await until_ended(_LAST_SECONDS)
+            # A plain handler that was told to stop has a second to let go of what is closed now.
+            await until_ended(1.0)
             await self._resources.leave()
 
     def replaced(self, **resources: Any) -> AbstractContextManager[None]:
