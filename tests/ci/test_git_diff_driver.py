@@ -24,8 +24,14 @@ def project(make_project: Make) -> Any:
     return made
 
 
-def shown(project: Any, old: str | None, new: str | None, *more: str) -> str:
-    """What the driver prints for `specs/toy/a.yaml`, called as git calls it."""
+def shown(
+    project: Any,
+    old: str | None,
+    new: str | None,
+    *more: str,
+    path: str = "specs/toy/a.yaml",
+) -> str:
+    """What the driver prints for a file, called as git calls it."""
     files = []
     for name, text in (("old", old), ("new", new)):
         file = project.root.parent / name
@@ -33,7 +39,7 @@ def shown(project: Any, old: str | None, new: str | None, *more: str) -> str:
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
         files.append(str(file) if text is not None else "/dev/null")
     words = [
-        "specs/toy/a.yaml",
+        path,
         files[0],
         "1" * 40,
         "100644",
@@ -64,6 +70,17 @@ def test_a_renamed_file_is_one_change(project: Any) -> None:
     said = shown(project, TOOL, new, "specs/toy/c.yaml", "similarity index 90%")
     assert said.startswith("toolcast diff specs/toy/c.yaml\n")
     assert "tool/renamed" in said and "tool/removed" not in said
+
+
+def test_a_changed_definition_is_told_at_each_tool_that_uses_it(project: Any) -> None:
+    uses = 'parameters: {type: object, properties: {n: {$ref: "#/$defs/shared/n"}}}\n'
+    for name in ("a", "b"):
+        project.write(f"specs/toy/{name}.yaml", f"name: {name}\nsummary: Do.\n{uses}")
+    project.write("specs/toy/c.yaml", TOOL.replace("name: a", "name: c"))
+    old, new = "n: {type: integer}\n", "n: {type: integer, minimum: 1}\n"
+    said = shown(project, old, new, path="specs/toy/definitions.yaml")
+    assert said.count('`{"n": 0}` was accepted') == 2
+    assert "toy/a\n" in said and "toy/b\n" in said and "toy/c" not in said
 
 
 def test_what_means_the_same_is_shown_by_its_lines(project: Any) -> None:

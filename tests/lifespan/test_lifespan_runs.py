@@ -238,6 +238,42 @@ async def test_cancel_scopes_may_stand_open_in_it(make_toolset: Make) -> None:
     assert toolset.told == ["closed"]
 
 
+async def test_one_that_breaks_is_begun_again(
+    make_toolset: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    toolset = make_toolset(
+        """
+        import anyio
+
+        async def watch(broken):
+            await broken.wait()
+            raise OSError("the connection is lost")
+
+        @asynccontextmanager
+        async def lifespan():
+            told.append("opened")
+            async with anyio.create_task_group() as tasks:
+                db = Database()
+                db.broken = asyncio.Event()
+                tasks.start_soon(watch, db.broken)
+                yield {"db": db}
+                tasks.cancel_scope.cancel()
+
+        async def cut(*, db):
+            db.broken.set()
+    """,
+        cut={"type": "object"},
+    )
+    async with toolset.registry:
+        assert await added(toolset) == 1
+        await toolset.registry.call_tool("cut")
+        await asyncio.sleep(0.05)
+        assert "broke while it ran" in caplog.text
+        assert "the connection is lost" in caplog.text
+        assert await added(toolset) == 1
+    assert toolset.told == ["opened", "opened"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no forks")
 def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
     asyncio.run(added(toolset))

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties import tried
@@ -55,6 +55,11 @@ TOOL = {"name": "note", "summary": "Stores a note.", "handler": "handlers.work:w
 
 @tried(300)
 @given(parameters=OBJECTS, returns=OBJECTS, arguments=OBJECTS)
+@example({}, {"$id": "string"}, {})
+@example({}, {"$id": "//x", "properties": {"a": {"$ref": "#/$defs/a"}}}, {})
+@example({}, {"$id": "%%"}, {})
+@example({"$defs": {"a": {"$id": ".."}}}, {"$id": "#/a b"}, {})
+@example({"properties": {"a": {"$id": "::", "default": 1}}}, {"$id": "http://["}, {})
 def test_any_schema_gives_findings(
     parameters: dict[str, Any], returns: dict[str, Any], arguments: dict[str, Any]
 ) -> None:

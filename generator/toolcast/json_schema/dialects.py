@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-__all__ = ["DIALECTS", "dialect_of", "metaschema"]
+__all__ = ["DIALECTS", "dialect_of", "is_address", "metaschema"]
 
 DIALECTS = {
     "json-schema.org/draft/2020-12/schema": "2020-12",
@@ -44,3 +44,17 @@ def metaschema(dialect: str) -> Any:
     kind, address = _METASCHEMAS[dialect]
     # Metaschemas are part of the library: none is fetched.
     return getattr(jsonschema_rs, kind)({"$ref": address}, validate_formats=False)
+
+
+def is_address(value: Any) -> bool:
+    """Whether a value of `$id` is one that validators can read: a URI reference."""
+    return bool(_addresses().is_valid(value))
+
+
+@cache
+def _addresses() -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft202012Validator(
+        {"type": "string", "format": "uri-reference"}, validate_formats=True
+    )

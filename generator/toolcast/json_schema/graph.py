@@ -19,7 +19,7 @@ from toolcast_runtime.validation.references import REFERENCES, steps_of
 from toolcast_runtime.validation.schema_visits import multiplies
 
 from ..reading.tree import SHARED, Path
-from .dialects import dialect_of, metaschema
+from .dialects import dialect_of, is_address, metaschema
 from .keywords import KEYWORDS
 
 __all__ = ["JsonSchema", "Reference"]
@@ -84,10 +84,21 @@ class JsonSchema:
         """Whether a validator can follow it: valid, and all its references lead somewhere."""
         return (
             self.is_valid
+            and not self.wrong_addresses
             and all(reference.target is not None for reference in self.references)
             and not self.loops
             and not self.multiplies
             and not self.patterns_are_too_large
+        )
+
+    @cached_property
+    def wrong_addresses(self) -> tuple[Path, ...]:
+        """Where the schema or a part of it gives itself an address that is none (RFC 3986)."""
+        keyword = "id" if self.dialect == "draft-04" else "$id"
+        return tuple(
+            (*path, keyword)
+            for path, schema in self.subschemas.items()
+            if keyword in schema and not is_address(schema[keyword])
         )
 
     @property

@@ -21,7 +21,12 @@ SchemaProblem = tuple[Path, str, str]
 
 def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
     """The problems of a schema by the metaschema of its dialect; none for an unknown one."""
-    if schema.dialect is None or schema.is_valid:
+    if schema.dialect is None:
+        return
+    if schema.is_valid:
+        for path in schema.wrong_addresses:
+            help_ = "remove it: a tool's schema needs no address"
+            yield path, f"`{path[-1]}` is not an address (a URI reference)", help_
         return
     validator = metaschema(schema.dialect)
     seen: set[Path] = set()

@@ -25,7 +25,7 @@ from .refusals import Refusal, first_refusal
 __all__ = ["ValueChecker"]
 
 _MOST_VISITS = 500
-_ADDRESS = "urn:toolcast:schema"
+_ADDRESS = "json-schema:///schema"
 
 
 class ValueChecker:

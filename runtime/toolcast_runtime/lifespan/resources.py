@@ -66,10 +66,8 @@ class Resources:
         """Ends the lifespan, unless another toolset still needs it."""
         with self._lock:
             run, self._run = self._run, None
-        if run is not None and run.is_alive:
-            run.holders -= 1
-            if not run.holders:
-                await run.end()
+        if run is not None and run.release():
+            await run.end()
 
     async def of(
         self, names: Sequence[str]

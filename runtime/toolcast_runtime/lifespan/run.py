@@ -100,6 +100,17 @@ class Run:
             return self.started.result()
         return await asyncio.shield(asyncio.wrap_future(self.started))
 
+    def release(self) -> bool:
+        """Whether nobody holds it any more, so that it has to be ended; nobody joins it then."""
+        with _lock:
+            if not self.is_alive:
+                return False
+            self.holders -= 1
+            if self.holders:
+                return False
+            del _runs[self._key]
+            return True
+
     async def end(self) -> None:
         """Ends it, and returns when it is over, or has taken too long."""
         self._stop()
@@ -150,7 +161,9 @@ class Run:
             self._failed(str(error))
         except BaseException as error:
             if self.started.done():
-                _logger.exception("%s failed while it ended", self._name)
+                is_asked = self._stopped.is_set()
+                what = "failed while it ended" if is_asked else "broke while it ran"
+                _logger.exception("%s %s", self._name, what)
             else:
                 self._failed(_reason(error, self._package), error)
         finally:

@@ -422,6 +422,10 @@ class Registry:
         if self._tool_calls is not None:
             await self._tool_calls.close()
         if self._resources is not None:
+            from ..calls.given_up import until_ended
+
+            # A plain handler that was told to stop has a second to let go of what is closed now.
+            await until_ended(1.0)
             await self._resources.leave()
 
     def replaced(self, **resources: Any) -> AbstractContextManager[None]:

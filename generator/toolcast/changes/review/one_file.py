@@ -56,7 +56,7 @@ def _loaded(root: str, path: str, data: bytes | None, known: KnownTools) -> Work
 
 
 class _OneFile(DiskFiles):
-    """A project on disk of which only one tool is looked at, with other bytes."""
+    """A project on disk of which only one file is looked at, with other bytes."""
 
     def __init__(self, root: str, path: str, data: bytes | None) -> None:
         super().__init__(root)
@@ -70,12 +70,14 @@ class _OneFile(DiskFiles):
         return self._data[:most]
 
     def entries(self, folder: str) -> Sequence[Entry]:
+        above, name = posixpath.split(self._path)
+        # Of definitions every tool is looked at, for each may use them.
         there = {
             entry.name: entry
             for entry in super().entries(folder)
-            if entry.name in (TOOLSET_FILE, DEFINITIONS_FILE)
+            if name == DEFINITIONS_FILE
+            or entry.name in (TOOLSET_FILE, DEFINITIONS_FILE)
         }
-        above, name = posixpath.split(self._path)
         if above == posixpath.normpath(folder):
             there.pop(name, None)
             if self._data is not None:

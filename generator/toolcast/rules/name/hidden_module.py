@@ -12,7 +12,7 @@ from ..rule import Rule
 __all__ = ["NEEDED", "RULE"]
 
 NEEDED = frozenset("""
-    toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs langchain_core mcp mcp_types pydantic
+    toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs langchain_core langgraph mcp mcp_types pydantic
     pytest pythonjsonlogger starlette typing_extensions uvicorn yaml
     """.split())
 """The modules besides those of Python that generated code and the runtime import."""

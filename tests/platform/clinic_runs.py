@@ -1,0 +1,165 @@
+"""The clinic with a database of one test, and what is left of its runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from sqlalchemy import Connection, create_engine
+
+PROJECT = Path(__file__).with_name("project")
+PATIENT = UUID("0b1f3c5e-5b4e-4a51-9c87-0d5d5a1f7f10")
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
+    "0000000d49444154789c63f8cfc0f01f00050001ff56c7e68c0000000049454e44ae426082"
+)
+MONDAY = "2026-11-23"
+
+
+@dataclass(frozen=True)
+class Clinic:
+    """One database, one log and one ledger.
+
+    Attributes:
+        place: the folder of one test.
+        url: of the database.
+        pace: seconds that a day of an export takes.
+    """
+
+    place: Path
+    url: str
+    pace: float = 0.0
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "CLINIC_DATABASE_URL": self.url,
+            "CLINIC_LOG": str(self.place / "told.txt"),
+            "CLINIC_PACE": str(self.pace),
+            "CLINIC_STATE_KEY": "k" * 32,
+            "RECEPTION_LEDGER": str(self.place / "ledger.sqlite3"),
+            "RECORDS_LEDGER": str(self.place / "ledger.sqlite3"),
+        }
+
+    @property
+    def told(self) -> list[str]:
+        """What the lifespan and the export have told, a line each."""
+        file = self.place / "told.txt"
+        return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+
+    @property
+    def approvals(self) -> list[tuple[str, str]]:
+        """The tools about which a person was asked, and what the person said."""
+        with closing(sqlite3.connect(self.place / "ledger.sqlite3")) as connection:
+            rows = "SELECT tool, action FROM approvals ORDER BY asked"
+            return connection.execute(rows).fetchall()
+
+    @property
+    def connections(self) -> int:
+        """How many connections a real server has, this one's left out."""
+        with psycopg.connect(self.url) as connection:
+            row = connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                " AND pid <> pg_backend_pid()"
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def make_tables(self) -> None:
+        """New tables with one patient and one visit on Monday that cost 80 Euros."""
+        with self.connection() as connection:
+            tables = _tables()
+            tables.TABLES.drop_all(connection)
+            tables.TABLES.create_all(connection)
+            connection.execute(
+                tables.PATIENTS.insert().values(
+                    id=PATIENT, name="Ada", birthday="1985-12-10", insurance="public"
+                )
+            )
+            connection.execute(
+                tables.VISITS.insert().values(
+                    patient_id=PATIENT,
+                    start=f"{MONDAY}T09:00:00+00:00",
+                    minutes=15,
+                    status="booked",
+                    currency="EUR",
+                    cents=8000,
+                )
+            )
+
+    def cents_left(self) -> int:
+        """What the visit of the beginning costs by now."""
+        with self.connection() as connection:
+            visits = _tables().VISITS
+            row = visits.select().where(visits.c.id == 1)
+            return int(connection.execute(row).one().cents)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        engine = create_engine(self.url.replace("postgresql:", "postgresql+psycopg:"))
+        try:
+            with engine.begin() as connection:
+                yield connection
+        finally:
+            engine.dispose()
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Runs Python in the project to its end, without a terminal."""
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=PROJECT,
+            env={**os.environ, **self.environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            start_new_session=True,
+        )
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Starts Python in the project."""
+        return subprocess.Popen(
+            [sys.executable, *words],
+            cwd=PROJECT,
+            env={**os.environ, **self.environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def wait_for(self, is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 60
+        while not is_so():
+            assert time.monotonic() < deadline, self.told
+            time.sleep(0.02)
+
+
+def _tables() -> Any:
+    from importlib import import_module
+
+    sys.path.insert(0, str(PROJECT))
+    try:
+        return import_module("clinic.tables")
+    finally:
+        sys.path.remove(str(PROJECT))
+
+
+def arguments_of(**arguments: object) -> str:
+    """The words of a command's `--arguments`."""
+    return json.dumps(arguments)
+
+
+def block(result: Mapping[str, Any]) -> str:
+    """The text of the first block of a raw result."""
+    return str(result["content"][0]["text"])

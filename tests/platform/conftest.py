@@ -1,0 +1,57 @@
+"""The clinic of `project/`, on SQLite and on a real PostgreSQL."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.examples.ren.postgres import Unavailable, postgres_server
+from tests.platform.clinic_runs import PROJECT, Clinic
+
+# Its generated tests run in a process of their own.
+collect_ignore = ["project"]
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The address of a real server's database."""
+    try:
+        with postgres_server("clinic") as urls:
+            yield urls["clinic"]
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def clinic(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Clinic]:
+    """The clinic with an empty database, in this process and for those that it starts."""
+    if request.param == "sqlite":
+        made = Clinic(tmp_path, f"sqlite:///{tmp_path / 'clinic.sqlite3'}")
+    else:
+        made = Clinic(tmp_path, request.getfixturevalue("postgresql"))
+    made.make_tables()
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.syspath_prepend(str(PROJECT))
+    yield made
+    # The settings of the next test are others.
+    for name in [name for name in sys.modules if name.startswith("clinic_tools")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def reception(clinic: Clinic) -> object:
+    """The registry of the toolset `reception` in this process."""
+    return import_module("clinic_tools.reception.registry").REGISTRY
+
+
+@pytest.fixture
+def records(clinic: Clinic) -> object:
+    """The registry of the toolset `records` in this process."""
+    return import_module("clinic_tools.records.registry").REGISTRY

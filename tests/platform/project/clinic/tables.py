@@ -1,0 +1,64 @@
+"""What the clinic's database holds, in SQLite and PostgreSQL alike."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Uuid,
+)
+
+__all__ = ["NOTES", "PATIENTS", "SCANS", "TABLES", "VISITS"]
+
+TABLES = MetaData()
+
+
+def _number() -> Column[int]:
+    return Column("id", Integer, primary_key=True)
+
+
+def _patient() -> Column[object]:
+    return Column("patient_id", Uuid, ForeignKey("patients.id"), nullable=False)
+
+
+PATIENTS = Table(
+    "patients",
+    TABLES,
+    Column("id", Uuid, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("birthday", String, nullable=False),
+    Column("insurance", String, nullable=False),
+)
+# Times are texts in UTC: SQLite has none with a zone.
+VISITS = Table(
+    "visits",
+    TABLES,
+    _number(),
+    _patient(),
+    Column("start", String, nullable=False),
+    Column("minutes", Integer, nullable=False),
+    Column("status", String, nullable=False),
+    Column("currency", String),
+    Column("cents", Integer, nullable=False, default=0),
+)
+SCANS = Table(
+    "scans",
+    TABLES,
+    _number(),
+    _patient(),
+    Column("name", String, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+NOTES = Table(
+    "notes",
+    TABLES,
+    _number(),
+    _patient(),
+    Column("text", String, nullable=False),
+    Column("look_again", String),
+)

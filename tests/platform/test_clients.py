@@ -1,0 +1,238 @@
+"""The clinic's servers, as the official SDK's client sees them, in both eras."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import mcp_types as types
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from tests.http.serving import served
+from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, PROJECT, Clinic
+
+Mode = Literal["auto", "legacy"]
+SLOW = pytest.mark.slow
+WAYS = pytest.mark.parametrize(
+    ("transport", "mode"),
+    [
+        ("stdio", "auto"),
+        pytest.param("stdio", "legacy", marks=SLOW),
+        pytest.param("http", "auto", marks=SLOW),
+        pytest.param("http", "legacy", marks=SLOW),
+    ],
+)
+
+
+LINGERS = ("http", "legacy")
+STOPPED = "export stopped after 0 visits"
+
+
+@dataclass
+class Person:
+    """Who sits in front of the client; says yes, and fills in forms."""
+
+    action: Literal["accept", "decline"] = "accept"
+    asked: int = 0
+
+    async def __call__(self, context: Any, params: Any) -> types.ElicitResult:
+        self.asked += 1
+        forms = {"approve": True, "insurance": "private"}
+        wanted = params.requested_schema["properties"]
+        return types.ElicitResult(
+            action=self.action, content={name: forms[name] for name in wanted}
+        )
+
+
+@asynccontextmanager
+async def client_of(
+    clinic: Clinic, toolset: str, transport: str, mode: Mode, person: Person | None
+) -> AsyncIterator[Client]:
+    """The client `desk` of a toolset's server."""
+    if transport == "stdio":
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", f"clinic_tools.{toolset}.mcp_server"],
+            env={**os.environ, **clinic.environment},
+            cwd=PROJECT,
+        )
+        async with Client(server, mode=mode, elicitation_callback=person) as client:
+            yield client
+        return
+    package = f"clinic_tools.{toolset}"
+    with served(package=package, root=PROJECT, env=clinic.environment) as running:
+        url = f"http://127.0.0.1:{running.port}/mcp/"
+        async with Client(url, mode=mode, elicitation_callback=person) as client:
+            yield client
+        assert running.end() == 0
+
+
+def text_of(result: types.CallToolResult) -> str:
+    first, *_ = result.content
+    assert isinstance(first, types.TextContent), first
+    return first.text
+
+
+@WAYS
+def test_a_day_at_the_reception(clinic: Clinic, transport: str, mode: Mode) -> None:
+    person = Person()
+    # Where no session is kept, no answer of a person can come back.
+    can_ask = (transport, mode) != LINGERS
+    asyncio.run(_a_day(clinic, transport, mode, person, can_ask))
+    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.cents_left() == (3000 if can_ask else 8000)
+    assert person.asked == (3 if can_ask else 0)
+
+
+async def _a_day(
+    clinic: Clinic, transport: str, mode: Mode, person: Person, can_ask: bool
+) -> None:
+    async with client_of(clinic, "reception", transport, mode, person) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert len(names) == 7 and "refund_visit" in names
+
+        async def call(tool: str, **arguments: object) -> types.CallToolResult:
+            return await client.call_tool(tool, arguments)
+
+        born = {"name": "Grace", "birthday": "1986-12-09"}
+        registered = await call("register_patient", **born)
+        whose = str(PATIENT)
+        if can_ask:
+            assert registered.structured_content is not None
+            assert registered.structured_content["insurance"] == "private"
+            whose = registered.structured_content["patient_id"]
+        else:
+            assert registered.is_error and "nobody can be asked" in text_of(registered)
+        start = f"{MONDAY}T10:30:00+01:00"
+        booked = await call("book_visit", patient_id=whose, start=start, minutes=45)
+        assert booked.structured_content == {
+            "visit_id": 2,
+            "start": start,
+            "ends": f"{MONDAY}T11:15:00+01:00",
+        }
+        refused = await call("book_visit", patient_id=whose, start=MONDAY)
+        assert refused.is_error and "date-time" in text_of(refused)
+        refused = await call("book_visit", patient_id=whose, start=start, db="mine")
+        assert "`db` is not a parameter" in text_of(refused)
+        price = {"cents": 12_000, "currency": "EUR"}
+        charged = await call("charge_visit", visit_id=2, price=price)
+        assert text_of(charged) == "Visit 2 costs 120.00 EUR."
+        amount = {"cents": 5_000, "currency": "EUR"}
+        back = await call("refund_visit", visit_id=1, amount=amount)
+        cancelled = await call("cancel_visit", visit_id=2, notify=False)
+        if can_ask:
+            assert back.structured_content == {
+                "refunded": amount,
+                "left": {"cents": 3_000, "currency": "EUR"},
+            }
+            assert text_of(cancelled) == "Visit 2 is cancelled."
+            assert clinic.approvals == [
+                ("register_patient", "accept"),
+                ("refund_visit", "accept"),
+                ("cancel_visit", "accept"),
+            ]
+        else:
+            assert back.is_error and cancelled.is_error
+            # A person is not needed for this one.
+            cancelled = await call("cancel_visit", visit_id=2, notify=True)
+            assert not cancelled.is_error
+        found = await call("search_visits", day=MONDAY)
+        statuses = [(v["visit_id"], v["status"]) for v in _list_of(found)]
+        assert statuses == [(1, "booked"), (2, "cancelled")]
+        await _read_what_is_offered(client)
+
+
+def _list_of(result: types.CallToolResult) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(text_of(result))
+    return found
+
+
+async def _read_what_is_offered(client: Client) -> None:
+    hours = (await client.read_resource("clinic://hours")).contents[0]
+    assert isinstance(hours, types.TextResourceContents)
+    assert hours.text == "Monday to Friday, 8:00 to 17:00."
+    plan = (await client.read_resource(f"clinic://plans/{MONDAY}")).contents[0]
+    assert isinstance(plan, types.TextResourceContents)
+    assert plan.text == f"day,open\n{MONDAY},yes\n"
+    given = {"visit_id": "2", "tone": "warm"}
+    prompt = await client.get_prompt("remind_patient", given)
+    content = prompt.messages[0].content
+    assert isinstance(content, types.TextContent)
+    assert content.text == "Write a warm reminder of visit 2."
+    named = types.PromptReference(type="ref/prompt", name="remind_patient")
+    completed = await client.complete(named, {"name": "tone", "value": "w"})
+    assert completed.completion.values == ["warm"]
+
+
+@WAYS
+def test_pictures_and_exports(clinic: Clinic, transport: str, mode: Mode) -> None:
+    async def run() -> None:
+        async with client_of(clinic, "records", transport, mode, Person()) as client:
+            data = base64.b64encode(PNG).decode()
+            given = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
+            shown = await client.call_tool("upload_scan", given)
+            assert text_of(shown) == f"Picture 1 of Ada: hand.png, {len(PNG)} bytes."
+            picture = shown.content[1]
+            assert isinstance(picture, types.ImageContent)
+            assert (picture.data, picture.mime_type) == (data, "image/png")
+            wrong = await client.call_tool("upload_scan", {**given, "data": "AAAA"})
+            assert wrong.is_error and text_of(wrong) == "This is no PNG."
+            told: list[tuple[float, float | None, str | None]] = []
+
+            async def progress(done: float, total: float | None, what: Any) -> None:
+                told.append((done, total, what))
+
+            days = {"first": MONDAY, "last": "2026-11-25"}
+            table = await client.call_tool(
+                "export_visits", days, progress_callback=progress
+            )
+            assert text_of(table) == "1 visits of 3 days."
+            # Of reports that come close together the newest is kept.
+            assert told[-1] == (3, 3, "2026-11-25")
+            link = table.content[1]
+            assert isinstance(link, types.ResourceLink)
+            assert link.name == "visits-2026-11-23-2026-11-25.csv"
+            kept = (await client.read_resource(str(link.uri))).contents[0]
+            assert isinstance(kept, types.TextResourceContents)
+            assert kept.text.splitlines()[1] == f"1,{MONDAY}T09:00:00+00:00,15,booked"
+
+    asyncio.run(run())
+    assert clinic.told == ["opened", "export begun", "closed, 0 in use"]
+
+
+@WAYS
+def test_an_export_that_nobody_waits_for_is_stopped(
+    clinic: Clinic, transport: str, mode: Mode
+) -> None:
+    slow = replace(clinic, pace=0.05)
+
+    async def run() -> None:
+        async with client_of(slow, "records", transport, mode, None) as client:
+            begun = asyncio.Event()
+
+            async def progress(*report: object) -> None:
+                begun.set()
+
+            year = {"first": "2026-01-01", "last": "2026-12-31"}
+            call = asyncio.create_task(
+                client.call_tool("export_visits", year, progress_callback=progress)
+            )
+            await asyncio.wait_for(begun.wait(), 30)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            # The SDK's older client keeps its request open until it goes itself.
+            while STOPPED not in clinic.told and (transport, mode) != LINGERS:
+                await asyncio.sleep(0.02)
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+    assert clinic.told == ["opened", "export begun", STOPPED, "closed, 0 in use"]

@@ -1,0 +1,150 @@
+"""However a process of the clinic ends, its pool is closed."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import threading
+from dataclasses import replace
+
+import pytest
+
+from tests.http.serving import served
+from tests.mcp.servers import ERAS, sent
+from tests.platform.clinic_runs import MONDAY, PROJECT, Clinic
+
+SLOW = pytest.mark.slow
+SIGNALS = pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=SLOW)]
+)
+OPENED, CLOSED = "opened", "closed, 0 in use"
+BEGUN, STOPPED = "export begun", "export stopped after 0 visits"
+YEAR = {"first": "2026-01-01", "last": "2026-12-31"}
+
+
+@pytest.mark.parametrize("era", [pytest.param(ERAS[0], marks=SLOW), ERAS[1]])
+def test_the_end_of_the_input(clinic: Clinic, era: str) -> None:
+    call = {"name": "search_visits", "arguments": {"day": MONDAY}}
+    process = clinic.start("-m", "clinic_tools.reception.mcp_server")
+    output, _ = process.communicate(sent(era, ("tools/call", call)).encode(), 60)
+    assert b"Ada" in output
+    assert process.returncode == 0
+    assert clinic.told == [OPENED, CLOSED]
+
+
+@SLOW
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_signal_over_stdio(clinic: Clinic, number: int, busy: bool) -> None:
+    slow = replace(clinic, pace=0.05)
+    process = slow.start("-m", "clinic_tools.records.mcp_server", "--grace", "1")
+    clinic.wait_for(lambda: bool(clinic.told))
+    if busy:
+        assert process.stdin is not None
+        call = {"name": "export_visits", "arguments": YEAR}
+        process.stdin.write(sent(ERAS[1], ("tools/call", call)).encode())
+        process.stdin.flush()
+        clinic.wait_for(lambda: BEGUN in clinic.told)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert clinic.told == [OPENED, *([BEGUN, STOPPED] if busy else []), CLOSED]
+
+
+@SIGNALS
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=SLOW), 2])
+def test_a_signal_over_http(clinic: Clinic, number: int, workers: int) -> None:
+    words = ("--workers", str(workers))
+    package = "clinic_tools.reception"
+    with served(*words, package=package, root=PROJECT, env=clinic.environment) as web:
+        clinic.wait_for(lambda: clinic.told == [OPENED] * workers)
+        web.process.send_signal(number)
+        assert web.process.wait(60) == 0
+    assert clinic.told == [OPENED] * workers + [CLOSED] * workers
+
+
+@SLOW
+def test_a_signal_while_an_export_runs_over_http(clinic: Clinic) -> None:
+    env = replace(clinic, pace=0.05).environment
+    words = ("--grace", "1")
+    package = "clinic_tools.records"
+    with served(*words, package=package, root=PROJECT, env=env) as web:
+        call = {"name": "export_visits", "arguments": YEAR}
+        caller = threading.Thread(
+            target=web.ask, args=("/mcp/", "tools/call", call), kwargs={"modern": True}
+        )
+        caller.start()
+        clinic.wait_for(lambda: BEGUN in clinic.told)
+        web.process.terminate()
+        assert web.process.wait(60) == 0
+        caller.join(30)
+    assert clinic.told == [OPENED, BEGUN, STOPPED, CLOSED]
+
+
+@pytest.mark.parametrize(
+    ("way", "code"),
+    [
+        ("end", 0),
+        pytest.param("exit", 3, marks=SLOW),
+        pytest.param("error", 1, marks=SLOW),
+        pytest.param("within", 0, marks=SLOW),
+        pytest.param("langchain", 0, marks=SLOW),
+    ],
+)
+def test_a_script(clinic: Clinic, way: str, code: int) -> None:
+    done = clinic.run("clinic_script.py", way)
+    assert done.returncode == code, done.stderr
+    assert ("Ada" in done.stdout) == (code == 0)
+    assert clinic.told == [OPENED, CLOSED]
+
+
+def test_a_command(clinic: Clinic) -> None:
+    done = clinic.run("-m", "clinic_tools.reception.cli", "visits", "--day", MONDAY)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["patient"] == "Ada"
+    assert clinic.told == [OPENED, CLOSED]
+
+
+@SLOW
+def test_a_command_that_needs_a_person_without_one(clinic: Clinic) -> None:
+    words = ("refund", "--visit-id", "1", "--amount")
+    amount = '{"cents": 5000, "currency": "EUR"}'
+    done = clinic.run("-m", "clinic_tools.reception.cli", *words, amount)
+    assert done.returncode == 1
+    assert "there is no terminal at which one could answer" in done.stderr
+    assert clinic.cents_left() == 8_000
+    assert clinic.told.count(OPENED) == clinic.told.count(CLOSED)
+
+
+@SLOW
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_a_command(clinic: Clinic, number: int) -> None:
+    slow = replace(clinic, pace=0.05)
+    words = ("export", "--first", YEAR["first"], "--last", YEAR["last"])
+    process = slow.start("-m", "clinic_tools.records.cli", *words)
+    clinic.wait_for(lambda: BEGUN in clinic.told)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "Traceback" not in said.decode()
+    assert clinic.told == [OPENED, BEGUN, STOPPED, CLOSED]
+
+
+@SLOW
+@pytest.mark.parametrize("toolset", ["reception", "records"])
+def test_a_database_that_nobody_answers_ends_the_start(
+    clinic: Clinic, toolset: str
+) -> None:
+    url = "postgresql://nobody@127.0.0.1:9/clinic"
+    for words in ((), ("--http", "--port", "0")):
+        done = replace(clinic, url=url).run(
+            "-m", f"clinic_tools.{toolset}.mcp_server", *words
+        )
+        assert done.returncode == 3, done.stderr
+        assert re.search(
+            f"the lifespan of `{toolset}` .clinic.app:lifespan. failed at its"
+            " start: .*OperationalError",
+            done.stderr,
+        )
+        assert "Traceback" not in done.stderr

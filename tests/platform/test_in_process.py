@@ -1,0 +1,163 @@
+"""The clinic's tools in a script, in an application and in an agent."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from starlette.testclient import TestClient
+
+from tests.langchain.test_langchain_agent import ScriptedModel, calls
+from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, Clinic
+from toolcast_runtime.consent import Answer, Question
+from toolcast_runtime.registry import Registry
+
+START = f"{MONDAY}T10:30:00+01:00"
+REFUND: dict[str, Any] = {
+    "visit_id": 1,
+    "amount": {"cents": 5_000, "currency": "EUR"},
+}
+
+
+async def test_a_registry_opens_and_closes_the_pool(
+    clinic: Clinic, reception: Registry, records: Registry
+) -> None:
+    async with reception, records:
+        found = await reception.call_tool("search_visits", {"day": MONDAY}, "desk")
+        assert found.error is None
+        assert [visit["patient"] for visit in found.result] == ["Ada"]
+        given = {"patient_id": str(PATIENT), "text": "Rest.", "follow_up": "P14D"}
+        noted = await records.call_tool("add_note", given, "desk")
+        assert noted.result is not None and noted.result.startswith("Noted for Ada")
+        # One pool for both.
+        assert clinic.told == ["opened"]
+        if "postgresql" in clinic.url:
+            assert clinic.connections > 0
+    assert clinic.told == ["opened", "closed, 0 in use"]
+    if "postgresql" in clinic.url:
+        clinic.wait_for(lambda: clinic.connections == 0)
+
+
+async def test_consent_is_a_function_of_the_application(
+    clinic: Clinic, reception: Registry
+) -> None:
+    shown: list[Question] = []
+
+    def answering(action: Any) -> Callable[[Question], Answer]:
+        def answer(question: Question) -> Answer:
+            shown.append(question)
+            form = {"approve": True, "insurance": "none"}
+            return Answer(
+                action, {name: form[name] for name in question.schema["properties"]}
+            )
+
+        return answer
+
+    async def call(tool: str, arguments: Any, **more: Any) -> Any:
+        return await reception.call_tool(tool, arguments, "desk", **more)
+
+    async with reception:
+        assert "ask" in (await call("refund_visit", REFUND)).error
+        sneaky = {**REFUND, "confirm": True}
+        assert "`confirm`" in (await call("refund_visit", sneaky)).error
+        declined = await call("refund_visit", REFUND, ask=answering("decline"))
+        assert "declined" in declined.error
+        assert clinic.cents_left() == 8_000 and "80" not in shown[0].message
+        given = await call("refund_visit", REFUND, ask=answering("accept"))
+        assert given.result["left"] == {"cents": 3_000, "currency": "EUR"}
+        again = await call("refund_visit", REFUND, ask=answering("accept"))
+        assert again.error == "Visit 1 did not cost more than that."
+        born = {"name": "Grace", "birthday": "1986-12-09"}
+        registered = await call("register_patient", born, ask=answering("accept"))
+        assert registered.result["insurance"] == "none"
+    assert clinic.cents_left() == 3_000
+    assert clinic.told == ["opened", "closed, 0 in use"]
+
+
+def test_an_application_of_ones_own(clinic: Clinic) -> None:
+    app = import_module("clinic_app").app
+    with TestClient(app, base_url="http://localhost") as browser:
+        assert clinic.told == ["opened"]
+        booked = browser.post(
+            "/tools/book_visit", json={"patient_id": str(PATIENT), "start": START}
+        )
+        assert booked.json()["ends"] == f"{MONDAY}T10:45:00+01:00"
+        # Patients' own tools alone.
+        refused = browser.post("/tools/refund_visit", json=REFUND)
+        assert refused.json() == {"error": "unknown tool `refund_visit`"}
+    assert clinic.told == ["opened", "closed, 0 in use"]
+
+
+def test_an_agent_is_stopped_for_a_person(clinic: Clinic, reception: Registry) -> None:
+    tools = import_module("clinic_tools.reception.langchain_tools")
+    booking = ("book_visit", {"patient_id": str(PATIENT), "start": START})
+    said = [calls(booking), calls(("refund_visit", REFUND)), AIMessage("done")]
+    agent = create_agent(
+        ScriptedModel(messages=iter(said), disable_streaming=True),
+        tools.get_langchain_tools("desk"),
+        checkpointer=InMemorySaver(),
+    )
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    state = agent.invoke({"messages": [HumanMessage("go")]}, thread)
+    (stopped,) = state["__interrupt__"]
+    assert stopped.value["message"].startswith("Pay this back to the patient?")
+    assert clinic.cents_left() == 8_000
+    answer = {
+        "question": stopped.value["question"],
+        "action": "accept",
+        "content": {"approve": True},
+    }
+    state = agent.invoke(Command(resume=answer), thread)
+    read = [m.content for m in state["messages"] if isinstance(m, ToolMessage)]
+    assert '"visit_id":2' in read[0].replace(" ", "")
+    assert '"left"' in read[1] and clinic.cents_left() == 3_000
+    asyncio.run(reception.close())
+    assert clinic.told == ["opened", "closed, 0 in use"]
+
+
+def test_an_agent_sees_pictures(clinic: Clinic, records: Registry) -> None:
+    tools = import_module("clinic_tools.records.langchain_tools")
+    data = base64.b64encode(PNG).decode()
+    given = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
+    upload = tools.get_langchain_tool("upload_scan", "portal")
+    said, picture = upload.invoke(given)
+    assert said["text"].startswith("Picture 1 of Ada")
+    assert (picture["base64"], picture["mime_type"]) == (data, "image/png")
+    asyncio.run(records.close())
+    assert clinic.told == ["opened", "closed, 0 in use"]
+
+
+def test_an_export_in_a_thread_is_told_to_stop(
+    clinic: Clinic, records: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in replace(clinic, pace=0.05).environment.items():
+        monkeypatch.setenv(name, value)
+
+    async def run() -> None:
+        async with records:
+            year = {"first": "2026-01-01", "last": "2026-12-31"}
+            call = asyncio.create_task(records.call_tool("export_visits", year, "desk"))
+            await asyncio.to_thread(
+                clinic.wait_for, lambda: "export begun" in clinic.told
+            )
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            # It has no turn to stop before the registry is left.
+
+    asyncio.run(run())
+    assert clinic.told == [
+        "opened",
+        "export begun",
+        "export stopped after 0 visits",
+        "closed, 0 in use",
+    ]

@@ -1,0 +1,37 @@
+"""What is committed of the clinic's project is what its specs give, and holds by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.platform.clinic_runs import PROJECT
+from toolcast.commands.main import main
+
+
+def test_the_committed_outputs_are_what_the_specs_give(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(PROJECT)
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "--fail-on", "warning"])
+    said = capsys.readouterr()
+    assert ended.value.code == 0, said.err
+    assert said.out.startswith("12 tools checked, ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "clinic_tools"],
+        ["mypy", "--strict", "--no-incremental", "clinic", "clinic_tools"],
+    ],
+)
+def test_generated_tests_and_types_hold(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=PROJECT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
