@@ -233,8 +233,8 @@ def test_the_generated_tests_open_nothing(shop: Shop) -> None:
     ("old", "new", "problem"),
     [
         ("", "", ""),
-        ("*, db: sqlite3.Connection", "*, db: bytes", "to \"add\""),
-        ("*, db: sqlite3.Connection", "", "for \"add\""),
+        ("*, db: sqlite3.Connection", "*, db: bytes", 'to "add"'),
+        ("*, db: sqlite3.Connection", "", 'for "add"'),
     ],
 )
 def test_a_type_checker_compares_handlers_with_resources(
