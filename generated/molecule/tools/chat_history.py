@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class ChatHistoryArguments(TypedDict):
@@ -54,7 +60,8 @@ def call(
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("chat_history", arguments)
+    response = REGISTRY.call_tool("chat_history", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

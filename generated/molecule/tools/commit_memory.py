@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class CommitMemoryArguments(TypedDict):
@@ -46,7 +52,8 @@ def call(
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("commit_memory", arguments)
+    response = REGISTRY.call_tool("commit_memory", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

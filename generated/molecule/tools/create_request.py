@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class CreateRequestArguments(TypedDict):
@@ -46,7 +52,8 @@ def call(
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("create_request", arguments)
+    response = REGISTRY.call_tool("create_request", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class DesktopKeyArguments(TypedDict):
@@ -33,7 +39,8 @@ def call(
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("desktop_key", arguments)
+    response = REGISTRY.call_tool("desktop_key", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

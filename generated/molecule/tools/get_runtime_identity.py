@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class GetRuntimeIdentityArguments(TypedDict):
@@ -34,7 +40,8 @@ def call(
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("get_runtime_identity", arguments)
+    response = REGISTRY.call_tool("get_runtime_identity", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

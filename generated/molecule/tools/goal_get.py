@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class GoalGetArguments(TypedDict):
@@ -31,7 +37,8 @@ def call(**arguments: Unpack[GoalGetArguments]) -> Coroutine[Any, Any, GoalGetRe
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("goal_get", arguments)
+    response = REGISTRY.call_tool("goal_get", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

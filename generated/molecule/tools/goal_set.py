@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class GoalSetArguments(TypedDict):
@@ -36,7 +42,8 @@ def call(**arguments: Unpack[GoalSetArguments]) -> Coroutine[Any, Any, GoalSetRe
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("goal_set", arguments)
+    response = REGISTRY.call_tool("goal_set", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class InboxPopArguments(TypedDict):
@@ -32,7 +38,8 @@ def call(**arguments: Unpack[InboxPopArguments]) -> Coroutine[Any, Any, InboxPop
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("inbox_pop", arguments)
+    response = REGISTRY.call_tool("inbox_pop", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class TaskAddArguments(TypedDict):
@@ -39,7 +45,8 @@ def call(**arguments: Unpack[TaskAddArguments]) -> Coroutine[Any, Any, TaskAddRe
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("task_add", arguments)
+    response = REGISTRY.call_tool("task_add", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

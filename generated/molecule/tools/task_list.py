@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class TaskListArguments(TypedDict):
@@ -43,7 +49,8 @@ def call(**arguments: Unpack[TaskListArguments]) -> Coroutine[Any, Any, TaskList
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("task_list", arguments)
+    response = REGISTRY.call_tool("task_list", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

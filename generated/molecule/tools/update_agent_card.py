@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, TypedDict
+from toolcast_runtime.types import HandlerForm, TypedDict, tool_result
 
 
 class UpdateAgentCardArguments(TypedDict):
@@ -25,7 +25,8 @@ def call(**arguments: Unpack[UpdateAgentCardArguments]) -> Coroutine[Any, Any, A
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("update_agent_card", arguments)
+    response = REGISTRY.call_tool("update_agent_card", arguments)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class AppendT4EntryArguments(TypedDict):
@@ -40,7 +46,8 @@ def call(
     """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("append_t4_entry", arguments, client)
+    response = REGISTRY.call_tool("append_t4_entry", arguments, client)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

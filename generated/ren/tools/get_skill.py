@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class GetSkillArguments(TypedDict):
@@ -36,7 +42,8 @@ def call(
     """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("get_skill", arguments, client)
+    response = REGISTRY.call_tool("get_skill", arguments, client)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class ListNotecardsArguments(TypedDict):
@@ -44,7 +50,8 @@ def call(
     """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("list_notecards", arguments, client)
+    response = REGISTRY.call_tool("list_notecards", arguments, client)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class ReadBridgeHistoryArguments(TypedDict):
@@ -42,7 +48,8 @@ def call(
     """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("read_bridge_history", arguments, client)
+    response = REGISTRY.call_tool("read_bridge_history", arguments, client)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class ReadPortraitArguments(TypedDict):
@@ -43,7 +49,8 @@ def call(
     """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("read_portrait", arguments, client)
+    response = REGISTRY.call_tool("read_portrait", arguments, client)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

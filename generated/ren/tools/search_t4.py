@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, ObjectResult, ReadOnly, TypedDict
+from toolcast_runtime.types import (
+    HandlerForm,
+    ObjectResult,
+    ReadOnly,
+    TypedDict,
+    tool_result,
+)
 
 
 class SearchT4Arguments(TypedDict):
@@ -52,7 +58,8 @@ def call(
     """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("search_t4", arguments, client)
+    response = REGISTRY.call_tool("search_t4", arguments, client)
+    return tool_result(response)
 
 
 if TYPE_CHECKING:

@@ -94,7 +94,8 @@ class PrintedTypes:
     def imported(self, module: str) -> Code:
         """The line that imports what was printed of a module."""
         names = sorted(
-            self._imports.get(module, ()), key=lambda name: (not name.isupper(), name)
+            self._imports.get(module, ()),
+            key=lambda name: (not name.isupper(), name.islower(), name),
         )
         return imported(module, names)
 

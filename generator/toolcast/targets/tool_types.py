@@ -156,6 +156,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     handler = _handler(tool, printed, handled, needed, given, resources)
     printed.add("collections.abc", "Coroutine")
     printed.add("typing", "Any", "Protocol")
+    printed.add(RUNTIME_TYPES, "tool_result")
     if has_keywords:
         printed.add("typing", "Unpack")
     if handler is not None or own_types:
@@ -197,9 +198,9 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         ),
         call_result=identifier(call_result),
         call=call_of(
-            "result",
+            "call_tool",
             [*passed, words("client")] if client else passed,
-            "    return REGISTRY.",
+            "    response = REGISTRY.",
         ),
         as_whom=words(" as a client of the toolset" if client else ""),
         has_handler=handler is not None,
@@ -350,7 +351,7 @@ def _shape(
     for alias in aliases:
         statements += [f"{alias.name}:", "docstring"]
     statements += [f"class {handler_class}", "def call"]
-    calls = {"TypedDict", "REGISTRY.result"}
+    calls = {"TypedDict", "REGISTRY.call_tool", "tool_result"}
     if tool.handler is not None:
         statements.append("if TYPE_CHECKING")
         function = tool.handler.function

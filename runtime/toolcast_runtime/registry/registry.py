@@ -355,25 +355,6 @@ class Registry:
             found, name, arguments, client, report_progress, ask, keep
         )
 
-    async def result(
-        self, name: str, arguments: Mapping[str, Any], client: str | None = None
-    ) -> Any:
-        """What a tool gives; content blocks when it answers with these alone.
-
-        For the typed `call` of a tool's generated module.
-
-        Raises:
-            ToolError: the call failed; the text is the one for the model.
-        """
-        response = await self.call_tool(name, arguments, client)
-        if response.error is not None:
-            from ..calls.tool_response import ToolError
-
-            raise ToolError(response.error)
-        if response.result is None and response.content is not None:
-            return response.content
-        return response.result
-
     @property
     def calls(self) -> ToolCalls:
         """What runs calls, for parts of the runtime that hand it work themselves."""

@@ -14,6 +14,7 @@ from .handler_types import (
     ResourceHandlerForm,
     TakesKeywords,
 )
+from .tool_result import tool_result
 
 __all__ = [
     "HandlerForm",
@@ -24,4 +25,5 @@ __all__ = [
     "ResourceHandlerForm",
     "TakesKeywords",
     "TypedDict",
+    "tool_result",
 ]

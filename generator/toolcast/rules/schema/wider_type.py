@@ -48,7 +48,7 @@ def _widened(schema: Any, field: str) -> Sequence[Widening]:
 RULE = Rule(
     id="schema/wider-type",
     severity=Severity.NOTE,
-    purpose="Tells where a generated type takes in more than its schema.",
+    purpose="Checks that a generated type says all that its schema says.",
     why=(
         "A type checker found nothing, and the call was refused: what `if`, `not` and some"
         " combinations say cannot be said by types. The place has a comment in the generated"

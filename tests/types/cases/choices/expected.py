@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import Any, Literal, NotRequired, Protocol, TypeAlias, Unpack
 
-from toolcast_runtime.types import HandlerResult, TypedDict
+from toolcast_runtime.types import HandlerResult, TypedDict, tool_result
 
 
 class TryItArguments(TypedDict):
@@ -50,4 +50,5 @@ def call(**arguments: Unpack[TryItArguments]) -> Coroutine[Any, Any, TryItResult
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("try_it", arguments)
+    response = REGISTRY.call_tool("try_it", arguments)
+    return tool_result(response)

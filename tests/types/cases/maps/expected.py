@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, NotRequired, Protocol, TypeAlias, Unpack
 
-from toolcast_runtime.types import ObjectResult, TypedDict
+from toolcast_runtime.types import ObjectResult, TypedDict, tool_result
 
 
 class TryItArguments(TypedDict):
@@ -44,4 +44,5 @@ def call(**arguments: Unpack[TryItArguments]) -> Coroutine[Any, Any, TryItResult
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("try_it", arguments)
+    response = REGISTRY.call_tool("try_it", arguments)
+    return tool_result(response)

@@ -1,0 +1,79 @@
+"""The generated `call` of a tool: its result, and a tool error raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+ADD = """
+summary: Add.
+parameters:
+  type: object
+  additionalProperties: false
+  required: [one]
+  properties: {one: {type: integer}, two: {type: integer}}
+returns: {type: object, required: [sum], properties: {sum: {type: integer}}}
+handler: handlers.toy:add
+"""
+PAGE = """
+summary: Show a page.
+parameters: {type: object, properties: {page-size: {type: integer}}}
+handler: handlers.toy:page
+"""
+HANDLERS = """
+from toolcast_runtime import ToolError, ToolResponse
+
+
+def add(*, one, two=0):
+    if one < 0:
+        raise ToolError("Only counts are added.")
+    return {"sum": one + two}
+
+
+def page(arguments):
+    text = str(arguments.get("page-size"))
+    return ToolResponse(content=[{"type": "text", "text": text}])
+"""
+PROGRAM = """
+import asyncio
+from generated.toy.tools import add, page
+from toolcast_runtime import ToolError
+
+async def main():
+    print(await add.call(CLIENTone=1, two=2))
+    print(await page.call(CLIENT{"page-size": 5}))
+    for wrong in ({"one": -1}, {"one": "a"}):
+        try:
+            await add.call(CLIENT**wrong)
+        except ToolError as error:
+            print(error)
+
+asyncio.run(main())
+"""
+SAID = """\
+{'sum': 3}
+[{'type': 'text', 'text': '5'}]
+Only counts are added.
+the arguments of `add` are not valid:
+"""
+
+
+def test_a_call_gives_the_result_and_raises_what_failed(
+    make_project: Callable[..., Any],
+) -> None:
+    project = make_project({"add": ADD, "page": PAGE}, handlers=HANDLERS)
+    project.generate()
+    ended = project.run("-c", PROGRAM.replace("CLIENT", ""))
+    assert ended.stdout.startswith(SAID), ended.stderr
+
+
+def test_a_toolset_with_clients_is_told_which(make_project: Callable[..., Any]) -> None:
+    clients = "clients: {team: {allow: [add, page]}, guest: {allow: [page]}}\n"
+    project = make_project(
+        {"add": ADD, "page": PAGE}, toolset=clients, handlers=HANDLERS
+    )
+    project.generate()
+    ended = project.run("-c", PROGRAM.replace("CLIENT", '"team", '))
+    assert ended.stdout.startswith(SAID), ended.stderr
+    ended = project.run("-c", PROGRAM.replace("CLIENT", '"guest", '))
+    assert "ToolError: unknown tool `add`" in ended.stderr
