@@ -65,7 +65,7 @@ def test_python_that_nobody_predicted(text: str) -> None:
     "body",
     [
         "import os, sys",
-        "import os",
+        "import os as o",
         "from os import *, x",
         "from os import a as b",
         "x()",

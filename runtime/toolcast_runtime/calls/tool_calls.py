@@ -60,7 +60,6 @@ class ToolCalls:
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
         resources: what tools use; None when the toolset has no lifespan.
-        asserts_formats: whether a text in arguments has to be of its `format`.
     """
 
     def __init__(
@@ -69,13 +68,12 @@ class ToolCalls:
         handlers: str | None = None,
         *,
         resources: Resources | None = None,
-        asserts_formats: bool = True,
     ) -> None:
         self._resources = resources
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
-        self.validators = Validators(asserts_formats=asserts_formats)
+        self.validators = Validators(asserts_formats=True)
         self._told: set[str] = set()
         self._conditions: dict[str, Checker | None] = {}
         self._kept: Approvals | None = None

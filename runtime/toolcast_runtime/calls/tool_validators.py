@@ -23,7 +23,7 @@ class Validators:
     """
 
     def __init__(self, *, asserts_formats: bool = False) -> None:
-        self._asserts_formats = asserts_formats
+        self.asserts_formats = asserts_formats
         self._arguments: dict[str, Checker] = {}
         self._results: dict[str, Checker] = {}
 
@@ -31,7 +31,7 @@ class Validators:
         self, tool: Tool, arguments: Mapping[str, Any]
     ) -> list[str]:
         """What is wrong with the arguments of a call; empty when nothing is."""
-        checkers, formats = self._arguments, self._asserts_formats
+        checkers, formats = self._arguments, self.asserts_formats
         problems = _problems(checkers, tool.name, tool.parameters, arguments, formats)
         return problems or list(problems_with_actions(tool, arguments))
 

@@ -60,8 +60,7 @@ class Registry:
         reserved_names: names that no tool of a provider may have.
         lifespan: what opens and closes the resources that tools use; None when they use
             none.
-        formats: whether arguments have to be of the formats that schemas name. Those of
-            providers' tools need not.
+        formats: whether arguments of its own tools have to be of their formats.
 
     Attributes:
         package: the toolset's package, by its name.
@@ -426,12 +425,9 @@ class Registry:
         if self._tool_calls is None:
             from ..calls.tool_calls import ToolCalls
 
-            self._tool_calls = ToolCalls(
-                self._ledger,
-                self._handlers,
-                resources=self._resources,
-                asserts_formats=self.asserts_formats,
-            )
+            made = ToolCalls(self._ledger, self._handlers, resources=self._resources)
+            made.validators.asserts_formats = self.asserts_formats
+            self._tool_calls = made
         return self._tool_calls
 
     def _is_known(self, name: str) -> bool:
