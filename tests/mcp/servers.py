@@ -236,8 +236,8 @@ class HttpServer:
         if era == MODERN:
             given["_meta"] = meta(**given.get("_meta", {}))
             headers["Mcp-Method"] = method
-            if "name" in given:
-                headers["Mcp-Name"] = given["name"]
+            if "name" in given or "uri" in given:
+                headers["Mcp-Name"] = given.get("name") or given["uri"]
         message = {
             "jsonrpc": "2.0",
             "id": next(self._numbers),

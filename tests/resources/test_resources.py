@@ -15,8 +15,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tests.http.serving import served
 from tests.mcp.projects import generate_project
-from tests.mcp.servers import ERAS, MODERN, StdioServer, stdio_server
+from tests.mcp.servers import (
+    ERAS,
+    MODERN,
+    HttpServer,
+    StdioServer,
+    http_server,
+    stdio_server,
+)
 from toolcast_runtime.calls.tool_response import ToolError
 from toolcast_runtime.registry import UnknownClientError
 from toolcast_runtime.resources import LinkLimits
@@ -394,3 +402,37 @@ def test_a_server_without_these_loads_nothing_for_them(project: Path) -> None:
     generated = (root / "generated/plain/mcp_server.py").read_text("utf-8")
     assert "mcp_resources" not in generated
     assert "links" not in generated
+
+
+def test_over_http_a_link_is_its_clients_alone(project: Path) -> None:
+    with http_server(project, "generated.shop") as staff:
+        base = staff.url.rpartition("/mcp")[0]
+        guests = HttpServer(f"{base}/mcp/guests/", [])
+        for era in ERAS:
+            called = staff.request(
+                era, "tools/call", {"name": "chart", "arguments": {}}
+            )
+            uri = called["result"]["content"][5]["uri"]
+            mine = staff.request(era, "resources/read", {"uri": uri})["result"]
+            assert mine["contents"][0]["text"] == "month,sales\n1,30\n"
+            theirs = guests.request(era, "resources/read", {"uri": uri})["error"]
+            assert theirs["message"] == "Resource not found"
+            policy = {"uri": "shop://policies/returns"}
+            assert "result" in guests.request(era, "resources/read", policy)
+            hours = {"uri": "shop://hours"}
+            assert "error" in guests.request(era, "resources/read", hours)
+            assert "error" in guests.request(era, "prompts/list")
+
+
+@pytest.mark.slow
+def test_over_several_processes_the_content_of_a_link_is_in_the_answer(
+    project: Path,
+) -> None:
+    with served("--workers", "2", package="generated.shop", root=project) as server:
+        staff = HttpServer(f"http://127.0.0.1:{server.port}/mcp/", [])
+        for _ in range(6):
+            called = staff.request(
+                MODERN, "tools/call", {"name": "chart", "arguments": {}}
+            )
+            block = called["result"]["content"][5]
+            assert block["resource"]["text"] == "month,sales\n1,30\n"
