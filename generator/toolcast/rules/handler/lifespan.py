@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import keyword
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import function_code, is_below
-from ...model.model import Toolset, Workspace
+from ...handler_code.handler import function_code, handler_module, is_below
+from ...model.model import HandlerReference, Toolset, Workspace
+from ...wording import did_you_mean
 from ..rule import Rule
 from . import missing_function, outside_or_missing
 
@@ -30,13 +33,27 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     if problem is not None:
         yield RULE.at(toolset, ("lifespan",), *problem)
     for name, type_ in toolset.resources.items():
+        parts = [*type_.module.split("."), type_.function]
+        if any(map(keyword.iskeyword, parts)):
+            message = f"no module can have a class that is called `{type_}`"
+            yield RULE.at(toolset, ("resources", name), message, "write `module:Class`")
+            continue
         # What others define is not looked for: nothing imports it but type checkers.
         if toolset.handlers is None or not is_below(type_.module, toolset.handlers):
             continue
         absent = missing_function(workspace, toolset, type_)
         if absent is not None:
             message = absent[0].replace("has no function", "has no class")
-            yield RULE.at(toolset, ("resources", name), message, absent[1])
+            help_ = (
+                did_you_mean(type_.function, _classes(workspace, type_)) or absent[1]
+            )
+            yield RULE.at(toolset, ("resources", name), message, help_)
+
+
+def _classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
+    module = handler_module(workspace, type_.module)
+    body = module.tree.body if module is not None and module.tree is not None else []
+    return [node.name for node in body if isinstance(node, ast.ClassDef)]
 
 
 def _signature_problem(
