@@ -1,0 +1,84 @@
+"""The four tools in FastMCP 4, for an environment that has it."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import date, datetime
+from typing import Annotated
+
+from fastmcp import Context, FastMCP
+from fastmcp.exceptions import ToolError
+from pydantic import Field
+from typing_extensions import TypedDict
+from work import booked, day_of, found, opened, refunded
+
+
+class Visit(TypedDict):
+    visit_id: int
+    start: datetime
+
+
+@asynccontextmanager
+async def lifespan(server: FastMCP) -> AsyncIterator[dict[str, object]]:
+    db = opened()
+    try:
+        yield {"db": db}
+    finally:
+        db.close()
+
+
+mcp = FastMCP("visits", lifespan=lifespan, strict_input_validation=True)
+
+
+@mcp.tool(annotations={"readOnlyHint": True})
+def search_visits(
+    ctx: Context,
+    day: Annotated[date | None, Field(description="Those of one day.")] = None,
+    limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
+) -> list[Visit]:
+    """Lists visits."""
+    return found(ctx.lifespan_context["db"], day, limit)
+
+
+@mcp.tool
+def book_visit(
+    ctx: Context, start: Annotated[datetime, Field(description="When it begins.")]
+) -> Visit:
+    """Books a visit."""
+    return {"visit_id": booked(ctx.lifespan_context["db"], start), "start": start}
+
+
+@mcp.tool(annotations={"destructiveHint": True})
+async def refund_visit(
+    ctx: Context,
+    visit_id: Annotated[int, Field(description="The visit.")],
+    cents: Annotated[int, Field(ge=1, description="How much is paid back.")],
+) -> str:
+    """Pays back a part of what a visit cost."""
+    said = await ctx.elicit(f"Pay {cents} cents back for visit {visit_id}?", bool)
+    if said.action != "accept" or not said.data:
+        raise ToolError("The person said no.")
+    if not refunded(ctx.lifespan_context["db"], visit_id, cents):
+        raise ToolError(f"Visit {visit_id} did not cost that much.")
+    return f"{cents} cents are paid back."
+
+
+@mcp.tool(annotations={"readOnlyHint": True})
+async def export_visits(
+    ctx: Context,
+    first: Annotated[date, Field(description="The first day.")],
+    days: Annotated[int, Field(ge=1, le=366, description="How many days.")],
+) -> str:
+    """Writes the visits of some days into a table."""
+    lines = ["visit,start"]
+    for number in range(days):
+        lines += day_of(ctx.lifespan_context["db"], first, number)
+        await ctx.report_progress(number + 1, days)
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    if "--http" in sys.argv:
+        mcp.run("http", port=int(sys.argv[-1]), path="/mcp", show_banner=False)
+    else:
+        mcp.run("stdio", show_banner=False)
