@@ -20,6 +20,7 @@ summary: Show a page.
 parameters: {type: object, properties: {page-size: {type: integer}}}
 handler: handlers.toy:page
 """
+TARGETS = "targets: {registry: {}}\n"
 HANDLERS = """
 from toolcast_runtime import ToolError, ToolResponse
 
@@ -61,7 +62,9 @@ the arguments of `add` are not valid:
 def test_a_call_gives_the_result_and_raises_what_failed(
     make_project: Callable[..., Any],
 ) -> None:
-    project = make_project({"add": ADD, "page": PAGE}, handlers=HANDLERS)
+    project = make_project(
+        {"add": ADD, "page": PAGE}, toolset=TARGETS, handlers=HANDLERS
+    )
     project.generate()
     ended = project.run("-c", PROGRAM.replace("CLIENT", ""))
     assert ended.stdout.startswith(SAID), ended.stderr
@@ -70,7 +73,7 @@ def test_a_call_gives_the_result_and_raises_what_failed(
 def test_a_toolset_with_clients_is_told_which(make_project: Callable[..., Any]) -> None:
     clients = "clients: {team: {allow: [add, page]}, guest: {allow: [page]}}\n"
     project = make_project(
-        {"add": ADD, "page": PAGE}, toolset=clients, handlers=HANDLERS
+        {"add": ADD, "page": PAGE}, toolset=TARGETS + clients, handlers=HANDLERS
     )
     project.generate()
     ended = project.run("-c", PROGRAM.replace("CLIENT", '"team", '))

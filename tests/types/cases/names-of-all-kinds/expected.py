@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any, NotRequired, Protocol
 
-from toolcast_runtime.types import TypedDict
+from toolcast_runtime.types import TypedDict, tool_result
 
 TryItArguments = TypedDict(
     "TryItArguments",
@@ -36,4 +36,5 @@ def call(arguments: TryItArguments, /) -> Coroutine[Any, Any, Any]:
     """Calls the tool; a tool error is raised as ToolError."""
     from ..registry import REGISTRY
 
-    return REGISTRY.result("try_it", arguments)
+    response = REGISTRY.call_tool("try_it", arguments)
+    return tool_result(response)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import ObjectResult, ReadOnly, TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -22,9 +25,9 @@ class BookVisitArguments(TypedDict):
 class BookVisitResult(TypedDict):
     """What a call gives."""
 
-    visit_id: int
-    start: str
-    ends: str
+    visit_id: ReadOnly[int]
+    start: ReadOnly[str]
+    ends: ReadOnly[str]
 
 
 class BookVisitHandler(Protocol):
@@ -38,4 +41,14 @@ class BookVisitHandler(Protocol):
         start: str,
         minutes: int = ...,
         db: sqlalchemy.Engine,
-    ) -> object: ...
+    ) -> ObjectResult[BookVisitResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[BookVisitArguments]
+) -> Coroutine[Any, Any, BookVisitResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("book_visit", arguments, client)
+    return tool_result(response)

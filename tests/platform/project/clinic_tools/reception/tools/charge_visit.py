@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -15,12 +18,27 @@ class ChargeVisitArguments(TypedDict):
     """What a call is given, exactly as the caller sent it."""
 
     visit_id: int
-    price: dict[str, Any]
+    price: ChargeVisitMoney
+
+
+class ChargeVisitMoney(TypedDict):
+    cents: int
+    currency: Literal["EUR", "CHF"]
 
 
 class ChargeVisitHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, visit_id: int, price: dict[str, Any], db: sqlalchemy.Engine
+        self, /, *, visit_id: int, price: ChargeVisitMoney, db: sqlalchemy.Engine
     ) -> object: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ChargeVisitArguments]
+) -> Coroutine[Any, Any, Any]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("charge_visit", arguments, client)
+    return tool_result(response)

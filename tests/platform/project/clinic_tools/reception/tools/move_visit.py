@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -24,3 +27,13 @@ class MoveVisitHandler(Protocol):
     def __call__(
         self, /, *, visit_id: int, start: str, db: sqlalchemy.Engine
     ) -> object: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[MoveVisitArguments]
+) -> Coroutine[Any, Any, Any]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("move_visit", arguments, client)
+    return tool_result(response)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from toolcast_runtime.types import ObjectResult, ReadOnly, TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -15,19 +18,39 @@ class RefundVisitArguments(TypedDict):
     """What a call is given, exactly as the caller sent it."""
 
     visit_id: int
-    amount: dict[str, Any]
+    amount: RefundVisitMoney
+
+
+class RefundVisitMoney(TypedDict):
+    cents: int
+    currency: Literal["EUR", "CHF"]
 
 
 class RefundVisitResult(TypedDict):
     """What a call gives."""
 
-    refunded: dict[str, Any]
-    left: dict[str, Any]
+    refunded: ReadOnly[RefundVisitResultMoney]
+    left: ReadOnly[RefundVisitResultMoney]
+
+
+class RefundVisitResultMoney(TypedDict):
+    cents: ReadOnly[int]
+    currency: ReadOnly[Literal["EUR", "CHF"]]
 
 
 class RefundVisitHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, visit_id: int, amount: dict[str, Any], db: sqlalchemy.Engine
-    ) -> object: ...
+        self, /, *, visit_id: int, amount: RefundVisitMoney, db: sqlalchemy.Engine
+    ) -> ObjectResult[RefundVisitResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[RefundVisitArguments]
+) -> Coroutine[Any, Any, RefundVisitResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("refund_visit", arguments, client)
+    return tool_result(response)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import ObjectResult, ReadOnly, TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -21,8 +24,8 @@ class RegisterPatientArguments(TypedDict):
 class RegisterPatientResult(TypedDict):
     """What a call gives."""
 
-    patient_id: str
-    insurance: str
+    patient_id: ReadOnly[str]
+    insurance: ReadOnly[str]
 
 
 class RegisterPatientHandler(Protocol):
@@ -30,4 +33,14 @@ class RegisterPatientHandler(Protocol):
 
     def __call__(
         self, /, *, name: str, birthday: str, db: sqlalchemy.Engine
-    ) -> object: ...
+    ) -> ObjectResult[RegisterPatientResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[RegisterPatientArguments]
+) -> Coroutine[Any, Any, RegisterPatientResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("register_patient", arguments, client)
+    return tool_result(response)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypeAlias, Unpack
+
+from toolcast_runtime.types import ListResult, ReadOnly, TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -19,7 +22,14 @@ class SearchVisitsArguments(TypedDict):
     limit: NotRequired[int]
 
 
-SearchVisitsResult: TypeAlias = list[dict[str, Any]]
+class SearchVisitsResultItem(TypedDict):
+    visit_id: ReadOnly[int]
+    patient: ReadOnly[str]
+    start: ReadOnly[str]
+    status: ReadOnly[Literal["booked", "cancelled"]]
+
+
+SearchVisitsResult: TypeAlias = Sequence[SearchVisitsResultItem]
 """What a call gives."""
 
 
@@ -34,4 +44,14 @@ class SearchVisitsHandler(Protocol):
         day: str = ...,
         limit: int = ...,
         db: sqlalchemy.Engine,
-    ) -> object: ...
+    ) -> ListResult[SearchVisitsResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[SearchVisitsArguments]
+) -> Coroutine[Any, Any, SearchVisitsResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("search_visits", arguments, client)
+    return tool_result(response)

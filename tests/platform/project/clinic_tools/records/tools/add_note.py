@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+
+from toolcast_runtime.types import TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -31,3 +34,13 @@ class AddNoteHandler(Protocol):
         follow_up: str = ...,
         db: sqlalchemy.Engine,
     ) -> object: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[AddNoteArguments]
+) -> Coroutine[Any, Any, Any]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("add_note", arguments, client)
+    return tool_result(response)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -21,3 +24,13 @@ class DeleteScanHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(self, /, *, scan_id: int, db: sqlalchemy.Engine) -> object: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[DeleteScanArguments]
+) -> Coroutine[Any, Any, Any]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("delete_scan", arguments, client)
+    return tool_result(response)

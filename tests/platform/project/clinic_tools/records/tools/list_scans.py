@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
+
+from toolcast_runtime.types import ListResult, ReadOnly, TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -17,11 +20,29 @@ class ListScansArguments(TypedDict):
     patient_id: str
 
 
-ListScansResult: TypeAlias = list[dict[str, Any]]
+class ListScansResultItem(TypedDict):
+    scan_id: ReadOnly[int]
+    name: ReadOnly[str]
+    bytes: ReadOnly[int]
+
+
+ListScansResult: TypeAlias = Sequence[ListScansResultItem]
 """What a call gives."""
 
 
 class ListScansHandler(Protocol):
     """The function that does the work; sync or async."""
 
-    def __call__(self, /, *, patient_id: str, db: sqlalchemy.Engine) -> object: ...
+    def __call__(
+        self, /, *, patient_id: str, db: sqlalchemy.Engine
+    ) -> ListResult[ListScansResult]: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[ListScansArguments]
+) -> Coroutine[Any, Any, ListScansResult]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("list_scans", arguments, client)
+    return tool_result(response)

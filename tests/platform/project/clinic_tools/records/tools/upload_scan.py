@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+from toolcast_runtime.types import TypedDict, tool_result
 
 if TYPE_CHECKING:
     # The types of resources, for type checkers alone.
@@ -25,3 +28,13 @@ class UploadScanHandler(Protocol):
     def __call__(
         self, /, *, patient_id: str, name: str, data: str, db: sqlalchemy.Engine
     ) -> object: ...
+
+
+def call(
+    client: str, /, **arguments: Unpack[UploadScanArguments]
+) -> Coroutine[Any, Any, Any]:
+    """Calls the tool as a client of the toolset; a tool error is raised as ToolError."""
+    from ..registry import REGISTRY
+
+    response = REGISTRY.call_tool("upload_scan", arguments, client)
+    return tool_result(response)
