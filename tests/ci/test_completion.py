@@ -41,7 +41,7 @@ def test_commands(project: Any) -> None:
 def test_options_and_their_values(project: Any) -> None:
     assert completed("diff", "--fo") == ["--format"]
     assert completed("diff", "--format", "s") == ["sarif"]
-    assert completed("schema", "d") == ["diff"]
+    assert completed("schema", "d") == ["definitions", "diff"]
 
 
 @pytest.mark.parametrize("command", ["rename", "remove", "deprecate", "move"])

@@ -290,7 +290,15 @@ def test_content_blocks_reach_every_caller(surfaces: Surfaces, mode: str) -> Non
     given = surfaces.registry("blocks").content
     assert given[:3] == BLOCKS
     assert surfaces.mcp("blocks", mode)["content"] == given
-    assert json.loads(surfaces.cli("blocks").stdout) == given
+    assert surfaces.cli("blocks").stdout.splitlines() == [
+        "Here.",
+        "[image/png, 8 bytes]",
+        "[audio/wav, 4 bytes]",
+        "seven: notes://7",
+        "inside",
+        "[b.pdf, application/pdf, 4 bytes]",
+        "[c.png, image/png, 8 bytes]",
+    ]
     expected = [
         {"type": "text", "text": "Here."},
         {"type": "image", "base64": PICTURE, "mime_type": "image/png"},

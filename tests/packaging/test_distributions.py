@@ -95,7 +95,8 @@ def test_the_runtime_has_an_extra_for_each_target_that_needs_a_library() -> None
         project["optional-dependencies"]
     )
     assert [text.partition(">")[0] for text in project["dependencies"]] == [
-        "jsonschema-rs"
+        "jsonschema-rs",
+        "typing_extensions",
     ]
 
 

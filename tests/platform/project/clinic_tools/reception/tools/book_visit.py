@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
+from uuid import UUID
 
-from toolcast_runtime.types import ObjectResult, ReadOnly, TypedDict, tool_result
+from toolcast_runtime.types import (
+    ObjectResult,
+    ReadOnly,
+    ResourceHandlerForm,
+    TypedDict,
+    tool_result,
+)
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -30,6 +38,22 @@ class BookVisitResult(TypedDict):
     ends: ReadOnly[str]
 
 
+class BookVisitGiven(TypedDict):
+    """What the handler is given, in values of Python."""
+
+    patient_id: UUID
+    start: datetime
+    minutes: NotRequired[int]
+
+
+class BookVisitGives(TypedDict):
+    """What the handler gives, in values of Python."""
+
+    visit_id: ReadOnly[int]
+    start: ReadOnly[datetime]
+    ends: ReadOnly[datetime]
+
+
 class BookVisitHandler(Protocol):
     """The function that does the work; sync or async."""
 
@@ -37,11 +61,11 @@ class BookVisitHandler(Protocol):
         self,
         /,
         *,
-        patient_id: str,
-        start: str,
+        patient_id: UUID,
+        start: datetime,
         minutes: int = ...,
         db: sqlalchemy.Engine,
-    ) -> ObjectResult[BookVisitResult]: ...
+    ) -> ObjectResult[BookVisitGives]: ...
 
 
 def call(
@@ -52,3 +76,20 @@ def call(
 
     response = REGISTRY.call_tool("book_visit", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_book_visit(result: ObjectResult[BookVisitGives]) -> None: ...
+
+    def _check(
+        form: ResourceHandlerForm,
+        given: BookVisitGiven,
+        left: Any,
+        db_resource: sqlalchemy.Engine,
+    ) -> None:
+        from clinic.visits import book_visit
+
+        _ = form(book_visit, given)(patient_id=left, start=left, db=db_resource)
+        result = form(book_visit, given)(**given, db=db_resource)
+        result_of_book_visit(result)

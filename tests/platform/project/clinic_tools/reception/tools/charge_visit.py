@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from toolcast_runtime.types import TypedDict, tool_result
+from toolcast_runtime.types import ResourceHandlerForm, TypedDict, tool_result
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -42,3 +42,15 @@ def call(
 
     response = REGISTRY.call_tool("charge_visit", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def _check(
+        form: ResourceHandlerForm,
+        given: ChargeVisitArguments,
+        db_resource: sqlalchemy.Engine,
+    ) -> None:
+        from clinic.payments import charge_visit
+
+        _ = form(charge_visit, given)(**given, db=db_resource)

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import TypedDict, tool_result
+from toolcast_runtime.types import ResourceHandlerForm, TypedDict, tool_result
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -21,11 +22,18 @@ class MoveVisitArguments(TypedDict):
     start: str
 
 
+class MoveVisitGiven(TypedDict):
+    """What the handler is given, in values of Python."""
+
+    visit_id: int
+    start: datetime
+
+
 class MoveVisitHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, visit_id: int, start: str, db: sqlalchemy.Engine
+        self, /, *, visit_id: int, start: datetime, db: sqlalchemy.Engine
     ) -> object: ...
 
 
@@ -37,3 +45,13 @@ def call(
 
     response = REGISTRY.call_tool("move_visit", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def _check(
+        form: ResourceHandlerForm, given: MoveVisitGiven, db_resource: sqlalchemy.Engine
+    ) -> None:
+        from clinic.visits import move_visit
+
+        _ = form(move_visit, given)(**given, db=db_resource)

@@ -6,10 +6,16 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from toolcast_runtime.types import ObjectResult, ReadOnly, TypedDict, tool_result
+from toolcast_runtime.types import (
+    ObjectResult,
+    ReadOnly,
+    ResourceHandlerForm,
+    TypedDict,
+    tool_result,
+)
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -54,3 +60,18 @@ def call(
 
     response = REGISTRY.call_tool("refund_visit", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_refund_visit(result: ObjectResult[RefundVisitResult]) -> None: ...
+
+    def _check(
+        form: ResourceHandlerForm,
+        given: RefundVisitArguments,
+        db_resource: sqlalchemy.Engine,
+    ) -> None:
+        from clinic.payments import refund_visit
+
+        result = form(refund_visit, given)(**given, db=db_resource)
+        result_of_refund_visit(result)

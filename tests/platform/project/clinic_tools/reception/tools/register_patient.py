@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from uuid import UUID
 
-from toolcast_runtime.types import ObjectResult, ReadOnly, TypedDict, tool_result
+from toolcast_runtime.types import (
+    ObjectResult,
+    ReadOnly,
+    ResourceHandlerForm,
+    TypedDict,
+    tool_result,
+)
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -28,12 +36,26 @@ class RegisterPatientResult(TypedDict):
     insurance: ReadOnly[str]
 
 
+class RegisterPatientGiven(TypedDict):
+    """What the handler is given, in values of Python."""
+
+    name: str
+    birthday: date
+
+
+class RegisterPatientGives(TypedDict):
+    """What the handler gives, in values of Python."""
+
+    patient_id: ReadOnly[UUID]
+    insurance: ReadOnly[str]
+
+
 class RegisterPatientHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, name: str, birthday: str, db: sqlalchemy.Engine
-    ) -> ObjectResult[RegisterPatientResult]: ...
+        self, /, *, name: str, birthday: date, db: sqlalchemy.Engine
+    ) -> ObjectResult[RegisterPatientGives]: ...
 
 
 def call(
@@ -44,3 +66,20 @@ def call(
 
     response = REGISTRY.call_tool("register_patient", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_register_patient(
+        result: ObjectResult[RegisterPatientGives],
+    ) -> None: ...
+
+    def _check(
+        form: ResourceHandlerForm,
+        given: RegisterPatientGiven,
+        db_resource: sqlalchemy.Engine,
+    ) -> None:
+        from clinic.patients import register_patient
+
+        result = form(register_patient, given)(**given, db=db_resource)
+        result_of_register_patient(result)

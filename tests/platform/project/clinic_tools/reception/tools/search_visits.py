@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypeAlias, Unpack
+from uuid import UUID
 
-from toolcast_runtime.types import ListResult, ReadOnly, TypedDict, tool_result
+from toolcast_runtime.types import (
+    ListResult,
+    ReadOnly,
+    ResourceHandlerForm,
+    TypedDict,
+    tool_result,
+)
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -29,8 +37,27 @@ class SearchVisitsResultItem(TypedDict):
     status: ReadOnly[Literal["booked", "cancelled"]]
 
 
+class SearchVisitsGiven(TypedDict):
+    """What the handler is given, in values of Python."""
+
+    patient_id: NotRequired[UUID]
+    day: NotRequired[date]
+    limit: NotRequired[int]
+
+
+class SearchVisitsGivesItem(TypedDict):
+    visit_id: ReadOnly[int]
+    patient: ReadOnly[str]
+    start: ReadOnly[datetime]
+    status: ReadOnly[Literal["booked", "cancelled"]]
+
+
 SearchVisitsResult: TypeAlias = Sequence[SearchVisitsResultItem]
 """What a call gives."""
+
+
+SearchVisitsGives: TypeAlias = Sequence[SearchVisitsGivesItem]
+"""What the handler gives."""
 
 
 class SearchVisitsHandler(Protocol):
@@ -40,11 +67,11 @@ class SearchVisitsHandler(Protocol):
         self,
         /,
         *,
-        patient_id: str = ...,
-        day: str = ...,
+        patient_id: UUID = ...,
+        day: date = ...,
         limit: int = ...,
         db: sqlalchemy.Engine,
-    ) -> ListResult[SearchVisitsResult]: ...
+    ) -> ListResult[SearchVisitsGives]: ...
 
 
 def call(
@@ -55,3 +82,19 @@ def call(
 
     response = REGISTRY.call_tool("search_visits", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_search_visits(result: ListResult[SearchVisitsGives]) -> None: ...
+
+    def _check(
+        form: ResourceHandlerForm,
+        given: SearchVisitsGiven,
+        db_resource: sqlalchemy.Engine,
+    ) -> None:
+        from clinic.visits import search_visits
+
+        _ = form(search_visits, given)(db=db_resource)
+        result = form(search_visits, given)(**given, db=db_resource)
+        result_of_search_visits(result)

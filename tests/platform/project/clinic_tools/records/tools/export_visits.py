@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import TypedDict, tool_result
+from toolcast_runtime.types import ResourceHandlerForm, TypedDict, tool_result
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -21,11 +22,18 @@ class ExportVisitsArguments(TypedDict):
     last: str
 
 
+class ExportVisitsGiven(TypedDict):
+    """What the handler is given, in values of Python."""
+
+    first: date
+    last: date
+
+
 class ExportVisitsHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, first: str, last: str, db: sqlalchemy.Engine
+        self, /, *, first: date, last: date, db: sqlalchemy.Engine
     ) -> object: ...
 
 
@@ -37,3 +45,15 @@ def call(
 
     response = REGISTRY.call_tool("export_visits", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def _check(
+        form: ResourceHandlerForm,
+        given: ExportVisitsGiven,
+        db_resource: sqlalchemy.Engine,
+    ) -> None:
+        from clinic.exports import export_visits
+
+        _ = form(export_visits, given)(**given, db=db_resource)

@@ -5,11 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
+from uuid import UUID
 
-from toolcast_runtime.types import ListResult, ReadOnly, TypedDict, tool_result
+from toolcast_runtime.types import (
+    ListResult,
+    ReadOnly,
+    ResourceHandlerForm,
+    TypedDict,
+    tool_result,
+)
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -20,10 +27,16 @@ class ListScansArguments(TypedDict):
     patient_id: str
 
 
-class ListScansResultItem(TypedDict):
-    scan_id: ReadOnly[int]
-    name: ReadOnly[str]
-    bytes: ReadOnly[int]
+ListScansResultItem = TypedDict(
+    "ListScansResultItem",
+    {"scan_id": ReadOnly[int], "name": ReadOnly[str], "bytes": ReadOnly[int]},
+)
+
+
+class ListScansGiven(TypedDict):
+    """What the handler is given, in values of Python."""
+
+    patient_id: UUID
 
 
 ListScansResult: TypeAlias = Sequence[ListScansResultItem]
@@ -34,7 +47,7 @@ class ListScansHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, patient_id: str, db: sqlalchemy.Engine
+        self, /, *, patient_id: UUID, db: sqlalchemy.Engine
     ) -> ListResult[ListScansResult]: ...
 
 
@@ -46,3 +59,16 @@ def call(
 
     response = REGISTRY.call_tool("list_scans", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def result_of_list_scans(result: ListResult[ListScansResult]) -> None: ...
+
+    def _check(
+        form: ResourceHandlerForm, given: ListScansGiven, db_resource: sqlalchemy.Engine
+    ) -> None:
+        from clinic.scans import list_scans
+
+        result = form(list_scans, given)(**given, db=db_resource)
+        result_of_list_scans(result)

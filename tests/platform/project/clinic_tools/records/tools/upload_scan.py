@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from uuid import UUID
 
-from toolcast_runtime.types import TypedDict, tool_result
+from toolcast_runtime.types import ResourceHandlerForm, TypedDict, tool_result
 
 if TYPE_CHECKING:
-    # The types of resources, for type checkers alone.
+    # Types that are not of this module, for type checkers alone.
     # isort: off
     import sqlalchemy
 
@@ -22,11 +23,19 @@ class UploadScanArguments(TypedDict):
     data: str
 
 
+class UploadScanGiven(TypedDict):
+    """What the handler is given, in values of Python."""
+
+    patient_id: UUID
+    name: str
+    data: bytes
+
+
 class UploadScanHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, patient_id: str, name: str, data: str, db: sqlalchemy.Engine
+        self, /, *, patient_id: UUID, name: str, data: bytes, db: sqlalchemy.Engine
     ) -> object: ...
 
 
@@ -38,3 +47,15 @@ def call(
 
     response = REGISTRY.call_tool("upload_scan", arguments, client)
     return tool_result(response)
+
+
+if TYPE_CHECKING:
+    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    def _check(
+        form: ResourceHandlerForm,
+        given: UploadScanGiven,
+        db_resource: sqlalchemy.Engine,
+    ) -> None:
+        from clinic.scans import upload_scan
+
+        _ = form(upload_scan, given)(**given, db=db_resource)
