@@ -52,8 +52,9 @@ def test_a_signal_over_stdio(clinic: Clinic, number: int, busy: bool) -> None:
     assert clinic.told == [OPENED, *([BEGUN, STOPPED] if busy else []), CLOSED]
 
 
+@SLOW
 @SIGNALS
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=SLOW), 2])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_signal_over_http(clinic: Clinic, number: int, workers: int) -> None:
     words = ("--workers", str(workers))
     package = "clinic_tools.reception"

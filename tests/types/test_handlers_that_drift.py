@@ -203,6 +203,7 @@ def said(make_project: Callable[..., Any]) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_a_type_checker_names_handler_and_parameter(said: str) -> None:
     assert sum(map(bool, SAID.values())) == 9
     for name, expected in SAID.items():
