@@ -33,9 +33,9 @@ from ..facts.types.python_type import (
 from ..facts.types.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape
-from .handled_types import Handled, Results, handled_types, results_of
-from .printed_types import RUNTIME_TYPES, DictView, PrintedTypes, wider
 from .target import Context, header
+from .types.handled_types import Handled, Results, handled_types, results_of
+from .types.printed_types import RUNTIME_TYPES, DictView, PrintedTypes, wider
 
 __all__ = ["shown_types", "types_file"]
 

@@ -14,11 +14,13 @@ WORKSPACE = Workspace(root="", toolset_folders=(), targets=())
 TOOLSET = Toolset(name="toy", title="Toy", folder="specs/toy", handlers="handlers")
 
 
-def compared(before: Any, after: Any, field: str, **others: Any) -> list[Change]:
+def compared(
+    before: Any, after: Any, field: str, toolset: Toolset = TOOLSET, **others: Any
+) -> list[Change]:
     """What changes of a tool when only one of its schemas does; None is no schema."""
     old, new = (_tool({"parameters": {}, field: s}, others) for s in (before, after))
     assert FAMILY.compare_tools is not None
-    both = Both(old, new, TOOLSET, TOOLSET, WORKSPACE, WORKSPACE)
+    both = Both(old, new, toolset, toolset, WORKSPACE, WORKSPACE)
     return list(FAMILY.compare_tools(both))
 
 

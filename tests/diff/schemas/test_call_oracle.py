@@ -20,11 +20,20 @@ from tests.diff.schemas.comparing import compared
 from tests.diff.schemas.oracle import accepts, difference
 from tests.diff.schemas.schema_pairs import changed, independent
 from toolcast.changes.change import ABSENT, Change, Grade
+from toolcast.model.model import Toolset
 
 Pairs = Callable[[Random], tuple[dict[str, Any], dict[str, Any]]]
 SEEDS = st.integers(0, 999)
 # Both searches are bounded: what only one of them finds by chance is no reason to fail a run
 # that changed nothing.
+# Which texts are of a format is the library's to say: the cases have what is asserted.
+TOOLSET = Toolset(
+    name="toy",
+    title="Toy",
+    folder="specs/toy",
+    handlers="handlers",
+    formats="annotation",
+)
 QUICK = settings(max_examples=40, deadline=None, derandomize=True)
 
 
@@ -32,7 +41,7 @@ def assert_agrees(pair: Pairs, seed: int, tries: int) -> None:
     """The grades of a pair are what its values show, for both fields."""
     before, after = pair(Random(seed))
     for field in ("parameters", "returns"):
-        changes = compared(before, after, field)
+        changes = compared(before, after, field, TOOLSET)
         is_call = field == "parameters"
         sender, receiver = (before, after) if is_call else (after, before)
         for change in changes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..facts.types.python_type import (
+from ...facts.types.python_type import (
     ANY,
     Array,
     ObjectName,
@@ -14,8 +14,8 @@ from ..facts.types.python_type import (
     PythonType,
     Table,
 )
-from ..facts.types.schema_types import SchemaTypes
-from ..model.model import Toolset, ToolSpec
+from ...facts.types.schema_types import SchemaTypes
+from ...model.model import Toolset, ToolSpec
 
 __all__ = ["Handled", "Results", "handled_types", "results_of"]
 

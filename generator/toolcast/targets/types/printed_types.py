@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from ..encoders.code import Code
-from ..encoders.names import is_keyword_argument
-from ..encoders.python import identifier, imported, words
-from ..encoders.python_types import (
+from ...encoders.code import Code
+from ...encoders.names import is_keyword_argument
+from ...encoders.python import identifier, imported, words
+from ...encoders.python_types import (
     Type,
     fields,
     literal_of,
@@ -19,7 +19,7 @@ from ..encoders.python_types import (
     typed_dict,
     union,
 )
-from ..facts.types.python_type import (
+from ...facts.types.python_type import (
     Array,
     Choice,
     Member,
