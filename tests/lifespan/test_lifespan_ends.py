@@ -89,12 +89,15 @@ def test_stdio_that_does_not_start_says_why(shop: Shop) -> None:
     assert err.count("\n") == 1
 
 
-def serve(shop: Shop, *words: str) -> Served:
+def serve(shop: Shop, *, workers: int = 1) -> Served:
+    words = ("--workers", str(workers))
     with served(
         *words, package="generated.shop", root=shop.root, env=shop.environment
     ) as running:
-        # It is ready when everything is there that a call needs.
+        # It is ready when everything is there that a call needs; the other workers may
+        # still be starting then.
         assert "opened" in shop.told
+        shop.wait_for(lambda: shop.told.count("opened") == workers)
         given = {"name": "add", "arguments": {"text": "a"}}
         assert b'"1"' in running.ask("/mcp/", "tools/call", given, modern=True).body
         assert running.end() == 0
@@ -108,7 +111,7 @@ def test_http_ends_by_a_signal(shop: Shop) -> None:
 
 @SLOW
 def test_every_worker_has_its_own(shop: Shop) -> None:
-    serve(shop, "--workers", "2")
+    serve(shop, workers=2)
     assert sorted(shop.told) == sorted(LIVED * 2)
 
 
