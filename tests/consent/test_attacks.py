@@ -13,8 +13,8 @@ from tests.consent.counters import (
     KEY,
     YES,
     ModernCounter,
-    Shop,
     OlderCounter,
+    Shop,
     said,
 )
 from tests.mcp.servers import HttpServer
@@ -274,7 +274,8 @@ def old_of_no_person(shop: Shop, counter: OlderCounter) -> list[str]:
     words: list[Any] = [{}, {"action": "yes"}, {"approve": True}]
     read = [_ended(counter, answer) for answer in words]
     unable = []
-    for can in ({}, {"elicitation": {"url": {}}}):
+    cans: list[dict[str, Any]] = [{}, {"elicitation": {"url": {}}}]
+    for can in cans:
         with shop.older(counter.transport, can=can) as mute:
             unable.append(said(mute.end(mute.begin("refund_order", ORDER))))
     assert all("has to ask a person first" in text for text in unable)
