@@ -7,7 +7,7 @@ function foundSpecs() {
     const toolset = data.toolsets[spec.toolset];
     const texts = [spec.name, spec.title, spec.description, toolset.name, ...Object.values(spec.facts)];
     const all = texts.filter(Boolean).join("\n").toLowerCase();
-    return words.every((word) => all.includes(word)) 
+    return words.every((word) => all.includes(word))
       && (!toolsets.size || toolsets.has(toolset.title))
       && (!clients.size || (spec.clients || []).some((name) => clients.has(name)));
   });
