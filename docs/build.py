@@ -165,7 +165,7 @@ its last key `$defs`: every reader gets one schema that stands alone, and no fil
 is left to whoever needs it. A finding stands where the text stands; one in this file is
 suppressed in `toolset.yaml`. `toolcast diff` shows a changed definition at each tool that uses
 it. A name has 1 to 64 of `A-Z a-z 0-9 _`, begins with no digit, and is no keyword of JSON Schema.
-No tool can be called `definitions`.
+No tool can be called `definitions`. `confirm.when` stands alone and is given none of them.
 """
 
 

@@ -30,6 +30,13 @@ settings.load_profile("untimed")
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than cores, since many tests wait for processes that they end."""
+    return (os.cpu_count() or 1) + 1
+
+
 ROOT = Path(__file__).parents[1]
 CACHES = shutil.ignore_patterns("__pycache__", ".*")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from functools import lru_cache
 from typing import Any
 
@@ -72,9 +73,23 @@ def _engine(url: URL) -> Engine:
 def _prepare(connection: sqlite3.Connection, record: Any) -> None:
     # SQLAlchemy says when a transaction begins, not the driver.
     connection.isolation_level = None
-    connection.execute("PRAGMA journal_mode = WAL")
+    _use_wal(connection)
     # SQLite's own knows ASCII only.
     connection.create_function("lower", 1, _lower, deterministic=True)
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    # When others are switching too, SQLite itself does not wait.
+    deadline = time.monotonic() + CONNECT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _lower(value: str | bytes | float | None) -> str | bytes | float | None:

@@ -153,6 +153,7 @@ def test_command_line_counts(project: Path) -> None:
     assert json.loads(done.stdout)["words"] == 2
 
 
+@pytest.mark.slow
 def test_examples_of_the_spec_would_catch_a_wrong_handler(
     project: Path, tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_draft_generates_and_only_its_texts_are_left_to_write(
     project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

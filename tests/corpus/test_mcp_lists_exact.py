@@ -101,6 +101,7 @@ def test_black_has_nothing_to_change_in_generated_python(
         assert black.format_str(source, mode=MODE) == source, path
 
 
+@pytest.mark.slow
 def test_type_checker_and_linter_are_content_with_generated_python(
     workspace: Path,
 ) -> None:

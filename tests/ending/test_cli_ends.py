@@ -17,7 +17,7 @@ from tests.ending.conftest import Slow, waited
     [
         ("sync_polite", ["begun", "cancelled", "atexit"]),
         ("async_endless", ["begun", "cancelled", "atexit"]),
-        ("sync_endless", ["begun", "atexit"]),
+        pytest.param("sync_endless", ["begun", "atexit"], marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupt_reaches_the_handler(

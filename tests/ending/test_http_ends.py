@@ -54,8 +54,8 @@ class Call(threading.Thread):
 @pytest.mark.parametrize(
     ("tool", "workers"),
     [
-        ("sync_second", 2),
         ("async_second", 1),
+        pytest.param("sync_second", 2, marks=SLOW),
         pytest.param("sync_second", 1, marks=SLOW),
         pytest.param("async_second", 2, marks=SLOW),
     ],

@@ -109,7 +109,7 @@ def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -
     ("tool", "how"),
     [
         ("sync_endless", "SIGTERM"),
-        ("async_endless", "input"),
+        pytest.param("async_endless", "input", marks=SLOW),
         pytest.param("sync_endless", "input", marks=SLOW),
         pytest.param("async_endless", "SIGTERM", marks=SLOW),
         pytest.param("async_endless", "SIGINT", marks=SLOW),
@@ -173,7 +173,9 @@ def test_a_client_that_has_left_and_signals_is_not_waited_for(slow: Slow) -> Non
 
 
 @ERA
-@pytest.mark.parametrize("given", ["file", "pipe", "empty file"])
+@pytest.mark.parametrize(
+    "given", ["pipe", *(pytest.param(f, marks=SLOW) for f in ("file", "empty file"))]
+)
 def test_calls_under_way_when_the_input_ends_are_answered(
     slow: Slow, tmp_path: Path, given: str, era: str
 ) -> None:

@@ -83,6 +83,7 @@ def test_changes_of_another_packages_fields(
     assert "extension/field" in done.stdout
 
 
+@pytest.mark.slow
 def test_one_that_is_installed_and_not_listed_changes_nothing(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:

@@ -94,7 +94,9 @@ async def test_how_far_the_server_is_and_who_has_gone_are_passed_on(
         ("garbage", "it wrote 1000 lines that are no messages"),
         ("endless", "it sent a message of more than 16 MiB"),
         ("silent", "no connection within 1.5 s"),
-        ("slow_list", "it did not list its tools within 1 s"),
+        pytest.param(
+            "slow_list", "it did not list its tools within 1 s", marks=pytest.mark.slow
+        ),
         ("pages", "its list of tools has more than 100 pages"),
         ("wrong_list", "its list of tools is not valid: tools: Input should be"),
         pytest.param(

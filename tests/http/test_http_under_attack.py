@@ -113,6 +113,7 @@ def test_more_half_open_requests_than_descriptors(server: Served, what: str) -> 
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.slow
 def test_more_half_bodies_of_known_callers_than_descriptors(server: Served) -> None:
     """Slowly, so that each is let in before the next one comes."""
     text = HALF["half a body without a token"].replace(

@@ -118,7 +118,14 @@ async def test_a_call_is_posted_once_it_has_ended(
     assert (tmp_path / "outbox.sqlite3").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("status", [302, 401, 404, 429, 500, 503])
+@pytest.mark.parametrize(
+    "status",
+    [
+        302,
+        503,
+        *(pytest.param(s, marks=pytest.mark.slow) for s in (401, 404, 429, 500)),
+    ],
+)
 async def test_what_is_not_accepted_waits_and_is_posted_in_order(
     status: int, endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

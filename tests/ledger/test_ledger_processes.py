@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,12 @@ sys.stdout.reconfigure(line_buffering=True)
 arguments = {"action": "list"}
 if sys.argv[1] == "end":
     for _ in range(20):
-        assert call_tool_sync("stickynotes", arguments, "internal").success
+        answered = call_tool_sync("stickynotes", arguments, "internal")
+        assert answered.success, answered
 elif sys.argv[1] == "killed":
     while True:
-        assert call_tool_sync("stickynotes", arguments, "internal").success
+        answered = call_tool_sync("stickynotes", arguments, "internal")
+        assert answered.success, answered
         print("answered")
 """
 
@@ -63,3 +66,22 @@ def test_a_killed_process_loses_no_call_that_it_answered(tmp_path: Path) -> None
     ended = [row for row in rows if row["outcome"] == "ok"]
     assert len(ended) >= len(answered) >= 25
     assert len(rows) - len(ended) <= 1
+
+
+CONNECTED = """
+import sys, time
+from pathlib import Path
+from toolcast_runtime.ledger.rows import connected
+began = float(sys.argv[2])
+for number in range(50):
+    while time.time() < began + number / 100:
+        pass
+    connected(Path(sys.argv[1], f"{number}.sqlite3")).close()
+"""
+
+
+def test_processes_make_one_file_at_the_same_time(tmp_path: Path) -> None:
+    began = str(time.time() + 1)
+    words = [sys.executable, "-c", CONNECTED, str(tmp_path), began]
+    processes = [subprocess.Popen(words) for _ in range(3)]
+    assert [process.wait(60) for process in processes] == [0, 0, 0]

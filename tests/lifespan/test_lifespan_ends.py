@@ -68,6 +68,7 @@ def test_stdio_ends_by_a_signal(shop: Shop, number: int) -> None:
     assert shop.told == ["starting", "opened", "begun", "closed"]
 
 
+@SLOW
 def test_stdio_ends_while_it_starts(shop: Shop) -> None:
     hanging = starting(shop, "hang")
     with hanging.begin(*SERVER) as process:

@@ -84,7 +84,7 @@ def _address(
 
 # Each toolset, way and mode is met, and the ways in both modes by one that needs no
 # platform; the rest is left to the slow tests.
-QUICK_CASES = {(0, 0, 0), (1, 1, 1), (1, 0, 1), (2, 1, 0)}
+QUICK_CASES = {(0, 0, 0), (1, 1, 1)}
 CASES = [
     pytest.param(
         toolset, way, mode, marks=[] if (t, w, m) in QUICK_CASES else [pytest.mark.slow]

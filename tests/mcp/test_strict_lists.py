@@ -69,8 +69,15 @@ async def answers(address: Any, era: str) -> dict[str, Any]:
         return {t.name: (t.output_schema, results[t.name]) for t in tools}
 
 
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("transport", "era"),
+    [
+        ("stdio", ERAS[0]),
+        ("http", ERAS[1]),
+        pytest.param("stdio", ERAS[1], marks=pytest.mark.slow),
+        pytest.param("http", ERAS[0], marks=pytest.mark.slow),
+    ],
+)
 def test_a_result_of_any_type_leaves_the_others_listed(
     project: Project, transport: str, era: str
 ) -> None:

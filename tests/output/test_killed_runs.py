@@ -52,6 +52,7 @@ def digests(root: Path) -> dict[str, str]:
 
 
 @pytest.mark.timeout(60 + 10 * KILLS)
+@pytest.mark.slow
 def test_a_killed_run_leaves_every_file_whole(make_project: Any) -> None:
     project = make_project({}, toolset="targets: {registry: {}, prompts: {}}\n")
     whole: list[dict[str, str]] = []

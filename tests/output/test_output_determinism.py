@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
             "with spaces, и юникод 🦊",
             {"PYTHONHASHSEED": "1", "LC_ALL": "C", "PYTHONUTF8": "0"},
         ),
-        (
+        pytest.param(
             "plain",
             {
                 "PYTHONHASHSEED": "2",
@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[2]
                 "LC_ALL": "tr_TR.UTF-8",
                 "PYTHONOPTIMIZE": "2",
             },
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -123,6 +123,7 @@ def test_every_change_is_seen(settled: Any, change: Callable[[Any], None]) -> No
     assert repeated(settled) is None
 
 
+@pytest.mark.slow
 def test_a_change_is_seen_at_once(small: Any) -> None:
     """Files as new as the stamp are told by their bytes: a clock may stand still so long."""
     wait()

@@ -77,6 +77,7 @@ def test_a_target_whose_extra_is_missing_says_so(
     assert "toolcast-runtime[langchain]" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_project_is_installed_as_a_wheel(
     production: Environment,
     wheels: dict[str, Path],

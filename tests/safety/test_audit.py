@@ -21,6 +21,9 @@ import pytest
 
 import toolcast
 
+# It generates everything once more, under a hook that sees every event.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CASES = sorted(f.name for f in (ROOT / "tests" / "hostile").iterdir() if f.is_dir())
 DRIVER = Path(__file__).with_name("audit_driver.py")

@@ -185,6 +185,7 @@ def assert_says(tool: dict[str, Any], spec: dict[str, Any]) -> None:
     }
 
 
+@pytest.mark.slow
 def test_live_surfaces_are_what_was_generated(everything: Path) -> None:
     """The generated tests hold MCP, registry, LangChain, CLI and prompts to the specs."""
     folders = [f"generated/row_{case.replace('-', '_')}" for case in LIVE]

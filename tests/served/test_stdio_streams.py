@@ -148,6 +148,7 @@ async def test_nothing_more_is_taken_from_a_client_that_leaves_too_much_unread()
         assert isinstance(received.message, JSONRPCRequest)
 
 
+@pytest.mark.slow
 async def test_refusals_that_nobody_reads_do_not_pile_up() -> None:
     """A client sends rubbish for ever, and takes none of the answers."""
     async with wire(sockets) as made:

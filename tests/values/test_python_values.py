@@ -7,12 +7,15 @@ import uuid
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from enum import Enum
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from toolcast_runtime.calls.plain_json import NotJsonError, plain_json
 from toolcast_runtime.values import NotTaken
+from toolcast_runtime.values.encodings import ENCODINGS
 from toolcast_runtime.values.python_values import PythonValues
+from toolcast_runtime.values.written_bytes import WrittenBytes
 
 DAY = {"type": "string", "format": "date"}
 ID = "550e8400-e29b-41d4-a716-446655440000"
@@ -35,13 +38,22 @@ PAIRS = [
     ({"format": "uuid"}, ID, uuid.UUID(ID)),
     ({"contentEncoding": "base64"}, "AP/+", b"\x00\xff\xfe"),
     ({"format": "byte"}, "", b""),
+    ({"format": "base64url"}, "AP_-", b"\x00\xff\xfe"),
+    ({"contentEncoding": "base64url"}, "AP8", b"\x00\xff"),
+    ({"contentEncoding": "base64url"}, "AP8=", b"\x00\xff"),
+    ({"contentEncoding": "base32", "format": "byte"}, "AD7Q====", b"\x00\xff"),
+    ({"contentEncoding": "base32"}, "ad7q====", b"\x00\xff"),
+    ({"contentEncoding": "base32hex"}, "03VG====", b"\x00\xff"),
+    ({"contentEncoding": "base16"}, "00FfFE", b"\x00\xff\xfe"),
+    ({"contentEncoding": "quoted-printable"}, "a=3D=\r\nb=00", b"a=b\x00"),
 ]
 KEPT = [
     ({"format": "email"}, "a@b.c"),
     ({"format": "uri"}, "https://a"),
     ({"format": "ipv4"}, "192.0.2.1"),
     ({"format": "binary"}, "AP/+"),
-    ({"contentEncoding": "base32"}, "AD7Q===="),
+    ({"contentEncoding": "8bit"}, "AP/+"),
+    ({"contentEncoding": "hex"}, "00ff"),
     ({"enum": ["2024-02-29"]}, "2024-02-29"),
     ({"format": "date"}, 20240229),
     ({"format": "date"}, None),
@@ -77,7 +89,10 @@ def test_everything_else_stays_what_was_sent(schema: Any, value: Any) -> None:
         ("P0D", timedelta()),
         (ID, uuid.UUID(ID)),
         ("AP/+", b"\x00\xff\xfe"),
+        ("AMg=", memoryview(b"\x00\x01\xc8")[::2]),
         ("a", Enum("Letter", {"A": "a"}).A),  # type: ignore[attr-defined]
+        (None, Enum("Nothing", {"A": None}).A),  # type: ignore[attr-defined]
+        ("2024-02-29", Enum("Day", {"A": date(2024, 2, 29)}).A),  # type: ignore[attr-defined]
         ({"at": ["2024-02-29"]}, {"at": (date(2024, 2, 29),)}),
     ],
 )
@@ -94,6 +109,11 @@ def test_a_value_goes_back_as_text(text: Any, value: Any) -> None:
         (time(1), "it holds a Python time without a zone"),
         (timedelta(seconds=-1), "below zero"),
         (timedelta(microseconds=1), "part of a second"),
+        (time(1, tzinfo=ZoneInfo("Europe/Berlin")), "time without a zone"),
+        (
+            datetime(1800, 1, 1, tzinfo=ZoneInfo("Europe/Berlin")),
+            "datetime whose zone is off by seconds",
+        ),
         ({1, 2}, "it holds a Python set"),
         (object(), "it holds a Python object"),
     ],
@@ -176,6 +196,8 @@ def test_it_is_found_in_depth(schema: Any, value: Any, expected: Any) -> None:
         ("uuid", "no", "must be a UUID"),
         ("byte", "a", "`a[0]` must be base64"),
         ("byte", "é" * 4, "`a[0]` must be base64"),
+        ("base64url", "AP/+", "`a[0]` must be base64url"),
+        ("base64url", "AP8=A", "`a[0]` must be base64url"),
     ],
 )
 def test_what_python_cannot_hold_is_refused_by_its_place(
@@ -201,3 +223,54 @@ def test_alternatives_at_each_level_end_soon() -> None:
         values.of(deep)
     assert clock.process_time() - start < 2
     assert refused.value.problems[0].endswith("has too many alternatives")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding_goes_there_and_back(encoding: str) -> None:
+    schema = {"contentEncoding": encoding}
+    written = WrittenBytes({"items": schema})
+    for value in (bytes(range(256)) * 3, b"\r\n", b"a\nb \r", b"=", b""):
+        (text,) = plain_json(written.of([value]), has_python_values=True)
+        assert isinstance(text, str) and given(schema, text) == value
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_no_text_is_more_than_refused(encoding: str) -> None:
+    """And each is soon."""
+    for text in ("=", "=Z", "é", "\0", "A===", "AAAAAAAA====", "=\r", "=" * 10**6, "A" * 10**6 + "="):
+        start = clock.process_time()
+        with pytest.raises(NotTaken, match="1 arguments are not taken") as refused:
+            given({"contentEncoding": encoding}, text)
+        assert refused.value.problems == [f"`a` must be {encoding}"]
+        assert clock.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "text"),
+    [
+        ({"$ref": "#/$defs/hex"}, b"\xff", "FF"),
+        ({"anyOf": [{"type": "null"}, {"$ref": "#/$defs/hex"}]}, b"\xff", "FF"),
+        ({"anyOf": [{"type": "null"}, {"$ref": "#/$defs/hex"}]}, None, None),
+        (
+            {"prefixItems": [{}, {"$ref": "#/$defs/hex"}]},
+            (b"\xff", b"\xff"),
+            ["/w==", "FF"],
+        ),
+        ({"format": "byte"}, b"\xff", "/w=="),
+        ({"$ref": "#/$defs/hex"}, {"at": [date(2024, 2, 29)]}, {"at": ["2024-02-29"]}),
+        (
+            {"additionalProperties": {"$ref": "#/$defs/hex"}},
+            {"b": b"\xff"},
+            {"b": "FF"},
+        ),
+    ],
+)
+def test_bytes_of_a_result_are_of_its_encoding(
+    schema: Any, value: Any, text: Any
+) -> None:
+    whole = {
+        "properties": {"a": schema},
+        "$defs": {"hex": {"contentEncoding": "base16"}},
+    }
+    written = WrittenBytes(whole).of({"a": value})
+    assert plain_json(written, has_python_values=True) == {"a": text}

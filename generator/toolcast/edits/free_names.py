@@ -7,6 +7,7 @@ import re
 from toolcast_runtime.tools.look_alikes import look_alike_key
 from toolcast_runtime.tools.module_names import module_name
 
+from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.model import Toolset, ToolSpec
 from .project_edit import Refusal
 
@@ -30,7 +31,7 @@ def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> Non
         message = f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -"
         help_ = f"did you mean `{plain}`?" if plain else ""
         raise Refusal(message, help_, is_usage=True)
-    if name.casefold() == "toolset":
+    if f"{name}.yaml".casefold() in (TOOLSET_FILE, DEFINITIONS_FILE):
         raise Refusal(f"`{name}.yaml` is the toolset's own file", "choose another name")
     for other in toolset.tools:
         if other in own:

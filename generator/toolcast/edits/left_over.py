@@ -43,7 +43,7 @@ def left_in_specs(
     for toolset in edited.toolsets:
         if toolset.folder in folders:
             live = frozenset(tool.name for tool in toolset.tools)
-            for source in (toolset.source, *(tool.source for tool in toolset.tools)):
+            for source in toolset.sources:
                 yield from _lines(source, name, live)
             own = toolset.folder == owned.toolset.folder and name not in live
             for field in fields_of(workspace.extensions).tool_names if own else ():

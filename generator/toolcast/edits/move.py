@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..encoders.json_text import compact
+from ..model.folders import DEFINITIONS_FILE
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
@@ -44,6 +46,7 @@ def move(
     for name in (tool.name, *tool.renamed_from):
         refuse_taken_name(target, name, begun)
     _refuse_cases(toolset, tool)
+    _refuse_other_definitions(owned, target)
     editing = Editing()
     text = editing.text(tool.source)
     if section is not None:
@@ -96,6 +99,37 @@ def _refuse_cases(toolset: Toolset, tool: ToolSpec) -> None:
         raise Refusal(
             f"cases of the toolset mean `{tool.name}`:{shown}",
             "move them to `cases` of the tool's spec, which go with it",
+        )
+
+
+def _refuse_other_definitions(owned: Owned, target: Toolset) -> None:
+    """Refuses where what the tool's schemas refer to is not the same there."""
+    here, there = owned.toolset.definitions, target.definitions
+    if here is None:
+        return
+    references = [
+        reference
+        for schema in owned.tool.schemas.values()
+        for reference in schema.references
+    ]
+    needed = here.used_by(references)
+    known = {} if there is None else there.schemas
+    missing = [name for name in needed if name not in known]
+    other = [
+        name
+        for name in needed
+        if name in known and compact(known[name]) != compact(here.schemas[name])
+    ]
+    file = f"{target.folder}/{DEFINITIONS_FILE}"
+    if other:
+        raise Refusal(
+            f"{quoted_list(other)} of {here.source.file} is not the same in {file}",
+            "make them the same, or give the tool's another name first",
+        )
+    if missing:
+        raise Refusal(
+            f"{file} has no {quoted_list(missing)}, which the tool refers to",
+            f"copy them from {here.source.file} first",
         )
 
 

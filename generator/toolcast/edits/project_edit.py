@@ -185,6 +185,11 @@ def tool_of(
 
 def _meant(toolsets: list[Toolset], name: str) -> str:
     for toolset in toolsets:
+        for spec in toolset.mcp_specs:
+            if spec.name == name:
+                return (
+                    f"it is a {spec.kind}, which is edited by hand: {spec.source.file}"
+                )
         for tool in toolset.tools:
             if name in tool.renamed_from:
                 return f"it is called `{tool.name}` now"

@@ -10,6 +10,7 @@ from ..extensions import fields_of
 from ..facts.names.name_mentions import is_plain_word, mention_pattern, mentions_in
 from ..facts.names.tool_names import other_meanings
 from ..facts.spec_texts import prose_of
+from ..model.mcp_specs import ResourceSpec
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned
@@ -30,6 +31,8 @@ Pattern = tuple[str, ...]
 _BEFORE_WORD = ("", " ", "\n", "*", "(")
 _BEHIND_WORD = ("", *" \n.,;:!?*)'’")
 _NEAR = 20
+_CONTENT: Path = ("file",)
+"""The text at this path is what a resource's file holds."""
 
 TOOLSET_LISTS: tuple[Pattern, ...] = (
     ("clients", "*", "allow", "*"),
@@ -125,9 +128,29 @@ def rename_mentions(
         if name in set(other_meanings(toolset)):
             continue
         for source, path in _texts_with(toolset, pattern):
-            editing.text(source).rewrite(
-                path, lambda text: _renamed(text, pattern, new)
-            )
+            if path != _CONTENT:
+                editing.text(source).rewrite(
+                    path, lambda text: _renamed(text, pattern, new)
+                )
+        for spec in toolset.mcp_resources:
+            _rename_in_content(editing, toolset, spec, pattern, new)
+
+
+def _rename_in_content(
+    editing: Editing,
+    toolset: Toolset,
+    spec: ResourceSpec,
+    pattern: re.Pattern[str] | None,
+    new: str,
+) -> None:
+    """Changes the name in the file that a resource holds, where it is text."""
+    before = spec.content or b""
+    try:
+        after = _renamed(before.decode("utf-8"), pattern, new).encode("utf-8")
+    except UnicodeDecodeError:
+        return
+    if after != before:
+        editing.set_bytes(f"{toolset.folder}/{spec.file}", before, after)
 
 
 def _renamed(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
@@ -173,10 +196,14 @@ def _is_of_exclusion(source: Source, path: Path, owned: Owned) -> bool:
 def _texts_with(
     toolset: Toolset, pattern: re.Pattern[str] | None
 ) -> Iterator[tuple[Source, Path]]:
-    for owner, path, text in prose_of(toolset):
-        if any(mentions_in(text, pattern)):
-            yield owner.source, path
-    for source in (toolset.source, *(tool.source for tool in toolset.tools)):
+    found = [
+        owner.source.home(path)
+        for owner, path, text in prose_of(toolset)
+        if any(mentions_in(text, pattern))
+    ]
+    # Many tools have the texts of one definition.
+    yield from dict.fromkeys(found)
+    for source in toolset.sources:
         for path, text in _reasons(source.tree, ()):
             if any(mentions_in(text, pattern)):
                 yield source, path

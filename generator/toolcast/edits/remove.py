@@ -158,7 +158,7 @@ def _handler(workspace: Workspace, owned: Owned) -> list[Left]:
     used = any(
         other.handler == tool.handler
         for one in workspace.toolsets
-        for other in one.tools
+        for other in (*one.tools, *one.mcp_specs)
         if other is not tool
     )
     code = handler_code(workspace, toolset, tool)

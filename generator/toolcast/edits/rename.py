@@ -125,7 +125,7 @@ def _name_function(
     """Changes the function's name in every spec that has it as its handler."""
     old = re.compile(rf":{re.escape(function.old)}\b")
     for toolset in workspace.toolsets:
-        for tool in toolset.tools:
-            if tool.handler == owned.tool.handler:
-                text = editing.text(tool.source)
+        for spec in (*toolset.tools, *toolset.mcp_specs):
+            if spec.handler == owned.tool.handler:
+                text = editing.text(spec.source)
                 text.rewrite(("handler",), partial(old.sub, f":{function.new}"))

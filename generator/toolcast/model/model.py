@@ -374,6 +374,13 @@ class Toolset:
         return (*self.mcp_resources, *self.mcp_prompts)
 
     @property
+    def sources(self) -> tuple[Source, ...]:
+        """Its files of specs: its own, its tools', and those of all that is beside them."""
+        definitions = () if self.definitions is None else (self.definitions,)
+        owners = (self, *self.tools, *self.mcp_specs, *definitions)
+        return tuple(owner.source for owner in owners)
+
+    @property
     def asserts_formats(self) -> bool:
         """Whether arguments have to be of their formats; only for handlers of its own."""
         return self.handlers is not None and self.formats == "assertion"

@@ -76,13 +76,13 @@ class Source:
         A path that the file does not have is cut back to its nearest ancestor, so that a
         missing key is reported at the mapping that lacks it.
         """
-        home, path = self._home(path)
+        home, path = self.home(path)
         span, line = home._found(path, at_key)
         return Finding(rule, severity, Place(home.file, *span), message, help, line)
 
     def place(self, path: Path, *, at_key: bool = False) -> Place:
         """The place of a path's key or value, or of its nearest ancestor."""
-        home, path = self._home(path)
+        home, path = self.home(path)
         return Place(home.file, *home.span(path, at_key=at_key))
 
     def span(self, path: Path, *, at_key: bool = False) -> Span:
@@ -110,8 +110,8 @@ class Source:
         mark = key if at_key else mark
         return self.marks[mark], self.marks[mark + 1]
 
-    def _home(self, path: Path) -> tuple[Source, Path]:
-        """The file that has a path, and the path there."""
+    def home(self, path: Path) -> tuple[Source, Path]:
+        """The file that has a path, a shared definition's own, and the path there."""
         # The first step is the field that holds the schema.
         if self.shared is not None and path[1:3] == SHARED:
             return self.shared, path[3:]

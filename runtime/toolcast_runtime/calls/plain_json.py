@@ -23,7 +23,7 @@ def plain_json(value: Any, *, has_python_values: bool = False) -> Any:
     Args:
         value: any.
         has_python_values: dates, times, durations, UUIDs and members of enumerations become
-            texts as their formats have them, and bytes base64.
+            texts as their formats have them, and bytes that are left base64.
 
     Raises:
         NotJsonError: the value holds what JSON does not have.
@@ -77,10 +77,11 @@ def _python_value(value: Any) -> Any:
     from ..values.json_texts import json_text
 
     try:
-        text = json_text(value)
+        return json_text(value)
+    except TypeError:
+        return _refuse(value)
     except ValueError as error:
         raise NotJsonError(str(error)) from None
-    return _refuse(value) if text is None else text
 
 
 _encode_python = json.JSONEncoder(

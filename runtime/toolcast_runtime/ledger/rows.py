@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,7 +117,7 @@ def connected(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         wait_for_others(connection, is_patient=True)
-        connection.execute("PRAGMA journal_mode = WAL")
+        _use_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -137,6 +138,20 @@ def wait_for_others(connection: sqlite3.Connection, *, is_patient: bool) -> None
     """Whether a statement waits, for half a minute, while somebody else writes."""
     most = _BUSY_MILLISECONDS if is_patient else 0
     connection.execute(f"PRAGMA busy_timeout = {most}")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switches to WAL; when others are switching too, SQLite itself does not wait."""
+    deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _end(record: Record) -> tuple[Any, ...]:

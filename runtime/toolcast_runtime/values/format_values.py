@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 import uuid
 from collections.abc import Callable, Mapping
@@ -10,6 +9,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from ..validation.formats import ASSERTED
+from .encodings import encoding_of
 
 __all__ = ["Conversion", "conversion_of"]
 
@@ -45,12 +45,6 @@ def _duration(text: str) -> timedelta:
     return timedelta(days, seconds, 0, 0, minutes, hours, weeks)
 
 
-def _bytes(text: str) -> bytes:
-    """Base64 of RFC 4648, and of RFC 2045, which has line breaks."""
-    plain = text.replace("\r", "").replace("\n", "")
-    return base64.b64decode(plain, validate=True)
-
-
 def _upper(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     """RFC 3339 has `T` and `Z` in either case."""
     return lambda text: parse(text.upper())
@@ -64,11 +58,13 @@ _CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str, str]] = {
     "duration": (_duration, " without years and months", "timedelta"),
     "uuid": (uuid.UUID, "", "UUID"),
 }
-_BASE64 = Conversion(_bytes, "base64", "bytes")
 
 
 def conversion_of(schema: Mapping[str, Any]) -> Conversion | None:
     """How a schema's texts become values; None where they stay texts."""
+    encoding = encoding_of(schema)
+    if encoding is not None:
+        return Conversion(encoding.decode, encoding.name, "bytes")
     name = schema.get("format")
     if isinstance(name, str) and name in _CONVERSIONS:
         convert, limits, type_ = _CONVERSIONS[name]
@@ -76,6 +72,4 @@ def conversion_of(schema: Mapping[str, Any]) -> Conversion | None:
         return Conversion(
             convert, f'{what}{limits} (`format: {name}`), such as "{example}"', type_
         )
-    if name == "byte" or schema.get("contentEncoding") == "base64":
-        return _BASE64
     return None

@@ -12,17 +12,16 @@ __all__ = ["json_text"]
 
 
 def json_text(value: Any) -> Any:
-    """A value as JSON has it; None for one of another type.
+    """A value as JSON has it.
 
     Raises:
+        TypeError: it is of another type.
         ValueError: no text of its format says it. The text names what is in the way.
     """
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (datetime, time)):
-        if value.tzinfo is None:
-            raise ValueError(f"it holds a Python {type(value).__name__} without a zone")
-        return value.isoformat().replace("+00:00", "Z")
+        return _with_zone(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):
@@ -30,8 +29,19 @@ def json_text(value: Any) -> Any:
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return base64.b64encode(value).decode("ascii")
-    return None
+        return base64.b64encode(bytes(value)).decode("ascii")
+    raise TypeError
+
+
+def _with_zone(value: datetime | time) -> str:
+    """RFC 3339, whose offsets are whole minutes."""
+    kind = f"it holds a Python {type(value).__name__}"
+    offset = value.utcoffset()
+    if offset is None:
+        raise ValueError(f"{kind} without a zone")
+    if offset % timedelta(minutes=1):
+        raise ValueError(f"{kind} whose zone is off by seconds")
+    return value.isoformat().replace("+00:00", "Z")
 
 
 def _duration(value: timedelta) -> str:

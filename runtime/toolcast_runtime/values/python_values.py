@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -13,7 +13,7 @@ from ..validation.references import REFERENCES, References
 from .format_values import conversion_of
 from .refusal import NotTaken
 
-__all__ = ["PythonValues"]
+__all__ = ["PythonValues", "for_item"]
 
 _ADDRESS = "urn:toolcast:arguments"
 _CHOICES = ("anyOf", "oneOf")
@@ -31,10 +31,16 @@ class PythonValues:
 
     Args:
         schema: one that can be applied.
+        conversion: what becomes of a schema's texts; None for nothing.
     """
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(
+        self,
+        schema: Any,
+        conversion: Callable[[Mapping[str, Any]], object] = conversion_of,
+    ) -> None:
         self.schema = schema
+        self._conversion = conversion
         self._references = References(schema)
         self._pointers: dict[int, str] = {}
         self._converting = self._find_converting()
@@ -76,8 +82,18 @@ class PythonValues:
             self._validators[id(schema)] = validator
         return bool(validator.is_valid(value))
 
-    def matches(self, pattern: str, name: str) -> bool:
-        """Whether a name has a match of a pattern."""
+    def for_name(self, schemas: list[Any], name: str) -> list[Any]:
+        """The schemas of objects' schemas for the member of a name."""
+        found: list[Any] = []
+        for schema in schemas:
+            properties = schema.get("properties", {})
+            own = [properties[name]] if name in properties else []
+            patterns = schema.get("patternProperties", {})
+            own += [s for p, s in patterns.items() if self._matches(p, name)]
+            found += own or [schema.get("additionalProperties")]
+        return found
+
+    def _matches(self, pattern: str, name: str) -> bool:
         if pattern not in self._patterns:
             self._patterns[pattern] = compiled({"pattern": pattern})
         return bool(self._patterns[pattern].is_valid(name))
@@ -106,7 +122,7 @@ class PythonValues:
             if not isinstance(part, Mapping) or id(part) in self._pointers:
                 continue
             self._pointers[id(part)] = pointer
-            if conversion_of(part) is not None:
+            if self._conversion(part) is not None:
                 found.append(id(part))
             inner = [
                 (held, "".join(f"/{_escaped(step)}" for step in steps))
@@ -155,13 +171,13 @@ class _Reading:
             return self._text(value, applying, place)
         if isinstance(value, list):
             return [
-                self.value(item, _for_item(applying, i), f"{place}[{i}]")
+                self.value(item, for_item(applying, i), f"{place}[{i}]")
                 for i, item in enumerate(value)
             ]
         return {
             name: self.value(
                 item,
-                self._for_name(applying, name),
+                self._values.for_name(applying, name),
                 f"{place}.{name}" if place else name,
             )
             for name, item in value.items()
@@ -200,16 +216,6 @@ class _Reading:
             raise NotTaken(self.problems)
         return self._values.is_valid(schema, value)
 
-    def _for_name(self, schemas: list[Any], name: str) -> list[Any]:
-        found: list[Any] = []
-        for schema in schemas:
-            properties = schema.get("properties", {})
-            own = [properties[name]] if name in properties else []
-            patterns = schema.get("patternProperties", {})
-            own += [s for p, s in patterns.items() if self._values.matches(p, name)]
-            found += own or [schema.get("additionalProperties")]
-        return found
-
     def _text(self, text: str, schemas: list[Any], place: str) -> Any:
         for schema in schemas:
             conversion = conversion_of(schema)
@@ -228,7 +234,8 @@ class _Reading:
             self.problems.append(problem)
 
 
-def _for_item(schemas: list[Any], index: int) -> list[Any]:
+def for_item(schemas: list[Any], index: int) -> list[Any]:
+    """The schemas of arrays' schemas for the item at an index."""
     found: list[Any] = []
     for schema in schemas:
         items = schema.get("items")

@@ -12,6 +12,7 @@ from ..calls.own_function import own_class
 from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
 from .python_values import PythonValues
+from .written_bytes import WrittenBytes
 
 if TYPE_CHECKING:
     from .models import ModelOfArguments, ModelOfResult
@@ -34,6 +35,7 @@ def typed_function(
             TypeError and ValueError too, where it does not agree with the tool's schemas.
     """
     values = PythonValues(tool.parameters) if tool.has_python_values else None
+    written = WrittenBytes(tool.returns) if tool.has_python_values else None
     model: ModelOfArguments | None = None
     result_model: ModelOfResult | None = None
     if tool.arguments_type is not None:
@@ -56,13 +58,13 @@ def typed_function(
         return converted if model is None else model.of(converted)
 
     def plain(result: Any) -> Any:
-        if result_model is None:
-            return result
-        if not isinstance(result, ToolResponse):
-            return result_model.plain(result)
-        if result.result is None:
-            return result
-        return replace(result, result=result_model.plain(result.result))
+        if isinstance(result, ToolResponse):
+            if result.result is None:
+                return result
+            return replace(result, result=plain(result.result))
+        if result_model is not None:
+            result = result_model.plain(result)
+        return result if written is None else written.of(result)
 
     async def awaited(result: Awaitable[Any]) -> Any:
         return plain(await result)

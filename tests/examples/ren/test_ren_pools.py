@@ -55,7 +55,9 @@ def declared(tool: str) -> tuple[str | None, Mapping[str, list[str]]]:
     return data.get("pool"), {kind: data.get(kind, []) for kind in kinds}
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
+)
 def test_statements_are_those_that_the_specs_declare(
     kind: str,
     call: Call,

@@ -19,6 +19,13 @@ __all__ = ["command"]
 @click.command(name="new")
 @click.argument("name")
 @click.option(
+    "--kind",
+    type=click.Choice(["tool", "resource", "prompt"]),
+    default="tool",
+    show_default=True,
+    help="What it is; a resource and a prompt are MCP's.",
+)
+@click.option(
     "--toolset",
     metavar="NAME",
     help="The toolset; needed where there are several.",
@@ -29,9 +36,13 @@ __all__ = ["command"]
 )
 @project_option
 def command(
-    name: str, toolset: str | None, section: str | None, project: str | None
+    name: str,
+    kind: str,
+    toolset: str | None,
+    section: str | None,
+    project: str | None,
 ) -> None:
-    """Write a tool spec and a typed handler stub.
+    """Write a tool spec and a typed handler stub, or the spec of a resource or MCP prompt.
 
     What the project asks of every tool and only its author can decide is told as a step.
     A file that is in the way is named, and then nothing is written.
@@ -39,6 +50,7 @@ def command(
     from ...edits.project_edit import Refusal
     from ...findings import has_errors, in_order
     from ...model.loading import load_workspace
+    from .mcp_draft import draft_mcp_spec
     from .scaffold import write_new
     from .tool_draft import draft_tool
 
@@ -49,7 +61,12 @@ def command(
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
     try:
-        draft = draft_tool(loaded.workspace, name, toolset, section)
+        if kind == "tool":
+            draft = draft_tool(loaded.workspace, name, toolset, section)
+        elif section is not None:
+            fail(f"a {kind} has no section")
+        else:
+            draft = draft_mcp_spec(loaded.workspace, kind, name, toolset)
     except Refusal as error:
         fail(str(error))
     write_new(root, draft.files)

@@ -21,7 +21,7 @@ from ...rendering.renderer import formatted, render
 from ...targets.table import enabled
 from ...wording import did_you_mean, quoted_list
 
-__all__ = ["Draft", "draft_tool"]
+__all__ = ["Draft", "draft_tool", "schema_folder", "toolset_of"]
 
 _SCHEMA_LINE = re.compile(
     r"# yaml-language-server: \$schema=([A-Za-z0-9_./:-]*)toolset\.schema\.json"
@@ -80,11 +80,11 @@ def draft_tool(
     Raises:
         Refusal: the name is not valid or taken, or the toolset or section is not known.
     """
-    toolset = _toolset(workspace, toolset_name)
+    toolset = toolset_of(workspace, toolset_name)
     refuse_taken_name(toolset, name)
     section = _section(toolset, section)
     module = module_name(name)
-    schema = _schema_folder(toolset)
+    schema = schema_folder(toolset)
     targets = {
         target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
     }
@@ -119,7 +119,12 @@ def draft_tool(
     return Draft(files, tuple(steps))
 
 
-def _toolset(workspace: Workspace, name: str | None) -> Toolset:
+def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
+    """The toolset that an option names, or the only one.
+
+    Raises:
+        Refusal: there is none of the name, or there are several.
+    """
     names = [toolset.name for toolset in workspace.toolsets]
     if name is None:
         if len(names) == 1:
@@ -152,7 +157,7 @@ def _section(toolset: Toolset, name: str | None) -> str | None:
     return name
 
 
-def _schema_folder(toolset: Toolset) -> str | None:
+def schema_folder(toolset: Toolset) -> str | None:
     """Where the toolset's own file has its schema from, as seen from a spec beside it."""
     match = _SCHEMA_LINE.search(toolset.source.opening)
     return match[1] if match else None

@@ -124,6 +124,12 @@ def other_meanings(toolset: Toolset) -> Iterator[str]:
         values += [example.result for example in tool.examples]
         if tool.actions is not None:
             values.append([action.name for action in tool.actions.values])
+    for spec in toolset.mcp_specs:
+        values.append(spec.name)
+    for resource in toolset.mcp_resources:
+        values.append({**resource.variables})
+    for prompt in toolset.mcp_prompts:
+        values += [[one.name, *one.enum] for one in prompt.arguments]
     for value in values:
         yield from _short(value)
 

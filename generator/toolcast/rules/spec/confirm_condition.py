@@ -11,6 +11,7 @@ from toolcast_runtime.validation.declared_names import DeclaredNames
 from ...findings import Finding, Severity
 from ...json_schema.graph import JsonSchema
 from ...json_schema.metaschema import problems_with_schema
+from ...model.definitions import shared_name
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule
@@ -34,12 +35,13 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Finding]:
         yield RULE.at(tool, (*_PATH, *path), message, help_)
     if condition.is_valid and not _is_applied(condition):
         message = "the condition cannot be applied, so that a person is always asked"
-        yield RULE.at(
-            tool,
-            _PATH,
-            message,
-            "it stands alone: no `$ref` out of it, no loop, no broken pattern",
-        )
+        help_ = "it stands alone: no `$ref` out of it, no loop, no broken pattern"
+        if any(shared_name(one.text) is not None for one in condition.references):
+            help_ = (
+                "only `parameters` and `returns` are given shared definitions: write out"
+                " what is meant"
+            )
+        yield RULE.at(tool, _PATH, message, help_)
     if may_give_up(condition.value):
         message = (
             "a pattern of the condition may give up, so that a person is always asked"

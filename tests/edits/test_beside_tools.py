@@ -1,0 +1,114 @@
+"""Edits of a tool in a toolset with shared definitions, resources and MCP prompts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import Project
+
+from .conftest import contents, refused, run
+
+MONEY = """\
+# find_note is not about money.
+money:
+  type: object
+  description: What find_note costs, or `store_note`.
+  properties: {amount: {$ref: "#/$defs/shared/amount"}}
+amount: {type: number}
+"""
+PROMPT = """\
+name: tidy
+description: Tidies up.
+arguments:
+  - {name: topic, description: The words for find_note.}
+messages:
+  - text: "Call `find_note` with {{topic}}."
+"""
+PAGE = b"\xef\xbb\xbfUse find_note.\r\nSee /notes/find_note.\r\n"
+
+
+@pytest.fixture
+def shop(notes: Project) -> Project:
+    notes.write("specs/toy/definitions.yaml", MONEY)
+    money = '$ref: "#/$defs/shared/money"'
+    notes.edit("specs/toy/store_note.yaml", "{type: object}", f"{{{money}}}")
+    notes.edit("specs/toy/find_note.yaml", "  type: object\n", f"  {money}\n")
+    notes.write("specs/toy/mcp_prompts/tidy.yaml", PROMPT)
+    notes.write(
+        "specs/toy/mcp_resources/page.yaml",
+        "name: page\nuri: toy://page\nmime_type: text/markdown\nfile: pages/page.md\n",
+    )
+    notes.write("specs/toy/pages/page.md", "")
+    (notes.root / "specs/toy/pages/page.md").write_bytes(PAGE)
+    notes.write(
+        "specs/toy/mcp_resources/found.yaml",
+        "name: found\nuri: toy://found\nhandler: handlers.toy:find_note\n",
+    )
+    return notes
+
+
+def test_a_rename_reaches_definitions_resources_and_prompts(shop: Project) -> None:
+    said = run(shop, "rename", "find_note", "search_notes", "--handler")
+    after = contents(shop.root)
+    money = MONEY.replace("What find_note", "What search_notes")
+    assert after["specs/toy/definitions.yaml"].decode() == money
+    prompt = after["specs/toy/mcp_prompts/tidy.yaml"].decode()
+    assert "The words for search_notes." in prompt
+    assert "Call `search_notes` with {{topic}}." in prompt
+    # What is part of an address may be something else's.
+    page = PAGE.replace(b"Use find_note", b"Use search_notes")
+    assert after["specs/toy/pages/page.md"] == page
+    found = after["specs/toy/mcp_resources/found.yaml"].decode()
+    assert "handler: handlers.toy:search_notes" in found
+    assert "specs/toy/definitions.yaml:1:3: # find_note is not about money." in said
+
+
+def test_a_placeholder_of_the_same_name_stays(shop: Project) -> None:
+    text = PROMPT.replace("topic", "find_note")
+    shop.write("specs/toy/mcp_prompts/tidy.yaml", text)
+    run(shop, "rename", "find_note", "search_notes")
+    assert (shop.root / "specs/toy/mcp_prompts/tidy.yaml").read_text() == text
+
+
+def test_a_file_that_is_no_text_is_left(shop: Project) -> None:
+    data = b"\xff find_note \x00"
+    (shop.root / "specs/toy/pages/page.md").write_bytes(data)
+    shop.edit("specs/toy/mcp_resources/page.yaml", "text/markdown", "image/png")
+    run(shop, "rename", "find_note", "search_notes")
+    assert (shop.root / "specs/toy/pages/page.md").read_bytes() == data
+
+
+def test_a_removal_says_where_the_name_stands_beside_tools(shop: Project) -> None:
+    said = refused(shop, 1, "remove", "find_note", "--now", "--toolset", "toy")
+    shop.edit("specs/toy/store_note.yaml", ", replacement: find_note", "")
+    said = refused(shop, 1, "remove", "find_note", "--now", "--toolset", "toy")
+    assert said.count("specs/toy/definitions.yaml:4:16") == 1
+    assert "specs/toy/mcp_prompts/tidy.yaml:6:11" in said
+    assert "specs/toy/mcp_resources/page.yaml:4:7" in said
+
+
+@pytest.mark.parametrize(
+    ("there", "says"),
+    [
+        (None, "has no `amount` and `money`, which the tool refers to"),
+        ("amount: {type: number}\n", "has no `money`, which the tool refers to"),
+        (MONEY.replace("number", "integer"), "`amount` of specs/toy/definitions.yaml"),
+    ],
+)
+def test_a_tool_moves_only_where_its_definitions_are(
+    shop: Project, there: str | None, says: str
+) -> None:
+    if there is not None:
+        shop.write("specs/other/definitions.yaml", there)
+    said = refused(shop, 1, "move", "store_note", "other")
+    assert says in said
+    shop.write("specs/other/definitions.yaml", MONEY)
+    run(shop, "move", "store_note", "other")
+    moved = (shop.root / "specs/other/store_note.yaml").read_text()
+    assert '$ref: "#/$defs/shared/money"' in moved
+
+
+@pytest.mark.parametrize("words", [["rename", "tidy", "x"], ["remove", "tidy"]])
+def test_a_prompt_is_edited_by_hand(shop: Project, words: list[str]) -> None:
+    said = refused(shop, 2, *words)
+    assert "it is a prompt, which is edited by hand: specs/toy/mcp_prompts/tidy" in said

@@ -1,0 +1,31 @@
+"""The cases of formats of the official test suite of JSON Schema, each decided as it says.
+
+`json_schema_test_suite/` has them for the asserted formats: `tests/draft2020-12/optional/format`
+of https://github.com/json-schema-org/JSON-Schema-Test-Suite at 44401e0c, without its comments.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from toolcast_runtime.validation.checker import Checker
+from toolcast_runtime.validation.formats import ASSERTED
+
+FOLDER = Path(__file__).with_name("json_schema_test_suite")
+FILES = sorted(FOLDER.glob("*.json"))
+
+
+def test_every_asserted_format_is_among_them() -> None:
+    assert {file.stem for file in FILES} == {*ASSERTED, "ecmascript-regex"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
+def test_no_case_is_decided_otherwise(file: Path) -> None:
+    for group in json.loads(file.read_text(encoding="utf-8")):
+        checker = Checker(group["schema"], asserts_formats=True)
+        for case in group["tests"]:
+            is_valid = not checker.problems(case["data"])
+            assert is_valid == case["valid"], (case["description"], case["data"])
