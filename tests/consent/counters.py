@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import queue
 import sqlite3
+import threading
 import time
-from collections.abc import Iterator, Mapping
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +25,17 @@ from tests.mcp.servers import (
     stdio_server,
 )
 
-__all__ = ["KEY", "YES", "Counter", "ModernCounter", "Shop", "StdioCounter", "said"]
+__all__ = [
+    "KEY",
+    "YES",
+    "HttpCounter",
+    "ModernCounter",
+    "OlderCounter",
+    "Shop",
+    "StdioCounter",
+    "legacy_over_http",
+    "said",
+]
 
 KEY = "k" * 32
 YES = {"action": "accept", "content": {"approve": True}}
@@ -103,6 +119,19 @@ class Shop:
             with self.stdio(MODERN, "--client", client) as served:
                 yield ModernCounter(served)
 
+    @contextmanager
+    def older(
+        self, transport: str, client: str = "desk", can: Mapping[str, Any] = CAN
+    ) -> Iterator[OlderCounter]:
+        """A server of the era in which it asks back."""
+        if transport == "http":
+            with self.http() as server:
+                url = server.url if client == "desk" else f"{server.url}/{client}"
+                yield HttpCounter(url, can)
+        else:
+            with self.stdio(LEGACY, "--client", client, can=can) as served:
+                yield StdioCounter(served)
+
 
 class ModernCounter:
     """Calls of the era in which a call is made again with its answers."""
@@ -139,29 +168,127 @@ class ModernCounter:
 class StdioCounter:
     """Calls of the older era over stdio, in which the server asks back."""
 
-    def __init__(self, server: StdioServer) -> None:
-        self.server = server
+    transport = "stdio"
 
-    def begin(self, tool: str, arguments: Mapping[str, Any]) -> int:
+    def __init__(self, server: StdioServer) -> None:
+        self._server = server
+
+    def begin(self, tool: str, arguments: Mapping[str, Any], **more: Any) -> int:
         """Begins a call and gives its number."""
-        params = {"name": tool, "arguments": dict(arguments)}
-        return self.server.start("tools/call", params)
+        params = {"name": tool, "arguments": dict(arguments), **more}
+        return self._server.start("tools/call", params)
 
     def question(self) -> dict[str, Any]:
         """The next question of the server."""
-        while (request := self.server.notification())["method"] != "elicitation/create":
-            # That the server has given an earlier one up.
-            assert request["method"] == "notifications/cancelled", request
-        return request
+        return _question(self._server.notification)
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """A message that gets no answer."""
+        self._server.send({"jsonrpc": "2.0", **message})
 
     def answer(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        self.server.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
+        self.send({"id": request["id"], "result": result})
 
     def end(self, number: int) -> dict[str, Any]:
-        return self.server.answer(number)
+        return self._server.answer(number)
 
 
-Counter = ModernCounter | StdioCounter
+class HttpCounter:
+    """The same over HTTP: a session, in which each call has a stream of its own.
+
+    Attributes:
+        url: of the endpoint.
+        session: the session's id; None where the server keeps none.
+    """
+
+    transport = "http"
+
+    def __init__(self, url: str, can: Mapping[str, Any] = CAN) -> None:
+        self.url = url
+        self.session: str | None = None
+        self.streams: dict[int, Any] = {}
+        self._numbers = itertools.count(1)
+        self._questions: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._ends: dict[int, queue.Queue[dict[str, Any]]] = {}
+        hello = {
+            "protocolVersion": LEGACY,
+            "capabilities": dict(can),
+            "clientInfo": {"name": "tests", "version": "1"},
+        }
+        request = {"id": 0, "method": "initialize", "params": hello}
+        with self.open("POST", request) as response:
+            self.session = response.headers["mcp-session-id"]
+            response.read()
+        self.send({"method": "notifications/initialized"})
+
+    def open(self, method: str, message: Mapping[str, Any] | None = None) -> Any:
+        """The answer of the server, whose body is still to be read."""
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": LEGACY,
+        }
+        if self.session is not None:
+            headers["Mcp-Session-Id"] = self.session
+        body = None if message is None else json.dumps({"jsonrpc": "2.0", **message})
+        request = urllib.request.Request(
+            self.url, body and body.encode(), headers, method=method
+        )
+        return urllib.request.urlopen(request, timeout=60)
+
+    def begin(self, tool: str, arguments: Mapping[str, Any], **more: Any) -> int:
+        """Begins a call and gives its number."""
+        number = next(self._numbers)
+        params = {"name": tool, "arguments": dict(arguments), **more}
+        request = {"id": number, "method": "tools/call", "params": params}
+        self._ends[number] = queue.Queue()
+        try:
+            self.streams[number] = stream = self.open("POST", request)
+        except urllib.error.HTTPError as error:
+            self._ends[number].put(json.loads(error.read()))
+        else:
+            threading.Thread(
+                target=self._read, args=(number, stream), daemon=True
+            ).start()
+        return number
+
+    def _read(self, number: int, stream: Any) -> None:
+        try:
+            for line in stream:
+                if line.startswith(b"data:") and line[5:].strip():
+                    message = json.loads(line[5:])
+                    to = self._questions if "method" in message else self._ends[number]
+                    to.put(message)
+        except (OSError, ValueError, AttributeError):
+            pass  # the test has closed it
+
+    def question(self) -> dict[str, Any]:
+        """The next question of the server."""
+        return _question(lambda: self._questions.get(timeout=60))
+
+    def send(self, message: Mapping[str, Any]) -> int:
+        """The status of a message that gets no other answer."""
+        try:
+            with self.open("POST", message) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def answer(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+        self.send({"id": request["id"], "result": result})
+
+    def end(self, number: int) -> dict[str, Any]:
+        return self._ends[number].get(timeout=60)
+
+
+OlderCounter = StdioCounter | HttpCounter
+
+
+def _question(taken: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    while (request := taken())["method"] != "elicitation/create":
+        # That the server has given an earlier one up.
+        assert request["method"] == "notifications/cancelled", request
+    return request
 
 
 def said(answer: Mapping[str, Any]) -> str:

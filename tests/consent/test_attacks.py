@@ -13,12 +13,11 @@ from tests.consent.counters import (
     KEY,
     YES,
     ModernCounter,
+    OlderCounter,
     Shop,
-    StdioCounter,
-    legacy_over_http,
     said,
 )
-from tests.mcp.servers import LEGACY, HttpServer
+from tests.mcp.servers import HttpServer
 
 ORDER = {"order_id": "A-1", "amount": 25}
 TRANSPORTS = ("stdio", pytest.param("http", marks=pytest.mark.slow))
@@ -181,16 +180,16 @@ def _used_once(shop: Shop, counters: list[ModernCounter]) -> None:
     assert sum("was used already" in text for text in read) == len(counters) - 1
 
 
-LegacyAttack = Callable[[Shop, StdioCounter], list[str]]
+OlderAttack = Callable[[Shop, OlderCounter], list[str]]
 
 
-def _ended(counter: StdioCounter, answer: Any) -> str:
+def _ended(counter: OlderCounter, answer: Any) -> str:
     number = counter.begin("refund_order", ORDER)
     counter.answer(counter.question(), answer)
     return said(counter.end(number))
 
 
-def old_forged(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_forged(shop: Shop, counter: OlderCounter) -> list[str]:
     """Answers under every number that a question could have, before there is one."""
     for number in range(20):
         counter.answer({"id": number}, YES)
@@ -198,20 +197,15 @@ def old_forged(shop: Shop, counter: StdioCounter) -> list[str]:
     return [_ended(counter, {"action": "decline"})]
 
 
-def old_state(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_state(shop: Shop, counter: OlderCounter) -> list[str]:
     """What belongs to the other era."""
     more = {"inputResponses": {"confirm": YES}, "requestState": "v1.AAAA"}
-    number = counter.server.start(
-        "tools/call", {"name": "refund_order", "arguments": ORDER, **more}
-    )
-    answer = counter.server.answer(number)
-    return [said(answer)]
+    return [said(counter.end(counter.begin("refund_order", ORDER, **more)))]
 
 
-def old_expired(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_expired(shop: Shop, counter: OlderCounter) -> list[str]:
     """An answer to a question that the server has given up."""
-    with replace(shop, patience=0.2).stdio(LEGACY) as server:
-        hasty = StdioCounter(server)
+    with replace(shop, patience=0.2).older(counter.transport) as hasty:
         number = hasty.begin("refund_order", ORDER)
         request = hasty.question()
         read = said(hasty.end(number))
@@ -219,7 +213,7 @@ def old_expired(shop: Shop, counter: StdioCounter) -> list[str]:
         return [read, said(hasty.end(hasty.begin("refund_order", ORDER)))]
 
 
-def old_other_arguments(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_other_arguments(shop: Shop, counter: OlderCounter) -> list[str]:
     """Two calls wait; the yes to one is none to the other."""
     first = counter.begin("refund_order", {"order_id": "first"})
     asked = counter.question()
@@ -231,18 +225,18 @@ def old_other_arguments(shop: Shop, counter: StdioCounter) -> list[str]:
     return [said(counter.end(first)), said(counter.end(second))]
 
 
-def old_other_client(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_other_client(shop: Shop, counter: OlderCounter) -> list[str]:
     number = counter.begin("refund_order", ORDER)
     request = counter.question()
-    with shop.stdio(LEGACY, "--client", "other") as server:
-        StdioCounter(server).answer(request, YES)
-        mine = _ended(StdioCounter(server), {"action": "cancel"})
+    with shop.older(counter.transport, "other") as other:
+        other.answer(request, YES)
+        mine = _ended(other, {"action": "cancel"})
     assert shop.done == []
     counter.answer(request, {"action": "decline"})
     return [mine, said(counter.end(number))]
 
 
-def old_declined(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_declined(shop: Shop, counter: OlderCounter) -> list[str]:
     almost = [
         {"action": "decline"},
         {"action": "decline", "content": {"approve": True}},
@@ -253,36 +247,42 @@ def old_declined(shop: Shop, counter: StdioCounter) -> list[str]:
     return [_ended(counter, answer) for answer in almost]
 
 
-def old_cancelled(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_doubled(shop: Shop, counter: OlderCounter) -> list[str]:
+    """A no, and then the yes after all."""
+    number = counter.begin("refund_order", ORDER)
+    request = counter.question()
+    counter.answer(request, {"action": "decline"})
+    counter.answer(request, YES)
+    return [said(counter.end(number))]
+
+
+def old_cancelled(shop: Shop, counter: OlderCounter) -> list[str]:
     closed = _ended(counter, {"action": "cancel"})
     number = counter.begin("refund_order", ORDER)
     request = counter.question()
-    counter.server.send(
-        {
-            "jsonrpc": "2.0",
-            "method": "notifications/cancelled",
-            "params": {"requestId": number},
-        }
-    )
+    params = {"requestId": number}
+    counter.send({"method": "notifications/cancelled", "params": params})
     counter.answer(request, YES)
     return [closed, _ended(counter, {"action": "decline"})]
 
 
-def old_of_no_person(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_of_no_person(shop: Shop, counter: OlderCounter) -> list[str]:
     """A client that says that it can, and then cannot, or speaks nonsense."""
     number = counter.begin("refund_order", ORDER)
     error = {"code": -32601, "message": "Method not found"}
-    asked = counter.question()["id"]
-    counter.server.send({"jsonrpc": "2.0", "id": asked, "error": error})
+    counter.send({"id": counter.question()["id"], "error": error})
     words: list[Any] = [{}, {"action": "yes"}, {"approve": True}]
     read = [_ended(counter, answer) for answer in words]
-    with shop.stdio(LEGACY, can={}) as server:
-        unable = said(server.call("refund_order", ORDER))
-    assert "has not declared `elicitation`" in unable
-    return [said(counter.end(number)), *read, unable]
+    unable = []
+    cans: list[dict[str, Any]] = [{}, {"elicitation": {"url": {}}}]
+    for can in cans:
+        with shop.older(counter.transport, can=can) as mute:
+            unable.append(said(mute.end(mute.begin("refund_order", ORDER))))
+    assert all("has to ask a person first" in text for text in unable)
+    return [said(counter.end(number)), *read, *unable]
 
 
-def old_by_the_model(shop: Shop, counter: StdioCounter) -> list[str]:
+def old_by_the_model(shop: Shop, counter: OlderCounter) -> list[str]:
     words = ("confirm", "approve", "confirmed")
     return [
         said(counter.end(counter.begin("refund_order", {**ORDER, word: True})))
@@ -290,13 +290,14 @@ def old_by_the_model(shop: Shop, counter: StdioCounter) -> list[str]:
     ]
 
 
-OLD_ATTACKS: list[LegacyAttack] = [
+OLD_ATTACKS: list[OlderAttack] = [
     old_forged,
     old_state,
     old_expired,
     old_other_arguments,
     old_other_client,
     old_declined,
+    old_doubled,
     old_cancelled,
     old_of_no_person,
     old_by_the_model,
@@ -304,9 +305,11 @@ OLD_ATTACKS: list[LegacyAttack] = [
 
 
 @pytest.mark.slow
-def test_no_handler_runs_without_a_yes_in_the_older_era_over_stdio(shop: Shop) -> None:
-    with shop.stdio(LEGACY) as server:
-        counter = StdioCounter(server)
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_no_handler_runs_without_a_yes_in_the_older_era(
+    shop: Shop, transport: str
+) -> None:
+    with shop.older(transport) as counter:
         for attack in OLD_ATTACKS:
             for read in attack(shop, counter):
                 assert "refunded" not in read, attack.__name__
@@ -317,37 +320,6 @@ def test_no_handler_runs_without_a_yes_in_the_older_era_over_stdio(shop: Shop) -
         counter.answer(request, YES)
         assert said(counter.end(number)) == "refunded A-1 25"
         assert shop.done == ["refunded A-1 25"]
-
-
-@pytest.mark.slow
-def test_nobody_is_asked_in_the_older_era_over_http(shop: Shop) -> None:
-    """The server keeps no session there, to which an answer could come."""
-    with shop.http() as server:
-        read = legacy_over_http(server, "refund_order", **ORDER)
-        assert "over this connection nobody can be asked" in read
-        for more in (
-            {"inputResponses": {"confirm": YES}},
-            {"requestState": "v1.AAAA"},
-            {
-                "_meta": {
-                    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}
-                }
-            },
-        ):
-            params = {"name": "refund_order", "arguments": ORDER, **more}
-            assert "refunded" not in said(server.request(LEGACY, "tools/call", params))
-        hello = {
-            "protocolVersion": LEGACY,
-            "capabilities": {"elicitation": {}},
-            "clientInfo": {"name": "tests", "version": "1"},
-        }
-        server.request(LEGACY, "initialize", hello)
-        for id_ in range(5):
-            params = {"action": "accept", "content": {"approve": True}}
-            server.raw(LEGACY, "ping", {"id": id_, "result": params})
-        read = legacy_over_http(server, "refund_order", confirm=True, **ORDER)
-        assert "`confirm` is not a parameter" in read
-        assert shop.done == []
 
 
 @pytest.mark.slow

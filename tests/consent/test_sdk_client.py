@@ -13,7 +13,11 @@ from mcp.client.stdio import StdioServerParameters
 
 from tests.consent.counters import Shop
 
-MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
+WAYS: list[tuple[Literal["auto", "legacy"], str]] = [
+    ("auto", "stdio"),
+    ("legacy", "stdio"),
+    ("legacy", "http"),
+]
 FORMS: dict[str, dict[str, Any]] = {
     "Pay this order back?": {"approve": True},
     "How many seats on Monday?": {"seats": 3},
@@ -32,22 +36,29 @@ async def decline(context: Any, params: Any) -> types.ElicitResult:
 
 
 def called(
-    shop: Shop, mode: Literal["auto", "legacy"], person: Any, *calls: Any
+    shop: Shop,
+    mode: Literal["auto", "legacy"],
+    transport: str,
+    person: Any,
+    *calls: Any,
 ) -> list[str]:
-    """What the calls give, one after the other, through one connection over stdio."""
-    server = StdioServerParameters(
+    """What the calls give, one after the other, through one connection."""
+
+    async def run(server: Any) -> list[str]:
+        async with Client(server, mode=mode, elicitation_callback=person) as client:
+            results = [await client.call_tool(*call) for call in calls]
+            return [str(result.content[0].text) for result in results]
+
+    if transport == "http":
+        with shop.http() as server:
+            return asyncio.run(run(server.url))
+    command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "generated.shop.mcp_server"],
         env=shop.environment,
         cwd=shop.root,
     )
-
-    async def run() -> list[str]:
-        async with Client(server, mode=mode, elicitation_callback=person) as client:
-            results = [await client.call_tool(*call) for call in calls]
-            return [str(result.content[0].text) for result in results]
-
-    return asyncio.run(run())
+    return asyncio.run(run(command))
 
 
 REFUND = ("refund_order", {"order_id": "A-1"})
@@ -55,10 +66,12 @@ BOOK = ("book_table", {"day": "Monday"})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-def test_a_person_answers(shop: Shop, mode: Literal["auto", "legacy"]) -> None:
+@pytest.mark.parametrize(("mode", "transport"), WAYS)
+def test_a_person_answers(
+    shop: Shop, mode: Literal["auto", "legacy"], transport: str
+) -> None:
     expected = ["refunded A-1 None", "booked Monday 3 inside"]
-    assert called(shop, mode, answer, REFUND, BOOK) == expected
+    assert called(shop, mode, transport, answer, REFUND, BOOK) == expected
     assert shop.done == expected
     assert shop.approvals("question", "action") == [
         ("confirm", "accept"),
@@ -68,11 +81,12 @@ def test_a_person_answers(shop: Shop, mode: Literal["auto", "legacy"]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("mode", "transport"), WAYS)
 @pytest.mark.parametrize("person", [decline, None])
 def test_no_person_says_yes(
-    shop: Shop, mode: Literal["auto", "legacy"], person: Any
+    shop: Shop, mode: Literal["auto", "legacy"], transport: str, person: Any
 ) -> None:
-    why = "has not declared" if person is None else "the person declined"
-    assert all(why in text for text in called(shop, mode, person, REFUND, BOOK))
+    why = "has to ask a person first" if person is None else "the person declined"
+    read = called(shop, mode, transport, person, REFUND, BOOK)
+    assert all(why in text for text in read)
     assert shop.done == []

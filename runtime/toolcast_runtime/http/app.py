@@ -1,7 +1,8 @@
 """A toolset's ASGI application: an MCP endpoint a client, health, and admin paths.
 
 Needs `mcp` 2.x and the Starlette that comes with it. No session is kept, so that any
-worker on any machine can answer any request, of both protocol eras.
+worker on any machine can answer any request, of both protocol eras; but where a person is asked
+in the middle of a call of the older era (`sessions`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..calls.turns import Turns
 from ..mcp.sdk_server import build_server
 from .admin import AdminAnswer, AdminRequest, AdminRoute
 from .guard import AllowedHosts, Guard, put_back, refusal
+from .sessions import MOST_SESSIONS, Sessions
 from .settings import Listening
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ def http_app(
         return Guard(app, hosts, token, realm, methods, most, turns)
 
     managers: list[StreamableHTTPSessionManager] = []
+    sessions: list[Sessions] = []
     # Whole paths and no patterns: what a path means must not hang on another one.
     apps: dict[str, ASGIApp] = {"/health": _Logged(_health, None)}
     for endpoint in listening.settings.endpoints:
@@ -71,11 +74,19 @@ def http_app(
             # Without its token nobody knows that it is that program.
             approves=endpoint.approves and endpoint.token_variable in listening.tokens,
         )
-        manager = _manager(sdk, most)
-        managers.append(manager)
+        alone = _manager(sdk, most)
+        managers.append(alone)
+        answering: ASGIApp = alone.handle_request
+        methods = ["POST"]
+        if not is_one_of_several and server.asks(endpoint.client):
+            kept = _manager(sdk, most, stateless=False)
+            managers.append(kept)
+            answering = with_session = Sessions(kept, alone)
+            sessions.append(with_session)
+            methods.append("DELETE")
         realm = f"{server.name} {endpoint.client or 'mcp'}"
-        answering = _owing_no_answer(manager.handle_request)
-        app = guarded(answering, endpoint.token_variable, realm, "POST")
+        answering = _owing_no_answer(answering)
+        app = guarded(answering, endpoint.token_variable, realm, *methods)
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
     admin = listening.settings.admin_variable
@@ -106,6 +117,7 @@ def http_app(
                 for work in works:
                     work.cancel()
                 await asyncio.gather(*works, return_exceptions=True)
+                await asyncio.gather(*(each.ended() for each in sessions))
         finally:
             # Calls have ended or were cancelled; what they left to write is written.
             await server.registry.close()
@@ -133,10 +145,13 @@ def _list_tools_route(server: ToolsetServer) -> AdminRoute:
     return AdminRoute("GET", "/api/admin/list-mcp-tools", answer)
 
 
-def _manager(sdk: Server[Any], most: int) -> StreamableHTTPSessionManager:
+def _manager(
+    sdk: Server[Any], most: int, *, stateless: bool = True
+) -> StreamableHTTPSessionManager:
     return StreamableHTTPSessionManager(
         sdk,
-        stateless=True,
+        stateless=stateless,
+        max_sessions=MOST_SESSIONS,
         max_request_body_size=most,
         # The guard has looked at hosts and origins.
         security_settings=TransportSecuritySettings(

@@ -83,8 +83,9 @@ class Elicitation:
         if not session.can_send_request:
             raise Declined(
                 f"`{question.tool}` has to ask a person first, and over this connection"
-                " nobody can be asked: it takes a client of protocol 2026-07-28, or one"
-                " over stdio; nothing was done"
+                " nobody can be asked: it takes a client of protocol 2026-07-28, one over"
+                " stdio, or a session, which a server of one process keeps with a client"
+                " that declares `elicitation` with forms; nothing was done"
             )
         _require_forms(self._context, question)
         try:

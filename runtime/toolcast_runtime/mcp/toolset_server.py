@@ -87,6 +87,15 @@ class ToolsetServer:
         """The client's `tools/list`, without the tools of external servers."""
         return [tool.definition for tool in self.tools(client)]
 
+    def asks(self, client: str | None) -> bool:
+        """Whether a client has to count on questions to its person; raises as `tools`.
+
+        A toolset whose handlers ask says so by the key's variable.
+        """
+        return self.state_key_variable is not None or any(
+            tool.confirm is not None for tool in self.tools(client)
+        )
+
     def resources(self, client: str | None) -> list[McpResource]:
         """The resources and templates that a client may read.
 
