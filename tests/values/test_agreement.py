@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypeVar
 from uuid import UUID
 
 import pytest
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, RootModel, TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from toolcast_runtime.values import NotTaken
 from toolcast_runtime.values.agreement import disagreements
@@ -303,7 +302,7 @@ def test_a_class_of_other_values_is_refused(class_: Any) -> None:
 def test_a_model_of_the_first_pydantic_is_refused() -> None:
     v1 = pytest.importorskip("pydantic.v1")
     old = type("Old", (v1.BaseModel,), {"__annotations__": {"n": int}})
-    with pytest.raises(ValueError, match="Old is a model of pydantic.v1, and not of"):
+    with pytest.raises(ValueError, match="Old is a model of pydantic"):
         model_of(old)
 
 

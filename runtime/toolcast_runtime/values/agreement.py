@@ -26,6 +26,9 @@ _TAKEN = {
 }
 """The formats of the fields that take a Python value, by its type."""
 
+_HELD = frozenset(("date", "date-time", "time", "duration", "uuid"))
+"""The formats that a field of a Python type is held to."""
+
 _LOWER = ("minLength", "minItems", "minProperties", "minimum", "exclusiveMinimum")
 _UPPER = ("maxLength", "maxItems", "maxProperties", "maximum", "exclusiveMaximum")
 _EXACT = ("pattern", "multipleOf")
@@ -113,16 +116,21 @@ class _Compared:
     def _formats(self, model: Schema, said: Schema, named: str) -> Iterator[str]:
         of_class, of_spec = model.get("format"), said.get("format")
         conversion = conversion_of(said)
-        if of_class == "binary" and encoding_of(said) and not self._has_values:
-            yield f"{named} is bytes, which are given and taken with `values: python`"
-        elif conversion is None or not self._has_values or self._is_result:
-            known = {name for names in _TAKEN.values() for name in names} - {"binary"}
-            is_other = of_class in known and of_class != of_spec
-            if is_other and (of_spec in known or not self._is_result):
-                if "pattern" not in said:
-                    yield f"{named} is of format {of_class}, and {of_spec or 'none'} in the spec"
-        elif of_class not in _TAKEN[conversion.type]:
-            yield f"{named} is given as a Python {conversion.type}, which it does not take"
+        if self._has_values and conversion is not None and not self._is_result:
+            if of_class not in _TAKEN[conversion.type]:
+                value = f"a Python {conversion.type}"
+                yield f"{named} is given as {value}, which it does not take"
+        elif of_class == "binary":
+            if encoding_of(said) and not self._has_values:
+                yield f"{named} is bytes, which are given and taken with `values: python`"
+        elif (
+            of_class in _HELD
+            and of_class != of_spec
+            and "pattern" not in said
+            and (of_spec in _HELD or not self._is_result)
+        ):
+            spec = of_spec or "none"
+            yield f"{named} is of format {of_class}, and {spec} in the spec"
 
     def _members(
         self, model: Schema, said: Schema, place: str, level: int
