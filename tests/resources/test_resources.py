@@ -153,6 +153,25 @@ def test_a_value_that_the_spec_names_is_taken_as_it_is(server: StdioServer) -> N
     assert contents(server, "shop://reports/../7")["text"] == "..,7"
 
 
+@pytest.mark.parametrize(
+    ("method", "asked", "message"),
+    [
+        ("resources/read", {"uri": "shop://reports/north/7"}, "reading"),
+        ("prompts/get", {"name": "shown", "arguments": {"order_id": "7"}}, "writing"),
+    ],
+)
+def test_handlers_report_progress_to_who_asked(
+    server: StdioServer, method: str, asked: dict[str, Any], message: str
+) -> None:
+    server.request(method, asked)
+    assert not server.notifications
+    server.request(method, {**asked, "_meta": {"progressToken": "p"}})
+    told = [one["params"] for one in server.notifications]
+    server.notifications.clear()
+    expected = {"progressToken": "p", "progress": 1, "total": 2, "message": message}
+    assert told == [expected]
+
+
 def test_what_a_handler_raises_is_told_as_for_tools(server: StdioServer) -> None:
     told = read(server, "shop://failing/told")["error"]
     assert told["message"] == "The archive is closed."
