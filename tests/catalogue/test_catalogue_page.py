@@ -66,6 +66,33 @@ def test_what_it_has_of_a_tool(make_project: Callable[..., Any]) -> None:
     assert page.data["against"] == ""
 
 
+def test_what_it_has_beside_tools(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    platform = str(ROOT / "tests/platform/project")
+    done = toolcast(tmp_path, "catalogue", "--project", platform, "--output", str(file))
+    assert done.returncode == 0, done.stderr
+    page = read_page(file.read_bytes())
+    specs = {spec["name"]: spec for spec in page.data["mcp_specs"]}
+    assert {name: spec["kind"] for name, spec in specs.items()} == {
+        "opening_hours": "resource",
+        "day_plan": "template",
+        "remind_patient": "prompt",
+    }
+    assert specs["day_plan"]["facts"]["URI"].endswith("{day}")
+    assert specs["remind_patient"]["facts"] == {
+        "{{visit_id}}": "required; The visit.",
+        "{{tone}}": "optional; one of plain, warm",
+        "clients": "desk",
+        "spec": "specs/reception/mcp_prompts/remind_patient.yaml",
+    }
+    tools = {tool["name"]: tool for tool in page.data["tools"]}
+    cancel = tools["cancel_visit"]["confirm"]
+    assert cancel["message"] == "Cancel this visit without a word to the patient?"
+    assert json.loads(cancel["when"])["required"] == ["notify"]
+    assert tools["refund_visit"]["facts"]["uses"] == "db"
+    assert tools["refund_visit"]["facts"]["opened by"] == "clinic.app:lifespan"
+
+
 def test_it_loads_and_runs_nothing_but_its_own(
     make_project: Callable[..., Any],
 ) -> None:

@@ -81,6 +81,14 @@ def written(root: Path, *words: str) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with resources, an MCP prompt and tools that a person is asked about."""
+    root = tmp_path_factory.mktemp("clinic") / "project"
+    shutil.copytree(ROOT / "tests/platform/project", root)
+    return written(root)
+
+
 Open = Callable[..., "Page"]
 
 
@@ -212,6 +220,35 @@ def test_one_tool(opened: Open, changed: Path) -> None:
     assert "workspace_id" in shown["properties"]
     assert "Hand work over." in detail.inner_text()
     assert "breaking" in detail.inner_text()
+
+
+def test_resources_and_prompts(opened: Open, clinic: Path) -> None:
+    page = opened(clinic)
+    page.locator("nav >> text=Resources").click()
+    blocks = page.locator("#results section")
+    assert blocks.count() == 3
+    assert page.locator("#count").inner_text() == "3 specs of resources and prompts"
+    page.locator("#search").fill("clinic://plans")
+    assert blocks.count() == 1
+    assert "clinic://plans/{day}" in blocks.first.inner_text()
+    assert faults(page) == []
+    page.locator("#search").fill("")
+    page.get_by_label("portal").check()
+    assert blocks.locator(".name").all_inner_texts() == ["opening_hours"]
+    page.locator("#search").fill("zebra")
+    none = page.locator("#results").inner_text()
+    assert none.startswith("No resource or prompt has all of these words.")
+
+
+def test_a_tool_that_a_person_is_asked_about(opened: Open, clinic: Path) -> None:
+    page = opened(clinic, view="#tool=reception%2Fcancel_visit")
+    detail = page.locator("#detail")
+    assert "Cancel this visit without a word" in detail.inner_text()
+    detail.locator("summary", has_text="When").click()
+    assert "notify" in detail.locator("details[open] pre").inner_text()
+    page.get_by_label("a person is asked").check()
+    assert sorted(names(page)) == ["cancel_visit", "delete_scan", "refund_visit"]
+    assert faults(page) == []
 
 
 def test_changes(opened: Open, changed: Path) -> None:

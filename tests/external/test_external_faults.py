@@ -18,7 +18,9 @@ from tests.external.conftest import (
     processes,
     until,
 )
+from tests.runtime.packages import Package, definition
 from toolcast_runtime.external.server_settings import ExternalServer
+from toolcast_runtime.registry import Registry
 
 
 async def test_a_server_that_dies_in_mid_call_comes_back(
@@ -59,6 +61,30 @@ async def test_a_call_that_is_cancelled_is_over_at_once(opened: Open) -> None:
     with pytest.raises(asyncio.CancelledError):
         await hanging
     assert (await call(tools, "echo", text="on")).result == "on"
+
+
+async def test_how_far_the_server_is_and_who_has_gone_are_passed_on(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ODD_TOKEN", "t0ken-of-the-server")
+    heard = tmp_path / "heard"
+    environment = {"ODD_TOKEN": "${ODD_TOKEN}"}
+    server = odd("well", str(heard), call_timeout=60, env=environment)
+    package = Package(tmp_path, definition("memory")).load()
+    registry = Registry(package, providers=[opened(server)])
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    calling = registry.call_tool("hang", report_progress=tell)
+    hanging = asyncio.ensure_future(calling)
+    await until(lambda: len(told) > 0 and told[-1][0] == 2)
+    assert {message for _, _, message in told} == {r"half of it\x1b[2J [hidden]"}
+    hanging.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hanging
+    await until(heard.exists)
 
 
 @pytest.mark.parametrize(

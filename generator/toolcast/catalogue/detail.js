@@ -24,7 +24,7 @@ function typeOf(schema) {
   if (schema === true) return "anything";
   if (schema === false) return "nothing";
   if (!isObject(schema)) return "";
-  if (schema.$ref !== undefined) return String(schema.$ref).replace(/^#\/(\$defs|definitions)\//, "");
+  if (schema.$ref !== undefined) return String(schema.$ref).replace(/^#\/(\$defs(\/shared)?|definitions)\//, "");
   const types = [].concat(schema.type || []).filter((one) => typeof one === "string");
   const told = types.map((type) => {
     const of = type === "array" && isObject(schema.items) ? typeOf(schema.items) : "";
@@ -118,6 +118,7 @@ function drawDetail(tool) {
     el("p", { class: "text lead" }, tool.description || tool.summary),
     tool.description && tool.description !== tool.summary ? text("Summary", tool.summary) : null,
     text("When to use it", tool.when_to_use), text("Guidance", tool.guidance),
+    tool.confirm ? [text("A person is asked", tool.confirm.message), tool.confirm.when ? folded("When", () => raw(tool.confirm.when)) : null] : null,
     schema("Parameters", tool.parameters, "It takes none."), schema("Returns", tool.returns, "Described by its schema alone."),
     tool.examples.length ? [h3("Examples"), tool.examples.map((one) => el("div", {}, one.title ? el("p", {}, one.title) : null, raw(one.call)))] : null,
     h3("Tokens, estimated"), costs(tool),

@@ -12,7 +12,7 @@ __all__ = ["MARK", "catalogue_page"]
 
 MARK = b'<meta name="generator" content="toolcast catalogue">'
 """By which a catalogue is known: no other file is overwritten."""
-_PARTS = ("elements", "tools", "views", "detail", "steering")
+_PARTS = ("elements", "tools", "views", "detail", "mcp_specs", "steering")
 
 
 def catalogue_page(data: Mapping[str, Any]) -> bytes:

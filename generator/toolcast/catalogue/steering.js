@@ -1,6 +1,7 @@
 // Which view is shown, keys, light and dark; then it all begins.
 // Which view
-const VIEWS = { tools: drawTools, matrix: drawMatrix, costs: drawCosts, changes: drawChanges };
+const VIEWS = { tools: drawTools, matrix: drawMatrix, costs: drawCosts, resources: drawSpecs, changes: drawChanges };
+const EMPTY = { resources: !data.mcp_specs.length, changes: !data.against };
 let view = "", opened = null;
 function draw() {
   const some = found();
@@ -10,6 +11,7 @@ function draw() {
     ? counted(tools.length, "tool") : `${some.length.toLocaleString("en")} of ${counted(tools.length, "tool")}`;
   $("chosen").textContent = filters ? ` (${filters})` : "";
   $("clear").hidden = !filters;
+  if (view === "resources") $("count").textContent = `${counted(foundSpecs().length, "spec")} of resources and prompts`;
   if (view === "changes") $("count").textContent = `${counted(data.changes.length, "change")} against ${data.against}`;
   $("sorting").hidden = view !== "tools";
 }
@@ -21,7 +23,7 @@ function follow() {
     try { tool = byId.get(decodeURIComponent(hash.slice(5))) || null; } catch { tool = null; }
     hash = view || "tools";
   }
-  const next = Object.hasOwn(VIEWS, hash) && (hash !== "changes" || data.against) ? hash : "tools";
+  const next = Object.hasOwn(VIEWS, hash) && !EMPTY[hash] ? hash : "tools";
   if (next !== view) {
     view = next;
     for (const link of document.querySelectorAll("nav a")) {
@@ -90,7 +92,7 @@ $("theme").addEventListener("click", () => {
 });
 
 paint();
-document.querySelector("[data-view=changes]").hidden = !data.against;
+for (const [name, hidden] of Object.entries(EMPTY)) document.querySelector(`[data-view=${name}]`).hidden = hidden;
 drawFilters();
 $("search").addEventListener("input", draw);
 $("sort").addEventListener("change", draw);

@@ -12,9 +12,10 @@ from ..encoders.json_text import compact
 from ..facts.costs.client_costs import client_costs
 from ..facts.costs.client_kinds import callers
 from ..facts.tool_tokens import list_tokens, prompt_tokens
-from ..model.model import Client, Example, Toolset, ToolSpec, Workspace
+from ..model.model import Client, Confirm, Example, Toolset, ToolSpec, Workspace
 from ..targets.exposure import Exposure, exposures
 from ..targets.table import enabled
+from .mcp_spec_data import mcp_spec_data
 
 __all__ = ["NOTHING", "catalogue_data"]
 
@@ -52,6 +53,7 @@ def catalogue_data(
         "against": against,
         "toolsets": [_toolset(workspace, toolset) for toolset in workspace.toolsets],
         "tools": tools,
+        "mcp_specs": mcp_spec_data(workspace),
         "changes": [_change(change) for change in comparison.changes],
         "effects": [
             {"toolset": one.toolset, "tool": one.tool, "message": one.message}
@@ -117,6 +119,7 @@ def _tool(toolset: Toolset, tool: ToolSpec, exposure: Exposure) -> dict[str, Any
         "clients": exposure.clients,
         "targets": exposure.targets,
         "always": tool.always,
+        "confirm": None if tool.confirm is None else _confirm(tool.confirm),
         "deprecated": _deprecated(tool),
         "renamed_from": tool.renamed_from,
         "costs": {"list": list_tokens(tool), "prompt": prompt_tokens(tool)},
@@ -124,7 +127,7 @@ def _tool(toolset: Toolset, tool: ToolSpec, exposure: Exposure) -> dict[str, Any
             {"title": example.title, "call": compact(_call(example))}
             for example in tool.examples
         ],
-        "facts": _facts(tool),
+        "facts": _facts(toolset, tool),
     }
 
 
@@ -162,10 +165,17 @@ def _deprecated(tool: ToolSpec) -> str | None:
     return "; ".join(parts)
 
 
-def _facts(tool: ToolSpec) -> dict[str, str]:
+def _confirm(confirm: Confirm) -> dict[str, str | None]:
+    when = None if confirm.when is None else compact(confirm.when)
+    return {"message": confirm.message, "when": when}
+
+
+def _facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
     facts = {
         "spec": tool.source.file,
         "handler": tool.handler and str(tool.handler),
+        "uses": ", ".join(tool.uses),
+        "opened by": tool.uses and toolset.lifespan,
         "command": tool.cli and tool.cli.keyword,
         "permission": tool.permission,
         "service": tool.service,

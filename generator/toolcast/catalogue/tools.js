@@ -23,6 +23,7 @@ tools.forEach((tool, index) => {
       hints.idempotentHint === true && "idempotent",
       hints.openWorldHint === true && "open world",
     ].filter(Boolean),
+    consent: [tool.confirm && "a person is asked"].filter(Boolean),
     life: [tool.deprecated && "deprecated", tool.renamed_from.length && "renamed"].filter(Boolean),
     change: data.against ? [tool.worst || "unchanged"] : [],
   };
@@ -31,7 +32,7 @@ const byId = new Map(tools.map((tool) => [tool.id, tool]));
 const dearest = tools.reduce((most, tool) => Math.max(most, tool.costs.list), 0);
 const TITLES = {
   toolset: "Toolset", change: "Change", client: "Client", target: "Target", offered: "Offered",
-  annotations: "Annotations", life: "Life", section: "Section",
+  annotations: "Annotations", consent: "Consent", life: "Life", section: "Section",
 };
 
 // Filters

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import nullcontext
 from contextvars import ContextVar
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from .call_context import CURRENT_CALL
 
 if TYPE_CHECKING:
     import asyncio
@@ -58,13 +61,16 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     """What a coroutine gives, awaited in the background loop in the caller's context.
 
     The calling thread waits, also when it runs a loop itself. An interruption of the wait
-    cancels the coroutine; handlers that it ran have a moment to end.
+    cancels the coroutine; handlers that it ran have a moment to end. So does the end of the
+    call whose handler waits.
 
     Raises:
+        CancelledError: nobody waits any more for the call whose handler this is.
         RuntimeError: the caller is in the background loop itself, which would wait for
             itself for ever; there, await.
     """
     import asyncio
+    from concurrent.futures import CancelledError
 
     loop = background_loop()
     try:
@@ -74,10 +80,17 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
     if current is loop:
         coroutine.close()
         raise RuntimeError("this is the loop that would have to answer: await instead")
+    call = CURRENT_CALL.get(None)
+    if call is not None and call.cancelled:
+        coroutine.close()
+        raise CancelledError
     token = None if current is None else _waiting.set(current)
     future = asyncio.run_coroutine_threadsafe(coroutine, loop)
     try:
-        return future.result()
+        with nullcontext() if call is None else call.awaiting(future):
+            return future.result()
+    except CancelledError:
+        raise
     except BaseException:
         if future.cancel():
             from .given_up import until_ended

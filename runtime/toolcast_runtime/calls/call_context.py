@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterator,
+    Mapping,
+)
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from ..consent.questions import Questions
 
 __all__ = [
@@ -18,6 +28,7 @@ __all__ = [
     "CallOutcome",
     "NOT_SENT",
     "Keep",
+    "Report",
     "ReportProgress",
     "Sent",
     "current_call",
@@ -62,6 +73,9 @@ class Sent:
 
 NOT_SENT = Sent()
 
+Report = Callable[[float, float | None, str | None], Sent]
+"""`(progress, total, message)`: hands a report over, from any thread."""
+
 
 @dataclass(slots=True, eq=False)
 class CallContext:
@@ -80,10 +94,30 @@ class CallContext:
 
     tool: str
     client: str | None = None
-    report: Callable[[float, float | None, str | None], Sent] | None = None
+    report: Report | None = None
     questions: Questions | None = None
     keep: Keep | None = None
     cancelled: bool = field(default=False, init=False)
+    _awaited: set[Future[Any]] | None = field(default=None, init=False)
+
+    def give_up(self) -> None:
+        """Says that nobody waits any more, also to what the handler's threads wait for."""
+        self.cancelled = True
+        for future in tuple(self._awaited or ()):
+            future.cancel()
+
+    @contextmanager
+    def awaiting(self, future: Future[Any]) -> Iterator[None]:
+        """Cancels what a thread of the handler waits for when the call is given up."""
+        if self._awaited is None:
+            self._awaited = set()
+        self._awaited.add(future)
+        if self.cancelled:
+            future.cancel()
+        try:
+            yield
+        finally:
+            self._awaited.discard(future)
 
     def ask(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None

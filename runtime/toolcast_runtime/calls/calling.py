@@ -58,11 +58,11 @@ async def run_call(
         if not done and context.questions is not None:
             done = await _answered(task, tool.timeout, context.questions)
     except asyncio.CancelledError:
-        context.cancelled = True
+        context.give_up()
         give_up(tool.name, task)
         raise
     if not done:
-        context.cancelled = True
+        context.give_up()
         give_up(tool.name, task)
         _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
         late = f"the {tool.kind} gave no answer within {tool.timeout:g} s"

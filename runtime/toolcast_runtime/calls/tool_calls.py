@@ -149,7 +149,7 @@ class ToolCalls:
             shaped: makes the answer of what the handler gives; may raise ToolError.
         """
         try:
-            handler = self._handler(tool)
+            handler = self.handler(tool)
         except Exception:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             text = f"the {tool.kind} is not available; the log has the details"
@@ -210,7 +210,7 @@ class ToolCalls:
             unwritten = "is not implemented: its spec names no handler"
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
         try:
-            handler = self._handler(tool)
+            handler = self.handler(tool)
         except Exception:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             missing = "is not available: its handler cannot be loaded"
@@ -293,8 +293,12 @@ class ToolCalls:
                 self._kept = ApprovalsTable(self._ledger)
         return self._kept
 
-    def _handler(self, tool: Tool) -> HandlerAdapter:
-        """The handler of a tool that names one, imported when it is first called."""
+    def handler(self, tool: Tool) -> HandlerAdapter:
+        """The handler of a tool that names one, imported when it is first asked for.
+
+        Raises:
+            Exception: it, or a class that it is given or gives, cannot be had.
+        """
         handler = self._handlers.get(tool.name)
         if handler is None:
             named = tool.handler or ""

@@ -11,6 +11,7 @@ import logging
 import os
 import random
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ from .sdk_logging import quieten
 from .server_settings import ExternalServer, MissingVariableError, Resolved, resolve
 
 if TYPE_CHECKING:
+    from mcp.shared.dispatcher import ProgressFnT
+
+    from ..calls.call_context import Report
     from .session import Session
 
 __all__ = ["Connection"]
@@ -95,12 +99,20 @@ class Connection:
             self._keeper = asyncio.ensure_future(self._keep())
         await self._decided.wait()
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResponse:
-        """Calls a tool by the name that callers use, within the server's `call_timeout`."""
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], report: Report | None
+    ) -> ToolResponse:
+        """Calls a tool by the name that callers use, within the server's `call_timeout`.
+
+        Args:
+            name: the tool's.
+            arguments: of the call.
+            report: is told how far the server is; None when nobody asked.
+        """
         server = self.server
         try:
             async with asyncio.timeout(server.call_timeout):
-                return await self._call(name, arguments)
+                return await self._call(name, arguments, report)
         except TimeoutError:
             _logger.warning(
                 "external server %s: no answer to a call of %s within %g s",
@@ -121,7 +133,9 @@ class Connection:
         self._offer = self._session = None
         self._decided.clear()
 
-    async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolResponse:
+    async def _call(
+        self, name: str, arguments: Mapping[str, Any], report: Report | None
+    ) -> ToolResponse:
         await self.decided()
         offer, session = self._offer, self._session
         if offer is None or session is None:
@@ -140,7 +154,8 @@ class Connection:
 
         try:
             own = offer.listing.own_names[name]
-            answer = await session.call(own, arguments)
+            told = None if report is None else self._told(report)
+            answer = await session.call(own, arguments, told)
         except Refused as refused:
             return ToolResponse(error=self._cleaned(str(refused)))
         response = response_of(answer, self._resolved.secrets)
@@ -241,6 +256,18 @@ class Connection:
         if changed:
             named = ", ".join(changed[:_MOST_NAMED])
             self._log(logging.WARNING, f"changed what these tools say: {named}")
+
+    def _told(self, report: Report) -> ProgressFnT:
+        """Passes a server's reports on, whose words are a stranger's."""
+
+        async def told(
+            progress: float, total: float | None = None, message: str | None = None
+        ) -> None:
+            words = None if message is None else escaped(self._cleaned(message))
+            with suppress(ValueError):  # a number that is none
+                report(progress, total, words)
+
+        return told
 
     def _cleaned(self, text: str) -> str:
         return without(text, self._resolved.secrets)

@@ -102,7 +102,7 @@ class ExternalTools:
             return ToolResponse(
                 error=f"the external server of `{tool.name}` cannot be reached now"
             )
-        return await _in_background(found[1].call(tool.name, arguments))
+        return await _in_background(found[1].call(tool.name, arguments, context.report))
 
     async def close(self) -> None:
         """Ends the connections and their processes. What is called afterwards opens them."""

@@ -14,6 +14,7 @@ from typing import Any
 import mcp_types as types
 from mcp import Client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
@@ -108,21 +109,29 @@ class Session:
             params = types.PaginatedRequestParams(cursor=page.next_cursor)
         raise Refused(f"its list of tools has more than {_MOST_PAGES} pages")
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        progress: ProgressFnT | None = None,
+    ) -> dict[str, Any]:
         """A CallToolResult in its form on the wire. The caller keeps the deadline.
+
+        The server is told when the caller is cancelled, and asked for reports of progress
+        where somebody is told them.
 
         Raises:
             Refused: the server refused, or its answer is none.
         """
         try:
-            answer = await self._send(name, arguments)
+            answer = await self._send(name, arguments, progress)
         except MCPError as error:
             if error.code != types.HEADER_MISMATCH:
                 raise self._refusal(error) from None
             # What the headers have to repeat is in the list, which was another one.
             await self._list_tools()
             try:
-                answer = await self._send(name, arguments)
+                answer = await self._send(name, arguments, progress)
             except MCPError as again:
                 raise self._refusal(again) from None
         if not isinstance(answer, types.CallToolResult):
@@ -134,13 +143,20 @@ class Session:
         )
         return dumped
 
-    async def _send(self, name: str, arguments: Mapping[str, Any]) -> Any:
+    async def _send(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        progress: ProgressFnT | None,
+    ) -> Any:
         # Not the client's `call_tool`: it checks results by the server's schemas without
         # bounds, and all servers share this loop.
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
         request = types.CallToolRequest(params=params)
         try:
-            return await self._client.session.send_request(request, _ANSWER)
+            return await self._client.session.send_request(
+                request, _ANSWER, progress_callback=progress
+            )
         except ValidationError as error:
             raise Refused(f"the tool's answer is not valid: {_first(error)}") from None
 

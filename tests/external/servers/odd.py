@@ -90,6 +90,7 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if name == "die":
         os._exit(3)
     if name == "hang":
+        report(params.get("_meta", {}).get("progressToken"))
         return
     if name == "secret":
         text = json.dumps(dict(os.environ))
@@ -101,6 +102,15 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if MODE == "lying":
         result["structuredContent"] = {"sum": "many"}
     send({"id": number, "result": result})
+
+
+def report(token: Any) -> None:
+    """Tells how far it is, where somebody asked, in words that are not to be shown so."""
+    if token is not None:
+        words = f"half of it\x1b[2J {os.environ.get('ODD_TOKEN')}"
+        for progress in (1, float("nan"), 2):
+            told = {"progressToken": token, "progress": progress, "message": words}
+            send({"method": "notifications/progress", "params": told})
 
 
 def watch() -> None:
@@ -165,6 +175,9 @@ def answer(message: dict[str, Any]) -> None:
         send({"id": number, "result": {"tools": listed}})
     elif method == "tools/call":
         threading.Thread(target=call, args=(number, message["params"])).start()
+    elif method == "notifications/cancelled" and len(sys.argv) > 2:
+        with open(sys.argv[2], "a", encoding="utf-8") as heard:
+            heard.write("cancelled\n")
     elif number is not None:
         send({"id": number, "error": {"code": -32601, "message": f"no {method}"}})
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.running import run
-
-from .test_new_tool import contents
+from tests.commands.test_new_tool import contents
 
 
 @pytest.mark.parametrize("kind", ["resource", "prompt"])
