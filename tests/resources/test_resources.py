@@ -25,6 +25,7 @@ from tests.mcp.servers import (
     http_server,
     stdio_server,
 )
+from toolcast_runtime import link
 from toolcast_runtime.calls.tool_response import ToolError
 from toolcast_runtime.registry import UnknownClientError
 from toolcast_runtime.resources import LinkLimits
@@ -124,6 +125,16 @@ def test_a_template_gives_its_variables_to_the_handler(server: StdioServer) -> N
         "shop://reports/north/a%00b",
         "shop://pages/a/../../../etc/passwd",
         "shop://pages/%2e%2e/x",
+        "shop://pages/open/../closed",
+        "shop://pages/open/..%2fclosed",
+        "shop://pages/open%5C..%5Cclosed",
+        "shop://pages/",
+        "shop://pages/a%0Ab",
+        "shop://pages/a%FFb",
+        "shop://pages/a?part=../x",
+        "shop://reports/north/",
+        "shop://reports/north/a%2Fb",
+        "shop://reports/north/a%5Cb",
         "shop://pages//etc/passwd",
         "shop://pages/C:%5CWindows",
         "kept://shop/guess/raw.csv",
@@ -318,6 +329,22 @@ def test_kept_content_is_bounded_in_time_and_size() -> None:
         kept.keep("d", "é12345678" + "9", None)
     now = 10.0
     assert [kept.contents(uri) for uri in (second, third)] == [None, None]
+
+
+def test_links_to_nothing_are_bounded_too() -> None:
+    kept = KeptContent("shop", LinkLimits())
+    uris = [kept.keep("n" * 10_000, "", None) for _ in range(1_001)]
+    assert len(uris[0]) < 200
+    held = [uri for uri in uris if kept.contents(uri) is not None]
+    assert held == uris[1:]
+
+
+@pytest.mark.parametrize(
+    "uri", ["page", "", "a b:c", "https://a\nb", "JavaScript:alert(1)", "data:,x"]
+)
+def test_a_link_that_no_client_may_open_is_refused(uri: str) -> None:
+    with pytest.raises(ValueError, match="none that a client may open"):
+        link("page", uri)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/server/resource
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
-from mcp.shared.path_security import contains_path_traversal, is_absolute_path
+from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
 from ..calls.call_context import CALL_GUARD, CallContext
@@ -40,6 +41,7 @@ _logger = logging.getLogger("toolcast")
 
 _NOT_FOUND_BEFORE_2026 = -32002
 _MOST_COMPLETIONS = 100
+_STRANGE = re.compile("[\0-\x1f\x7f\ufffd]")
 
 
 def offers(
@@ -199,7 +201,11 @@ class _Resources(_Offer):
             if matched is None:
                 continue
             variables = {name: str(value) for name, value in matched.items()}
-            if all(_is_taken(resource, *one) for one in variables.items()):
+            operators = {one.name: one.operator for one in template.variables}
+            if all(
+                _is_taken(resource, name, value, operators[name])
+                for name, value in variables.items()
+            ):
                 return resource, variables
         return None
 
@@ -295,12 +301,23 @@ async def _complete(
     )
 
 
-def _is_taken(resource: McpResource, name: str, value: str) -> bool:
-    """Whether a handler may be given a value: none that would lead out of a folder."""
+def _is_taken(resource: McpResource, name: str, value: str, operator: str) -> bool:
+    """Whether a handler may be given a value: none that is more than the template shows.
+
+    So one part of a path is one, and no value leads upwards, also within a folder, since a
+    handler may let some of its folders be read and others not. A replacement character stands
+    for bytes that are no UTF-8, and so for any.
+    """
     if name in resource.values:
         return value in resource.values[name]
+    parts = value.replace("\\", "/").split("/")
+    is_path = operator != "?"
     return not (
-        "\0" in value or contains_path_traversal(value) or is_absolute_path(value)
+        (is_path and not value)
+        or (operator == "" and len(parts) > 1)
+        or ".." in parts
+        or is_absolute_path(value)
+        or _STRANGE.search(value)
     )
 
 

@@ -21,6 +21,9 @@ __all__ = ["audio", "file", "image", "link", "resource_contents", "text"]
 
 _MIME_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;.*)?")
 
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+_SCRIPT = re.compile(r"(javascript|vbscript|data):", re.IGNORECASE)
+
 
 def text(words: str) -> Block:
     """A text between other blocks."""
@@ -83,11 +86,14 @@ def link(
         mime_type: by default what the name says of content.
 
     Raises:
-        ValueError: there is no `uri` and no `content`, or both.
+        ValueError: there is no `uri` and no `content`, or both, or the URI is none, or
+            runs a script.
         ToolError: the content is more than the server keeps.
     """
     if (uri is None) == (content is None):
         raise ValueError("a link has a `uri` or a `content`, and not both")
+    if uri is not None and (not _URI.fullmatch(uri) or _SCRIPT.match(uri)):
+        raise ValueError("the `uri` of a link is none that a client may open")
     size = None
     if content is not None:
         call = CURRENT_CALL.get(None)
