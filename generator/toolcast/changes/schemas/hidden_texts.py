@@ -38,6 +38,6 @@ def hidden_texts(
         row = "description-set" if was is ABSENT else "description-changed"
         name = f"`{path[-1]}`" if path else whole
         message = f"the description of {name}, which another one hides, is new"
-        sides = (node_at(side, Place(side.root, ())) for side in (before, after))
-        pair = Pair(*sides, "", whole, 1, before, after)
+        one, other = (node_at(side, Place(side.root, ())) for side in (before, after))
+        pair = Pair(one, other, "", whole, 1, before, after)
         yield Difference(row, place, was, text, message, (), pair)
