@@ -221,6 +221,9 @@ class ToolCalls:
             problems = [f"`{argument}` is not a parameter" for argument in unknown]
             return ToolResponse(error=invalid(tool, problems)), "invalid"
         if tool.confirm is not None:
+            from ..consent.confirmation import copied
+
+            arguments = copied(arguments)
             refused = await self._confirmed(tool, tool.confirm, arguments, context)
             if refused is not None:
                 return refused

@@ -75,13 +75,15 @@ class InputNeeded(BaseException):
     No `except Exception` of a handler takes it for a failure.
 
     Attributes:
-        round: under which the question is kept until then; None where it is kept elsewhere.
+        round: under which the question is kept until then.
         put: called when it is kept: now the person may be asked.
+        is_repeated: the call's earlier answers come again, each of its own round.
     """
 
     def __init__(
-        self, round: str | None, put: Callable[[], None] | None = None
+        self, round: str, put: Callable[[], None], *, is_repeated: bool = False
     ) -> None:
         super().__init__("a person has to answer first")
         self.round = round
         self.put = put
+        self.is_repeated = is_repeated

@@ -16,6 +16,7 @@ from ..calls.background_loop import in_loop
 from ..tools.tool import Tool
 from ..validation.checker import Checker
 from .approvals import Approvals, Asked
+from .confirmation import readable
 from .question import Answer, AskPerson, Declined, InputNeeded, Question
 from .requested_schema import problems_with_form
 
@@ -113,6 +114,7 @@ class Questions:
         problems = problems_with_form(schema)
         if problems:
             raise ValueError(f"no client can show this form: {'; '.join(problems)}")
+        message = readable(message)
         name = f"question_{len(self._names) + 1}" if name is None else name
         question = Question(name, message, schema, self._tool.name, self._arguments)
         return await self.ask(question, message)
@@ -134,10 +136,10 @@ class Questions:
         try:
             answer = await self._said(question)
         except InputNeeded as needed:
-            if needed.round is not None:
-                await self._kept(needed.round, question, kept)
-            if needed.put is not None:
-                needed.put()
+            await self._kept(needed.round, question, kept)
+            if needed.is_repeated:
+                await self._give_back()
+            needed.put()
             self.is_pending = True
             raise
         answer = _judged(question, answer)
@@ -179,6 +181,14 @@ class Questions:
                 " it, so that the person is asked again"
             )
         self._taken.add(round)
+
+    async def _give_back(self) -> None:
+        """Nothing was done with the answers yet, and the call will bring them again."""
+        try:
+            for round in self._taken:
+                await self._approvals().give_back(round)
+        except OSError:
+            raise _unrecorded(self._tool.name) from None
 
     async def _kept(self, round: str, question: Question, message: str) -> None:
         from ..ledger.secret_arguments import Redaction
@@ -231,7 +241,8 @@ def _content(question: Question, answer: Answer) -> Mapping[str, Any]:
     problems = Checker(question.schema).problems(content)
     if problems:
         raise Declined(f"the answer is not what was asked for: {'; '.join(problems)}")
-    return content
+    asked = question.schema["properties"]
+    return {name: value for name, value in content.items() if name in asked}
 
 
 def _unrecorded(tool: str) -> Declined:
