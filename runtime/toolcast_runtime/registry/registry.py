@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
-from ..calls.background_loop import sync
+from ..calls.background_loop import run_sync, sync
 from ..tools.provider import Wanted
 from .own_tools import own_tools
 
@@ -64,6 +64,7 @@ class Registry:
 
     Attributes:
         package: the toolset's package, by its name.
+        lifespan_resources: the names of all that handlers may use.
         asserts_formats: whether arguments have to be of the formats that schemas name.
         declared_access: who may have which tool, without an administrator's changes.
 
@@ -89,8 +90,10 @@ class Registry:
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
-        resources = () if lifespan is None else lifespan.resources
-        self._tools = own_tools(tools_package, handlers, resources, sections)
+        self.lifespan_resources = () if lifespan is None else lifespan.resources
+        self._tools = own_tools(
+            tools_package, handlers, self.lifespan_resources, sections
+        )
         tools = self._tools.values()
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
@@ -375,9 +378,16 @@ class Registry:
         Raises:
             LifespanError: it cannot be started.
         """
-        if self._resources is not None:
-            await self._resources.enter()
+        # Counted at once: who leaves, or gives up, meanwhile must not end what this waits for.
         self._entered += 1
+        if self._resources is not None:
+            try:
+                await self._resources.enter()
+            except BaseException:
+                self._entered -= 1
+                if not self._entered:
+                    await self._resources.leave()
+                raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -386,6 +396,18 @@ class Registry:
             if self._resources is not None:
                 self._resources.is_over = True
             await self.close()
+
+    def __enter__(self) -> Self:
+        """The same for callers without an event loop: it runs in the background loop.
+
+        Raises:
+            LifespanError: it cannot be started.
+            RuntimeError: the caller is in the background loop itself; there, `async with`.
+        """
+        return run_sync(self.__aenter__())
+
+    def __exit__(self, *_: object) -> None:
+        run_sync(self.__aexit__())
 
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""
