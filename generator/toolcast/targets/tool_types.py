@@ -312,8 +312,7 @@ def _handler(
     before = f"{margin}{made} = "
     most = applied(form, function, sent, lent, before, with_given=True)
     if tool.arguments_type is not None:
-        passed = [f"{key}={name}" for key, name in lent.items()]
-        most = call_of(function, [identifier(sent), *map(words, passed)], before)
+        most = call_of(function, [identifier(sent)], before, lent)
     return HandlerView(
         imported(tool.handler.module, [function], indent=8),
         bool(results.name),

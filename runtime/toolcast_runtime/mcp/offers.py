@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,9 +21,11 @@ from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
 from ..calls.call_context import CALL_GUARD, CallContext
+from ..calls.progress import Reports
 from ..consent.questions import Questions
 from ..resources.given import Failed, contents_of, messages_of, problems_with_arguments
 from .asking import asker
+from .progress_notifications import asked_for
 from .results import sendable
 from .tools_list import is_before_2026
 
@@ -59,12 +62,12 @@ def offers(
     prompts = served.prompts(client)
     found: dict[str, Any] = {}
     if resources or kept is not None:
-        answers = _Resources(served, client, seal, resources, kept)
+        answers = _Resources(served, client, seal, kept, resources)
         found["on_list_resources"] = answers.list
         found["on_list_resource_templates"] = answers.list_templates
         found["on_read_resource"] = answers.read
     if prompts:
-        said = _Prompts(served, client, seal, prompts)
+        said = _Prompts(served, client, seal, kept, prompts)
         found["on_list_prompts"] = said.list
         found["on_get_prompt"] = said.get
     if any(one.values for one in resources) or any(one.values for one in prompts):
@@ -76,24 +79,31 @@ class _Offer:
     """What runs the handlers of resources and prompts."""
 
     def __init__(
-        self, served: ToolsetServer, client: str | None, seal: Sealing
+        self,
+        served: ToolsetServer,
+        client: str | None,
+        seal: Sealing,
+        kept: KeptContent | None,
     ) -> None:
         self._served = served
         self._client = client
         self._seal = seal
+        self._kept = kept
         self._calls = served.registry.calls
 
-    def _context(
+    @asynccontextmanager
+    async def _context(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.ReadResourceRequestParams | types.GetPromptRequestParams,
         state: str | None,
         handler: Tool | None,
         arguments: Mapping[str, str],
-    ) -> tuple[CallContext, Any]:
+    ) -> AsyncGenerator[tuple[CallContext, Any]]:
         """What a handler knows of its request, and what asks a person for it."""
         if handler is None:
-            return CallContext("", self._client), None
+            yield CallContext("", self._client), None
+            return
         if context.request is not None and self._served.parts:
             CALL_GUARD.set(
                 partial(self._served.refusal, headers=context.request.headers)
@@ -101,7 +111,15 @@ class _Offer:
         ask = asker(context, params.input_responses, state, self._seal.refusal)
         approvals = self._calls.approvals
         questions = Questions(ask, approvals, handler, self._client, arguments)
-        return CallContext(handler.name, self._client, None, questions), ask
+        keep = None if self._kept is None else self._kept.keep
+        call = CallContext(handler.name, self._client, None, questions, keep)
+        progress = asked_for(context, has_heartbeat=self._served.heartbeat)
+        if progress is None:
+            yield call, ask
+            return
+        async with progress, Reports(progress) as reports:
+            call.report = reports.report
+            yield call, ask
 
 
 class _Resources(_Offer):
@@ -112,11 +130,10 @@ class _Resources(_Offer):
         served: ToolsetServer,
         client: str | None,
         seal: Sealing,
-        resources: Sequence[McpResource],
         kept: KeptContent | None,
+        resources: Sequence[McpResource],
     ) -> None:
-        super().__init__(served, client, seal)
-        self._kept = kept
+        super().__init__(served, client, seal, kept)
         self._by_uri = {
             one.definition["uri"]: one for one in resources if "uri" in one.definition
         }
@@ -168,17 +185,17 @@ class _Resources(_Offer):
         contents = None
         if found is not None:
             resource, variables = found
-            call, ask = self._context(
-                context, params, state, resource.handler, variables
-            )
-            try:
-                contents = await contents_of(
-                    resource, params.uri, variables, self._calls, call
-                )
-            except Failed as failed:
-                if ask is not None and (needed := ask.result()) is not None:
-                    return cast("types.InputRequiredResult", needed)
-                raise _failure(failed) from None
+            handler = resource.handler
+            asked = self._context(context, params, state, handler, variables)
+            async with asked as (call, ask):
+                try:
+                    contents = await contents_of(
+                        resource, params.uri, variables, self._calls, call
+                    )
+                except Failed as failed:
+                    if ask is not None and (needed := ask.result()) is not None:
+                        return cast("types.InputRequiredResult", needed)
+                    raise _failure(failed) from None
         elif self._kept is not None:
             contents = self._kept.contents(params.uri)
         if contents is None:
@@ -218,9 +235,10 @@ class _Prompts(_Offer):
         served: ToolsetServer,
         client: str | None,
         seal: Sealing,
+        kept: KeptContent | None,
         prompts: Sequence[McpPrompt],
     ) -> None:
-        super().__init__(served, client, seal)
+        super().__init__(served, client, seal, kept)
         self._prompts = {one.name: one for one in prompts}
 
     async def list(
@@ -259,13 +277,14 @@ class _Prompts(_Offer):
         arguments: Mapping[str, str],
         state: str | None,
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        call, ask = self._context(context, params, state, prompt.handler, arguments)
-        try:
-            messages = await messages_of(prompt, arguments, self._calls, call)
-        except Failed as failed:
-            if ask is not None and (needed := ask.result()) is not None:
-                return cast("types.InputRequiredResult", needed)
-            raise _failure(failed) from None
+        asked = self._context(context, params, state, prompt.handler, arguments)
+        async with asked as (call, ask):
+            try:
+                messages = await messages_of(prompt, arguments, self._calls, call)
+            except Failed as failed:
+                if ask is not None and (needed := ask.result()) is not None:
+                    return cast("types.InputRequiredResult", needed)
+                raise _failure(failed) from None
         about = prompt.definition.get("description")
         return types.GetPromptResult.model_validate(
             {"description": about, "messages": messages}

@@ -55,9 +55,12 @@ def file(name: str, content: str | bytes, mime_type: str | None = None) -> Block
         name: what it is called; no path.
         content: what is in it.
         mime_type: by default what its name says.
+
+    Raises:
+        ValueError: the media type is none.
     """
     uri = f"attachment:///{quote(name, safe='')}"
-    contents = resource_contents(uri, content, mime_type or _mime_type_of(name))
+    contents = resource_contents(uri, content, _mime_type(name, mime_type))
     return Block(type="resource", resource=contents)
 
 
@@ -87,7 +90,7 @@ def link(
 
     Raises:
         ValueError: there is no `uri` and no `content`, or both, or the URI is none, or
-            runs a script.
+            runs a script, or the media type is none.
         ToolError: the content is more than the server keeps.
     """
     if (uri is None) == (content is None):
@@ -99,7 +102,7 @@ def link(
         call = CURRENT_CALL.get(None)
         if call is None or call.keep is None:
             return file(name, content, mime_type)
-        mime_type = mime_type or _mime_type_of(name)
+        mime_type = _mime_type(name, mime_type)
         size = len(content.encode() if isinstance(content, str) else content)
         uri = call.keep(name, content, mime_type)
     block = {
@@ -130,5 +133,9 @@ def _media(kind: str, data: bytes, mime_type: str) -> Block:
     return Block(type=kind, data=base64.b64encode(data).decode(), mimeType=mime_type)
 
 
-def _mime_type_of(name: str) -> str | None:
-    return mimetypes.guess_type(name)[0]
+def _mime_type(name: str, given: str | None) -> str | None:
+    if given is None:
+        return mimetypes.guess_type(name)[0]
+    if not _MIME_TYPE.fullmatch(given):
+        raise ValueError(f"`{given}` is no media type")
+    return given
