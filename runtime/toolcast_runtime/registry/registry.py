@@ -325,7 +325,7 @@ class Registry:
             LookupError: the client has no such local tool.
         """
         tool = self.get_tool(name, client)
-        return self._calls.validators.problems_with_arguments(tool, arguments)
+        return self.calls.validators.problems_with_arguments(tool, arguments)
 
     async def call_tool(
         self,
@@ -353,14 +353,9 @@ class Registry:
                 the answer.
         """
         found = self._found(name, client)
-        return await self._calls.find_and_call(
+        return await self.calls.find_and_call(
             found, name, arguments, client, report_progress, ask, keep
         )
-
-    @property
-    def calls(self) -> ToolCalls:
-        """What runs calls, for parts of the runtime that hand it work themselves."""
-        return self._calls
 
     get_mcp_tools_sync = sync(get_mcp_tools)
     get_openai_tools_sync = sync(get_openai_tools)
@@ -398,12 +393,7 @@ class Registry:
             await self.close()
 
     def __enter__(self) -> Self:
-        """The same for callers without an event loop: it runs in the background loop.
-
-        Raises:
-            LifespanError: it cannot be started.
-            RuntimeError: the caller is in the background loop itself; there, `async with`.
-        """
+        """The same for callers without an event loop; raises as `async with`."""
         return run_sync(self.__aenter__())
 
     def __exit__(self, *_: object) -> None:
@@ -443,7 +433,8 @@ class Registry:
         return self._resources.replaced(resources)
 
     @property
-    def _calls(self) -> ToolCalls:
+    def calls(self) -> ToolCalls:
+        """What runs calls, for parts of the runtime that hand it work themselves."""
         if self._tool_calls is None:
             from ..calls.tool_calls import ToolCalls
 
