@@ -217,6 +217,11 @@ def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) 
             "`tone` must be one of plain, polite",
         ),
         ("shown", {"tone": "plain"}, "`order_id` is missing"),
+        (
+            "pick",
+            {"number": "x"},
+            f"`number` must be one of {', '.join(map(str, range(20)))} and 10 more",
+        ),
         ("nobodys", {}, "Unknown prompt: nobodys"),
         ("absent", {}, "Unknown prompt: absent"),
     ],
