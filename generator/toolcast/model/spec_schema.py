@@ -121,6 +121,10 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
                 help_,
                 at_key=True,
             )
+    if kind in ("mcp_resource", "mcp_prompt"):
+        # Files of the spec and of what is generated are called so.
+        if value["name"].split(".")[0].lower() in WINDOWS_DEVICES:
+            yield _taken(document, ("name",), value["name"])
     if kind in ("tool", "mcp_resource", "mcp_prompt") and "handler" in value:
         parts = value["handler"].replace(":", ".").split(".")
         yield from _keywords(document, ("handler",), parts)
