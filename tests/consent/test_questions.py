@@ -213,8 +213,22 @@ def test_a_ledger_that_cannot_be_written_asks_nobody(
 ) -> None:
     with sqlite3.connect(shop.place / "ledger.sqlite3") as connection:
         connection.execute("PRAGMA user_version = 99")
-    assert "the ledger cannot be written" in refund(registry, Person(YES))
-    assert shop.done == []
+    person = Person()
+    assert "the ledger cannot be written" in refund(registry, person)
+    assert person.asked == [] and shop.done == []
+
+
+def test_a_question_that_nobody_answers_is_in_the_ledger(
+    registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcast_runtime.consent.questions.MOST_SECONDS", 0.05)
+
+    async def never(question: Question) -> Answer:
+        await asyncio.sleep(60)
+        return YES
+
+    assert "nobody answered in time" in refund(registry, never)
+    assert shop.approvals("question", "action", "taken") == [("confirm", None, None)]
 
 
 def test_a_persons_time_is_not_the_calls(

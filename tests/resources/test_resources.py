@@ -194,7 +194,13 @@ def test_places_of_a_prompt_are_filled_once(server: StdioServer) -> None:
 def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) -> None:
     messages = prompt(server, "shown", order_id="7")["result"]["messages"]
     kinds = [(m["role"], m["content"]["type"]) for m in messages]
-    assert kinds == [("user", "text"), ("user", "image"), ("assistant", "text")]
+    assert kinds == [
+        ("user", "text"),
+        ("user", "image"),
+        ("assistant", "text"),
+        ("user", "resource_link"),
+    ]
+    assert contents(server, messages[3]["content"]["uri"])["text"] == "Fragile."
     assert messages[2]["content"]["text"] == "7 in a plain tone for staff"
     wrong = prompt(server, "mute")["error"]["message"]
     assert wrong == "the prompt's handler gave a message of another role"
@@ -211,6 +217,11 @@ def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) 
             "`tone` must be one of plain, polite",
         ),
         ("shown", {"tone": "plain"}, "`order_id` is missing"),
+        (
+            "pick",
+            {"number": "x"},
+            f"`number` must be one of {', '.join(map(str, range(20)))} and 10 more",
+        ),
         ("nobodys", {}, "Unknown prompt: nobodys"),
         ("absent", {}, "Unknown prompt: absent"),
     ],

@@ -32,7 +32,8 @@ class Questions:
     """The questions of one call.
 
     Args:
-        person: asks the person who is in front of this surface.
+        person: asks the person who is in front of this surface; one that is `is_later` may
+            end the call with the question, by `InputNeeded`.
         approvals: where questions and answers are kept, found when it is first needed.
         tool: the tool that is called.
         client: who calls.
@@ -133,6 +134,9 @@ class Questions:
         if question.name in self._names:
             raise ValueError(f"two questions of one call are called `{question.name}`")
         self._names.add(question.name)
+        round = None
+        if not getattr(self._person, "is_later", False):
+            round = await self._begun(question, kept)
         try:
             answer = await self._said(question)
         except InputNeeded as needed:
@@ -143,14 +147,19 @@ class Questions:
             self.is_pending = True
             raise
         answer = _judged(question, answer)
-        if answer.round is None:
-            round = secrets.token_hex(16)
-            await self._kept(round, question, kept)
-            await self._recorded(round, question, answer)
-        else:
-            await self._take(answer.round)
-            await self._recorded(answer.round, question, answer)
+        if answer.round is not None:
+            round = answer.round
+            await self._take(round)
+        elif round is None:
+            round = await self._begun(question, kept)
+        await self._recorded(round, question, answer)
         return _content(question, answer)
+
+    async def _begun(self, question: Question, kept: str) -> str:
+        """The round of a question that is answered within the call."""
+        round = secrets.token_hex(16)
+        await self._kept(round, question, kept)
+        return round
 
     async def _said(self, question: Question) -> Answer:
         """The answer of the person, for whom the call's own time stands still."""

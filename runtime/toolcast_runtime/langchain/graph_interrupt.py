@@ -27,6 +27,8 @@ class GraphInterrupt:
         raised: what has to reach the graph, which then stops; None when it goes on.
     """
 
+    is_later = True
+
     def __init__(self) -> None:
         self.raised: BaseException | None = None
 

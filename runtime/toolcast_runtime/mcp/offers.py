@@ -62,12 +62,12 @@ def offers(
     prompts = served.prompts(client)
     found: dict[str, Any] = {}
     if resources or kept is not None:
-        answers = _Resources(served, client, seal, resources, kept)
+        answers = _Resources(served, client, seal, kept, resources)
         found["on_list_resources"] = answers.list
         found["on_list_resource_templates"] = answers.list_templates
         found["on_read_resource"] = answers.read
     if prompts:
-        said = _Prompts(served, client, seal, prompts)
+        said = _Prompts(served, client, seal, kept, prompts)
         found["on_list_prompts"] = said.list
         found["on_get_prompt"] = said.get
     if any(one.values for one in resources) or any(one.values for one in prompts):
@@ -79,11 +79,16 @@ class _Offer:
     """What runs the handlers of resources and prompts."""
 
     def __init__(
-        self, served: ToolsetServer, client: str | None, seal: Sealing
+        self,
+        served: ToolsetServer,
+        client: str | None,
+        seal: Sealing,
+        kept: KeptContent | None,
     ) -> None:
         self._served = served
         self._client = client
         self._seal = seal
+        self._kept = kept
         self._calls = served.registry.calls
 
     @asynccontextmanager
@@ -106,7 +111,8 @@ class _Offer:
         ask = asker(context, params.input_responses, state, self._seal.refusal)
         approvals = self._calls.approvals
         questions = Questions(ask, approvals, handler, self._client, arguments)
-        call = CallContext(handler.name, self._client, None, questions)
+        keep = None if self._kept is None else self._kept.keep
+        call = CallContext(handler.name, self._client, None, questions, keep)
         progress = asked_for(context, has_heartbeat=self._served.heartbeat)
         if progress is None:
             yield call, ask
@@ -124,11 +130,10 @@ class _Resources(_Offer):
         served: ToolsetServer,
         client: str | None,
         seal: Sealing,
-        resources: Sequence[McpResource],
         kept: KeptContent | None,
+        resources: Sequence[McpResource],
     ) -> None:
-        super().__init__(served, client, seal)
-        self._kept = kept
+        super().__init__(served, client, seal, kept)
         self._by_uri = {
             one.definition["uri"]: one for one in resources if "uri" in one.definition
         }
@@ -230,9 +235,10 @@ class _Prompts(_Offer):
         served: ToolsetServer,
         client: str | None,
         seal: Sealing,
+        kept: KeptContent | None,
         prompts: Sequence[McpPrompt],
     ) -> None:
-        super().__init__(served, client, seal)
+        super().__init__(served, client, seal, kept)
         self._prompts = {one.name: one for one in prompts}
 
     async def list(

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
-from .asking import approved, asker
+from .asking import Approved, asker
 from .progress_notifications import asked_for
 from .results import call_result, failure, sendable
 from .sealing import sealing
@@ -102,7 +102,7 @@ def build_server(
                 params.name,
                 params.arguments,
                 who,
-                ask=approved(ask) if approves else ask,
+                ask=Approved(ask) if approves else ask,
                 keep=None if kept is None else kept.keep,
             )
             progress = asked_for(context, has_heartbeat=served.heartbeat)

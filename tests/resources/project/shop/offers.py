@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from toolcast_runtime import ToolError, current_call, image
+from toolcast_runtime import ToolError, current_call, image, link
 
 
 def report(region: str, month: str) -> str | None:
@@ -30,7 +30,8 @@ def shown(order_id: str, tone: str = "plain") -> list[Any]:
     who = current_call().client
     current_call().progress(1, 2, "writing")
     answer = {"role": "assistant", "content": f"{order_id} in a {tone} tone for {who}"}
-    return ["Look at this.", image(b"\x89PNG"), answer]
+    notes = link("notes.txt", content="Fragile.")
+    return ["Look at this.", image(b"\x89PNG"), answer, notes]
 
 
 def mute() -> list[Any]:
