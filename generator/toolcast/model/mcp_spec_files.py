@@ -69,6 +69,7 @@ def _documents(
     except OSError:
         return [], []
     documents, findings = [], []
+    first: dict[str, str] = {}
     for spec in specs:
         document, more = read(f"{below}/{spec}", FOLDERS[name])
         findings += more
@@ -76,6 +77,16 @@ def _documents(
             continue
         documents.append(document)
         named = document.value["name"]
+        other = first.setdefault(named.casefold(), named)
+        if other != named:
+            finding = document.source.finding(
+                "spec/file-stem",
+                Severity.ERROR,
+                ("name",),
+                f"`{named}` and `{other}` are one file where case does not count",
+                "rename one of the two",
+            )
+            findings.append(finding)
         if spec != f"{named}.yaml":
             finding = document.source.finding(
                 "spec/file-stem",
