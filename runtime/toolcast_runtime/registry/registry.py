@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..ledger.ledger_settings import LedgerSettings
     from ..lifespan.lifespan_settings import Lifespan
     from ..lifespan.resources import Resources
-    from ..router.route import RoutedTool
     from ..router.router import Router
     from ..tools.provider import ToolProvider
     from ..tools.tool import Tool
@@ -90,10 +89,8 @@ class Registry:
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
-        self.lifespan_resources = () if lifespan is None else lifespan.resources
-        self._tools = own_tools(
-            tools_package, handlers, self.lifespan_resources, sections
-        )
+        self.lifespan_resources = used = lifespan.resources if lifespan else ()
+        self._tools = own_tools(tools_package, handlers, used, sections)
         tools = self._tools.values()
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
@@ -307,7 +304,13 @@ class Registry:
             listed = await self.list_tools(client)
         else:
             listed = await self._all_of(frozenset(catalog))
-        known = {tool.name: _routed(tool) for tool in listed if not tool.always}
+        known = {
+            t.name: RoutedTool(
+                t.name, t.summary, t.description, t.when_to_use, t.parameters
+            )
+            for t in listed
+            if not t.always
+        }
         tools = list(known.values())
         if catalog is not None:
             # One that is not listed any more is chosen by what the catalogue says.
@@ -470,16 +473,3 @@ class Registry:
             if any(map(provider.may_have, names)):
                 found += await provider.list_tools(Wanted(names))
         return found
-
-
-def _routed(tool: Tool) -> RoutedTool:
-    """A tool as the router sees it."""
-    from ..router.route import RoutedTool
-
-    return RoutedTool(
-        tool.name,
-        tool.summary,
-        tool.description,
-        tool.when_to_use,
-        tool.parameters,
-    )

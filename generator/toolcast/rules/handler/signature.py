@@ -21,7 +21,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if code is None or code.signature is None:
             continue
         whole = tool.handler and function_code(workspace, toolset, tool.handler)
-        problems = []
+        problems: list[tuple[str, str]] = []
         if whole and whole.signature is not None:
             problems += problems_with_resources(whole.signature, tool.uses)
         if not code.takes_mapping(tool):
