@@ -131,17 +131,22 @@ TWO = calls(REFUND, ("refund_order", {"order_id": "B-2"}))
 YES = {"action": "accept", "content": {"approve": True}}
 
 
-def one_node(registry: Registry) -> Any:
-    """A graph whose node makes all calls of a message, and is run again for each question."""
+def one_node(registry: Registry, *order: bool) -> Any:
+    """A graph whose node makes all calls of a message, and is run again for each question.
+
+    Each time in order, or in this one.
+    """
+    in_order = [*order, *[True] * 9]
     assert registry.package == "generated.shop"
     graph = StateGraph(MessagesState)
     tools = {tool.name: tool for tool in agent_tools()}
 
     def call_all(state: MessagesState) -> Any:
+        made = state["messages"][-1].tool_calls
         return {
             "messages": [
                 tools[call["name"]].invoke({**call, "type": "tool_call"})
-                for call in state["messages"][-1].tool_calls
+                for call in (made if in_order.pop(0) else reversed(made))
             ]
         }
 
@@ -183,3 +188,16 @@ def test_each_of_equal_calls_takes_its_own_yes(registry: Registry, shop: Shop) -
     given = {"question": first.value["question"], **YES}
     state = agent.invoke(Command(resume={first.id: given, second.id: given}), THREAD)
     assert len(shop.done) == 1
+
+
+def test_an_answer_is_one_to_all_of_the_arguments(
+    registry: Registry, shop: Shop
+) -> None:
+    """Two calls look alike where only their beginnings are shown."""
+    same = "x" * 600
+    pair = calls(*(("refund_order", {"order_id": same + end}) for end in "AB"))
+    graph = one_node(registry, True, False)
+    state = graph.invoke({"messages": [pair]}, THREAD)
+    given = {"question": question_of(state)["question"], **YES}
+    state = graph.invoke(Command(resume=given), THREAD)
+    assert shop.done == []

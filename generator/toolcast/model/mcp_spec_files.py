@@ -69,6 +69,7 @@ def _documents(
     except OSError:
         return [], []
     documents, findings = [], []
+    first: dict[str, str] = {}
     for spec in specs:
         document, more = read(f"{below}/{spec}", FOLDERS[name])
         findings += more
@@ -76,6 +77,16 @@ def _documents(
             continue
         documents.append(document)
         named = document.value["name"]
+        other = first.setdefault(named.casefold(), named)
+        if other != named:
+            finding = document.source.finding(
+                "spec/file-stem",
+                Severity.ERROR,
+                ("name",),
+                f"`{named}` and `{other}` are one file where case does not count",
+                "rename one of the two",
+            )
+            findings.append(finding)
         if spec != f"{named}.yaml":
             finding = document.source.finding(
                 "spec/file-stem",
@@ -137,6 +148,7 @@ def _resource(document: Document) -> ResourceSpec:
     return ResourceSpec(
         **{key: value[key] for key in _VERBATIM if key in value},
         handler=_handler(value),
+        uses=tuple(value.get("uses", ())),
         variables={
             name: tuple(about["enum"])
             for name, about in value.get("variables", {}).items()
@@ -157,6 +169,7 @@ def _prompt(document: Document) -> PromptSpec:
         ),
         messages=tuple(PromptMessage(**one) for one in value.get("messages", ())),
         handler=_handler(value),
+        uses=tuple(value.get("uses", ())),
         clients=_clients(value),
         suppress=tuple(Suppression(**one) for one in value.get("suppress", ())),
         source=document.source,

@@ -38,9 +38,14 @@ class Question:
 
     @property
     def digest(self) -> str:
-        """Tells whether an answer is one to exactly what was shown."""
-        shown = json.dumps([self.message, self.schema], sort_keys=True)
+        """Tells whether an answer is one to exactly this, also to what was left out of it."""
+        asked = [self.message, self.schema, self.tool, self.arguments]
+        shown = json.dumps(asked, sort_keys=True, default=_plain)
         return hashlib.sha256(shown.encode()).hexdigest()[:32]
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else repr(value)
 
 
 @dataclass(frozen=True, slots=True)
