@@ -156,6 +156,9 @@ def real_tools(number: int) -> list[dict[str, Any]]:
     listed = [tool for file in _lists() for tool in read_list(file.read_text("utf-8"))]
     for copy in count(1):
         for tool in listed:
+            # Clients may call it as a task only, and the generated server has no tasks.
+            if tool.get("execution", {}).get("taskSupport") == "required":
+                continue
             if len(found) == number:
                 return found
             name = _unused(tool["name"], copy, names)

@@ -10,6 +10,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
 from tests.consent.counters import Shop
@@ -123,4 +124,80 @@ def agent_tools() -> list[Any]:
 def test_a_graph_without_a_memory_only_stops(registry: Registry, shop: Shop) -> None:
     agent = agent_of(registry, calls(REFUND))
     agent.invoke(GO)
+    assert shop.done == []
+
+
+TWO = calls(REFUND, ("refund_order", {"order_id": "B-2"}))
+YES = {"action": "accept", "content": {"approve": True}}
+
+
+def one_node(registry: Registry, *order: bool) -> Any:
+    """A graph whose node makes all calls of a message, and is run again for each question.
+
+    Each time in order, or in this one.
+    """
+    in_order = [*order, *[True] * 9]
+    assert registry.package == "generated.shop"
+    graph = StateGraph(MessagesState)
+    tools = {tool.name: tool for tool in agent_tools()}
+
+    def call_all(state: MessagesState) -> Any:
+        made = state["messages"][-1].tool_calls
+        return {
+            "messages": [
+                tools[call["name"]].invoke({**call, "type": "tool_call"})
+                for call in (made if in_order.pop(0) else reversed(made))
+            ]
+        }
+
+    graph.add_node("tools", call_all)
+    graph.add_edge(START, "tools")
+    return graph.compile(checkpointer=InMemorySaver())
+
+
+def test_a_node_that_is_run_again_repeats_no_call(
+    registry: Registry, shop: Shop
+) -> None:
+    """What was allowed and done before the node's next question is not done again by it."""
+    graph = one_node(registry)
+    state = graph.invoke({"messages": [TWO]}, THREAD)
+    while "__interrupt__" in state:
+        given = {"question": question_of(state)["question"], **YES}
+        state = graph.invoke(Command(resume=given), THREAD)
+    assert shop.done == ["refunded A-1 None", "refunded B-2 None"]
+    assert "was used already" in read(state)[0]
+    assert read(state)[1] == "refunded B-2 None"
+
+
+def test_a_checkpoint_that_is_run_again_repeats_no_call(
+    registry: Registry, shop: Shop
+) -> None:
+    graph = one_node(registry)
+    state = graph.invoke({"messages": [calls(REFUND)]}, THREAD)
+    given = {"question": question_of(state)["question"], **YES}
+    stopped = graph.get_state(THREAD).config
+    graph.invoke(Command(resume=given), THREAD)
+    state = graph.invoke(Command(resume=given), stopped)
+    assert shop.done == ["refunded A-1 None"]
+
+
+def test_each_of_equal_calls_takes_its_own_yes(registry: Registry, shop: Shop) -> None:
+    agent = agent_of(registry, calls(REFUND, REFUND), saver=InMemorySaver())
+    state = agent.invoke(GO, THREAD)
+    first, second = state["__interrupt__"]
+    given = {"question": first.value["question"], **YES}
+    state = agent.invoke(Command(resume={first.id: given, second.id: given}), THREAD)
+    assert len(shop.done) == 1
+
+
+def test_an_answer_is_one_to_all_of_the_arguments(
+    registry: Registry, shop: Shop
+) -> None:
+    """Two calls look alike where only their beginnings are shown."""
+    same = "x" * 600
+    pair = calls(*(("refund_order", {"order_id": same + end}) for end in "AB"))
+    graph = one_node(registry, True, False)
+    state = graph.invoke({"messages": [pair]}, THREAD)
+    given = {"question": question_of(state)["question"], **YES}
+    state = graph.invoke(Command(resume=given), THREAD)
     assert shop.done == []

@@ -14,7 +14,8 @@ import pytest
 from tests.consent.counters import KEY, Shop
 from toolcast_runtime import current_call
 from toolcast_runtime.consent import Answer, Question
-from toolcast_runtime.consent.confirmation import confirmation
+from toolcast_runtime.consent.confirmation import confirmation, readable
+from toolcast_runtime.consent.questions import _content
 from toolcast_runtime.mcp.sealing import SealingError, sealing
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.tools.tool import Confirm
@@ -124,7 +125,13 @@ def test_arguments_are_shown_as_they_are() -> None:
     shown = confirmation(
         "send",
         Confirm("Send?"),
-        {"to": "a\n- to: b", "text\u202e": "\u200bx\u2028y", "long": "z" * 600},
+        {
+            "to": "a\n- to: b",
+            "text\u202e": "\u200bx\u2028y",
+            "blank": "\u3164\u2800\ufe0f\U000e0101a" + "\u0301" * 4,
+            "long": "z" * 602,
+            "in": [{"note": "\\\n" * 300, "amount": 99}],
+        },
     ).message.splitlines()
     assert shown == [
         "Send?",
@@ -132,8 +139,20 @@ def test_arguments_are_shown_as_they_are() -> None:
         "send:",
         '- to: "a\\n- to: b"',
         '- text\\u202e: "\\u200bx\\u2028y"',
-        f'- long: "{"z" * 499} ... and 102 more characters',
+        r'- blank: "\u3164\u2800\ufe0f\U000e0101a' + "\u0301" * 3 + r'\u0301"',
+        f'- long: "{"z" * 500}" ... and 102 more characters',
+        '- in: [{"note": "'
+        + r"\\\n" * 250
+        + '" ... and 100 more characters, "amount": 99}]',
     ]
+
+
+def test_a_handlers_message_hides_nothing() -> None:
+    assert readable("Book \u26a0\ufe0f\n\x1b[8m\u200ba\ufe0f?") == (
+        "Book \u26a0\ufe0f\n\\x1b[8m\\u200ba\\ufe0f?"
+    )
+    with pytest.raises(Exception, match="too long to be shown"):
+        readable("\u200b" * 2000)
 
 
 def test_too_much_to_read_is_refused(registry: Registry, shop: Shop) -> None:
@@ -168,13 +187,48 @@ def test_an_answer_has_to_be_what_was_asked_for(
     assert shop.done == []
 
 
+def test_what_was_not_asked_for_is_left_out() -> None:
+    """A client cannot hand a handler more than its form has."""
+    question = Question("n", "?", {"type": "object", "properties": {"n": {}}}, "t", {})
+    content = {"n": 1, "is_admin": True}
+    assert _content(question, Answer("accept", content)) == {"n": 1}
+
+
+def test_what_was_shown_is_what_is_done(registry: Registry, shop: Shop) -> None:
+    """Neither who asks nor who has called changes it meanwhile."""
+    arguments: dict[str, Any] = {"order_id": "A-1", "amount": 1}
+
+    def ask(question: Question) -> Answer:
+        assert isinstance(question.arguments, dict)
+        for each in (arguments, question.arguments):
+            each["amount"] = 1000
+        return YES
+
+    answer = registry.call_tool_sync("refund_order", arguments, "desk", ask=ask)
+    assert answer.result == "refunded A-1 1" and shop.done == ["refunded A-1 1"]
+
+
 def test_a_ledger_that_cannot_be_written_asks_nobody(
     registry: Registry, shop: Shop
 ) -> None:
     with sqlite3.connect(shop.place / "ledger.sqlite3") as connection:
         connection.execute("PRAGMA user_version = 99")
-    assert "the ledger cannot be written" in refund(registry, Person(YES))
-    assert shop.done == []
+    person = Person()
+    assert "the ledger cannot be written" in refund(registry, person)
+    assert person.asked == [] and shop.done == []
+
+
+def test_a_question_that_nobody_answers_is_in_the_ledger(
+    registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcast_runtime.consent.questions.MOST_SECONDS", 0.05)
+
+    async def never(question: Question) -> Answer:
+        await asyncio.sleep(60)
+        return YES
+
+    assert "nobody answered in time" in refund(registry, never)
+    assert shop.approvals("question", "action", "taken") == [("confirm", None, None)]
 
 
 def test_a_persons_time_is_not_the_calls(

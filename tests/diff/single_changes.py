@@ -133,7 +133,7 @@ class _Files:
     def is_there(self, path: str) -> bool:
         return path in self._files
 
-    def leads_out(self, path: str) -> bool:
+    def leads_out(self, path: str, folder: str = ".") -> bool:
         return False
 
 

@@ -61,6 +61,7 @@ def test_a_rename_reaches_definitions_resources_and_prompts(shop: Project) -> No
     found = after["specs/toy/mcp_resources/found.yaml"].decode()
     assert "handler: handlers.toy:search_notes" in found
     assert "specs/toy/definitions.yaml:1:3: # find_note is not about money." in said
+    assert "specs/toy/pages/page.md:2:12: See /notes/find_note." in said
 
 
 def test_a_placeholder_of_the_same_name_stays(shop: Project) -> None:

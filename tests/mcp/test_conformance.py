@@ -50,9 +50,17 @@ IN_BOTH_ERAS = (
 SCENARIOS = [
     *((LEGACY, name) for name in IN_BOTH_ERAS),
     *((LEGACY, name) for name in ("server-initialize", "ping")),
+    *(
+        (LEGACY, name)
+        for name in (
+            "tools-call-elicitation",
+            "elicitation-sep1034-defaults",
+            "elicitation-sep1330-enums",
+        )
+    ),
     *((MODERN, name) for name in IN_BOTH_ERAS),
     (MODERN, "http-header-validation"),
-    # In the older era it is about sessions, which the server does not keep.
+    # In the older era it is about `GET` streams, which the server does not have.
     (MODERN, "server-sse-multiple-streams"),
     (MODERN, "http-custom-header-server-validation"),
     (MODERN, "caching"),

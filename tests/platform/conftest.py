@@ -41,7 +41,8 @@ def clinic(
     monkeypatch.syspath_prepend(str(PROJECT))
     yield made
     # The settings of the next test are others.
-    for name in [name for name in sys.modules if name.startswith("clinic_tools")]:
+    own = ("clinic_tools", "clinic_app")
+    for name in [name for name in sys.modules if name.startswith(own)]:
         del sys.modules[name]
 
 

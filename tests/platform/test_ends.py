@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.consent.terminals import in_terminal
 from tests.http.serving import served
 from tests.mcp.servers import ERAS, sent
 from tests.platform.clinic_runs import MONDAY, PROJECT, Clinic
@@ -90,6 +91,7 @@ def test_a_signal_while_an_export_runs_over_http(clinic: Clinic) -> None:
         pytest.param("exit", 3, marks=SLOW),
         pytest.param("error", 1, marks=SLOW),
         pytest.param("within", 0, marks=SLOW),
+        pytest.param("typed", 0, marks=SLOW),
         pytest.param("langchain", 0, marks=SLOW),
     ],
 )
@@ -116,6 +118,43 @@ def test_a_command_that_needs_a_person_without_one(clinic: Clinic) -> None:
     assert "there is no terminal at which one could answer" in done.stderr
     assert clinic.cents_left() == 8_000
     assert clinic.told.count(OPENED) == clinic.told.count(CLOSED)
+
+
+@SLOW
+@pytest.mark.parametrize(("typed", "left"), [("yes", 3_000), ("sure", 8_000)])
+def test_a_person_answers_at_the_terminal(
+    clinic: Clinic, typed: str, left: int
+) -> None:
+    refund = ("clinic_tools.reception.cli", "refund", "--visit-id", "1", "--amount")
+    amount = '{"cents": 5000, "currency": "EUR"}'
+    with in_terminal(PROJECT, clinic.environment, *refund, amount) as person:
+        person.until("decline: ")
+        assert "Pay this back to the patient?" in person.shown
+        assert "- visit_id: 1" in person.shown and "5000" in person.shown
+        assert clinic.cents_left() == 8_000
+        person.type(f"{typed}\n")
+        person.rest()
+    assert ('"cents": 3000' in person.shown) == (left == 3_000)
+    assert clinic.cents_left() == left
+    said = "accept" if left == 3_000 else "decline"
+    assert clinic.approvals == [("refund_visit", said)]
+    assert clinic.told.count(OPENED) == clinic.told.count(CLOSED)
+
+
+@SLOW
+def test_a_form_is_filled_in_at_the_terminal(clinic: Clinic) -> None:
+    born = ("register", "--name", "Grace", "--birthday", "1986-12-09")
+    words = ("clinic_tools.reception.cli", *born)
+    with in_terminal(PROJECT, clinic.environment, *words) as person:
+        person.until("(public, private, none): ")
+        person.type("gold\n")
+        person.until("That is no answer to this.")
+        person.until("none): ")
+        person.type("private\n")
+        person.rest()
+    assert '"insurance": "private"' in person.shown
+    assert clinic.approvals == [("register_patient", "accept")]
+    assert clinic.told[-1] == CLOSED
 
 
 @SLOW

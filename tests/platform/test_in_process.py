@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
+from uuid import UUID
 
 import pytest
 from langchain.agents import create_agent
@@ -18,6 +19,7 @@ from starlette.testclient import TestClient
 
 from tests.langchain.test_langchain_agent import ScriptedModel, calls
 from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, Clinic
+from toolcast_runtime import ToolError
 from toolcast_runtime.consent import Answer, Question
 from toolcast_runtime.registry import Registry
 
@@ -45,6 +47,20 @@ async def test_a_registry_opens_and_closes_the_pool(
     assert clinic.told == ["opened", "closed, 0 in use"]
     if "postgresql" in clinic.url:
         clinic.wait_for(lambda: clinic.connections == 0)
+
+
+async def test_a_call_from_python_is_typed(clinic: Clinic, records: Registry) -> None:
+    """Its handler is given a dataclass."""
+    add_note = import_module("clinic_tools.records.tools.add_note")
+    async with records:
+        given = {"text": "Rest.", "follow_up": "P2W"}
+        noted = await add_note.call("desk", patient_id=str(PATIENT), **given)
+        assert noted == "Noted for Ada, to be looked at in 14 days."
+        with pytest.raises(ToolError, match="There is no patient"):
+            await add_note.call("desk", patient_id=str(UUID(int=1)), text="Rest.")
+        with pytest.raises(ToolError, match="without years and months"):
+            given["follow_up"] = "P1Y"
+            await add_note.call("desk", patient_id=str(PATIENT), **given)
 
 
 async def test_consent_is_a_function_of_the_application(
@@ -93,7 +109,7 @@ def test_an_application_of_ones_own(clinic: Clinic) -> None:
         assert booked.json()["ends"] == f"{MONDAY}T10:45:00+01:00"
         # Patients' own tools alone.
         refused = browser.post("/tools/refund_visit", json=REFUND)
-        assert refused.json() == {"error": "unknown tool `refund_visit`"}
+        assert refused.json() == {"detail": "unknown tool `refund_visit`"}
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 

@@ -30,6 +30,7 @@ def test_a_resource_and_a_prompt(tmp_path: Path, kind: str) -> None:
     for words, says in (
         (["policy"], "this is in the way"),
         (["../policy"], f"is not a {kind}'s name"),
+        (["Aux.old"], "Windows has no file `Aux.old.yaml`"),
         (["other", "--section", "text"], f"a {kind} has no section"),
     ):
         refused = run(tmp_path, "toolcast", "new", *words, "--kind", kind, expect=2)

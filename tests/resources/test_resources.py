@@ -25,10 +25,7 @@ from tests.mcp.servers import (
     http_server,
     stdio_server,
 )
-from toolcast_runtime.calls.tool_response import ToolError
 from toolcast_runtime.registry import UnknownClientError
-from toolcast_runtime.resources import LinkLimits
-from toolcast_runtime.resources.kept_content import KeptContent
 
 HERE = Path(__file__).parent
 INVALID = -32602
@@ -124,6 +121,16 @@ def test_a_template_gives_its_variables_to_the_handler(server: StdioServer) -> N
         "shop://reports/north/a%00b",
         "shop://pages/a/../../../etc/passwd",
         "shop://pages/%2e%2e/x",
+        "shop://pages/open/../closed",
+        "shop://pages/open/..%2fclosed",
+        "shop://pages/open%5C..%5Cclosed",
+        "shop://pages/",
+        "shop://pages/a%0Ab",
+        "shop://pages/a%FFb",
+        "shop://pages/a?part=../x",
+        "shop://reports/north/",
+        "shop://reports/north/a%2Fb",
+        "shop://reports/north/a%5Cb",
         "shop://pages//etc/passwd",
         "shop://pages/C:%5CWindows",
         "kept://shop/guess/raw.csv",
@@ -140,6 +147,25 @@ def test_what_is_no_resource_is_not_found(server: StdioServer, uri: str) -> None
 
 def test_a_value_that_the_spec_names_is_taken_as_it_is(server: StdioServer) -> None:
     assert contents(server, "shop://reports/../7")["text"] == "..,7"
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "message"),
+    [
+        ("resources/read", {"uri": "shop://reports/north/7"}, "reading"),
+        ("prompts/get", {"name": "shown", "arguments": {"order_id": "7"}}, "writing"),
+    ],
+)
+def test_handlers_report_progress_to_who_asked(
+    server: StdioServer, method: str, asked: dict[str, Any], message: str
+) -> None:
+    server.request(method, asked)
+    assert not server.notifications
+    server.request(method, {**asked, "_meta": {"progressToken": "p"}})
+    told = [one["params"] for one in server.notifications]
+    server.notifications.clear()
+    expected = {"progressToken": "p", "progress": 1, "total": 2, "message": message}
+    assert told == [expected]
 
 
 def test_what_a_handler_raises_is_told_as_for_tools(server: StdioServer) -> None:
@@ -168,7 +194,13 @@ def test_places_of_a_prompt_are_filled_once(server: StdioServer) -> None:
 def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) -> None:
     messages = prompt(server, "shown", order_id="7")["result"]["messages"]
     kinds = [(m["role"], m["content"]["type"]) for m in messages]
-    assert kinds == [("user", "text"), ("user", "image"), ("assistant", "text")]
+    assert kinds == [
+        ("user", "text"),
+        ("user", "image"),
+        ("assistant", "text"),
+        ("user", "resource_link"),
+    ]
+    assert contents(server, messages[3]["content"]["uri"])["text"] == "Fragile."
     assert messages[2]["content"]["text"] == "7 in a plain tone for staff"
     wrong = prompt(server, "mute")["error"]["message"]
     assert wrong == "the prompt's handler gave a message of another role"
@@ -185,6 +217,11 @@ def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) 
             "`tone` must be one of plain, polite",
         ),
         ("shown", {"tone": "plain"}, "`order_id` is missing"),
+        (
+            "pick",
+            {"number": "x"},
+            f"`number` must be one of {', '.join(map(str, range(20)))} and 10 more",
+        ),
         ("nobodys", {}, "Unknown prompt: nobodys"),
         ("absent", {}, "Unknown prompt: absent"),
     ],
@@ -299,25 +336,6 @@ def test_with_several_processes_the_content_of_a_link_is_sent(live: Any) -> None
     blocks = live.registry.call_tool_sync("chart", {}, "staff").content
     assert blocks is not None
     assert blocks[5]["resource"]["uri"] == "attachment:///raw.csv"
-
-
-def test_kept_content_is_bounded_in_time_and_size() -> None:
-    now = 0.0
-    kept = KeptContent("shop", LinkLimits(seconds=10, bytes=10), lambda: now)
-    first = kept.keep("a", "12345", None)
-    second = kept.keep("b c/../d", b"12345", "text/plain")
-    assert second.startswith("kept://shop/")
-    assert second.endswith("/b%20c%2F..%2Fd")
-    third = kept.keep("c", "1", None)
-    assert [kept.contents(uri) is None for uri in (first, second, third)] == [
-        True,
-        False,
-        False,
-    ]
-    with pytest.raises(ToolError, match="has 11 bytes, and 10 are kept"):
-        kept.keep("d", "é12345678" + "9", None)
-    now = 10.0
-    assert [kept.contents(uri) for uri in (second, third)] == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -98,13 +100,23 @@ async def test_a_caller_that_cannot_be_told_does_not_fail_the_call(
     ]
 
 
-@pytest.mark.parametrize("progress", [float("nan"), float("inf")])
+@pytest.mark.parametrize("progress", [float("nan"), float("inf"), 10**400])
 async def test_what_is_no_number_is_the_handler_s_error(progress: float) -> None:
     async with Reports(Caller()) as reports:
         with pytest.raises(ValueError, match="finite numbers"):
             reports.report(progress)
         with pytest.raises(TypeError, match="message is a text"):
             reports.report(1, 2, 3)  # type: ignore[arg-type]  # as it says
+
+
+async def test_numbers_are_sent_as_json_has_them() -> None:
+    caller = Caller()
+    async with Reports(caller) as reports:
+        for wrong in (True, "1", b"1", None, [1]):
+            with pytest.raises(TypeError):
+                reports.report(wrong)  # type: ignore[arg-type]  # as it says
+        reports.report(Decimal("0.5"), Fraction(3, 2))  # type: ignore[arg-type]
+    assert json.dumps(caller.told) == "[[0.5, 1.5, null]]"
 
 
 async def test_nobody_asked() -> None:

@@ -137,6 +137,50 @@ WRONG = {
 }
 
 
+WITH_RESOURCES = {
+    "by_class": (
+        "summary: Take a class.\nhandler: handlers.toy:whole\n"
+        f"arguments_type: handlers.toy:Note\nuses: [arguments, db]{PARAMETERS}"
+    ),
+    "by_mapping": (
+        "summary: Take a mapping.\nhandler: handlers.toy:mapping\nuses: [arguments]\n"
+        "parameters: {type: object, properties: {from: {type: string}}}\n"
+    ),
+}
+LENT = """
+    from contextlib import contextmanager
+    from dataclasses import dataclass
+    from datetime import date
+
+    @dataclass
+    class Note:
+        due: date
+
+    @contextmanager
+    def lifespan(): yield {"arguments": 1, "db": 2}
+
+    def whole(note: Note, /, *, arguments, db): return [note.due.year, arguments, db]
+    def mapping(sent, /, *, arguments): return [sent["from"], arguments]
+"""
+
+
+def test_a_class_and_a_mapping_stand_beside_resources_of_any_name(
+    make_project: Callable[..., Any],
+) -> None:
+    lifespan = "lifespan: handlers.toy:lifespan\n"
+    resources = "resources: {arguments: builtins:int, db: builtins:int}\n"
+    toolset = f"{lifespan}{resources}targets: {{registry: {{}}}}\n"
+    project = make_project(WITH_RESOURCES, toolset=toolset, handlers=LENT)
+    project.generate()
+    program = (
+        "from generated.toy.registry import call_tool_sync as call\n"
+        "print(call('by_class', {'due': '2024-02-29'}).result,"
+        " call('by_mapping', {'from': 'a'}).result)"
+    )
+    ended = project.run("-c", program)
+    assert ended.stdout == "[2024, 1, 2] ['a', 1]\n", ended.stderr
+
+
 @pytest.mark.slow
 def test_a_type_checker_knows_what_handlers_are_given(
     make_project: Callable[..., Any],

@@ -41,7 +41,7 @@ LINE = {
 }
 HANDLERS = """
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 from enum import Enum
 from subprocess import Popen
 from typing_extensions import NotRequired, TypedDict
@@ -64,6 +64,21 @@ def naive():
     return datetime(2026, 1, 1)
 
 
+@dataclass
+class Found:
+    at: datetime | None = None
+    ratio: float = 0.0
+    raw: bytes = b""
+    tags: set[str] = field(default_factory=set)
+
+
+def naive_in_class(): return Found(at=datetime(2026, 1, 1))
+def in_utc(): return Found(at=datetime(2026, 1, 1, tzinfo=timezone.utc))
+def not_a_number(): return Found(ratio=float("nan"))
+def not_utf8(): return Found(raw=bytes([255]))
+def some_tags(): return Found(tags={"a"})
+
+
 class Level(Enum):
     LOW = "low"
     HIGH = "high"
@@ -83,7 +98,7 @@ class Line:
 
 
 class LineModel(BaseModel):
-    text: str = Field(max_length=9)
+    text: str
     due: date | None = None
     level: Level = Level.LOW
     parts: list[Part] = []
@@ -91,7 +106,7 @@ class LineModel(BaseModel):
     @field_validator("text")
     @classmethod
     def no_secret(cls, text):
-        if text == "leak":
+        if text == "leak" or len(text) > 9:
             raise ValueError("the password is hunter2")
         if text == "told":
             raise ToolError("Write something else.")
@@ -287,6 +302,46 @@ def test_a_class_is_taken_as_a_result(make: Make) -> None:
         assert answer.result["due"] is None and answer.result["level"] == "low"
     wrong = make("gives_wrong", LINE, **types).call_tool_sync("note", {"text": "a"})
     assert wrong.error is not None and wrong.error.startswith("the tool failed; ")
+
+
+FOUND = {
+    "type": "object",
+    "properties": {
+        "at": {"type": ["string", "null"], "format": "date-time"},
+        "raw": {"type": "string"},
+        "tags": {"type": "array"},
+    },
+}
+NO_JSON = "the tool gave a result that is not JSON: it "
+
+
+@pytest.mark.parametrize(
+    ("handler", "values", "said"),
+    [
+        ("in_utc", "json", None),
+        ("in_utc", "python", f"{NO_JSON}holds a Python set"),
+        ("naive_in_class", "json", "the tool's result does not match its declared"),
+        (
+            "naive_in_class",
+            "python",
+            f"{NO_JSON}holds a Python datetime without a zone",
+        ),
+        ("not_a_number", "json", f"{NO_JSON}has a number that JSON does not have"),
+        ("not_utf8", "json", "the tool failed; the log has the details"),
+        ("some_tags", "json", None),
+        ("some_tags", "python", f"{NO_JSON}holds a Python set"),
+    ],
+)
+def test_what_a_class_gives_has_to_be_json(
+    make: Make, handler: str, values: str, said: str | None
+) -> None:
+    registry = make(handler, {"type": "object"}, result_type="Found", values=values)
+    registry.get_tool("note").definition["outputSchema"] = FOUND  # type: ignore[index]
+    answer = registry.call_tool_sync("note")
+    if said is None:
+        assert answer.error is None
+    else:
+        assert answer.error is not None and answer.error.startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ def left_in_specs(
 ) -> Iterator[Left]:
     """The lines of specs that say the name still, comments and data among them.
 
+    What resources hold counts, too.
+
     What declares it gone is left out, `renamed_from` and `reserved_names`, and so are the
     names of functions.
 
@@ -43,7 +45,12 @@ def left_in_specs(
     for toolset in edited.toolsets:
         if toolset.folder in folders:
             live = frozenset(tool.name for tool in toolset.tools)
-            for source in toolset.sources:
+            contents = [
+                Source(f"{toolset.folder}/{spec.file}", spec.content)
+                for spec in toolset.mcp_resources
+                if spec.content is not None
+            ]
+            for source in (*toolset.sources, *contents):
                 yield from _lines(source, name, live)
             own = toolset.folder == owned.toolset.folder and name not in live
             for field in fields_of(workspace.extensions).tool_names if own else ():
@@ -59,7 +66,8 @@ def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
         return
     # A name at the beginning of a sentence, or shouted, was left as well.
     pattern = re.compile(pattern.pattern, re.IGNORECASE)
-    text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
+    # What a resource holds may be no text.
+    text = source.data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     passed = [source.offsets(path) for path in _declarations(source.tree, name)]
     lines = text.split("\n")
     begins = [0, *accumulate(len(line) + 1 for line in lines)]

@@ -197,13 +197,22 @@ def signature(
     return Code(laid_out(group, before, after))
 
 
-def call_of(function: str, given: Sequence[Code], before: str) -> Code:
-    """The call of a function with expressions by place.
+def call_of(
+    function: str,
+    given: Sequence[Code],
+    before: str,
+    keywords: Mapping[str, str] | None = None,
+) -> Code:
+    """The call of a function with expressions by place, and names by keyword.
 
     Raises:
-        ValueError: the function's name is no identifier.
+        ValueError: a name is no identifier.
     """
-    listed = [Text(f"{one}") for one in given]
+    listed: list[Expression] = [Text(f"{one}") for one in given]
+    listed += [
+        Entry(f"{identifier(key)}=", Text(f"{identifier(name)}"))
+        for key, name in (keywords or {}).items()
+    ]
     call = Group(f"{identifier(function)}(", listed, ")", joined=True)
     return Code(laid_out(call, before))
 

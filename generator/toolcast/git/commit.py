@@ -152,9 +152,9 @@ class CommitFiles:
         except OSError:
             return False
 
-    def leads_out(self, path: str) -> bool:
-        """Whether a path begins above the project."""
-        return posixpath.normpath(path).startswith("..")
+    def leads_out(self, path: str, folder: str = ".") -> bool:
+        """Whether a path begins above a folder; links are not followed at all."""
+        return posixpath.relpath(path, folder).startswith("..")
 
     def _folder(self, folder: str) -> Mapping[str, tuple[int, str, int]]:
         """The mode, blob and size of each name."""

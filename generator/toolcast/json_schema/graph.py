@@ -54,11 +54,13 @@ class _Parts(NamedTuple):
         subschemas: as of `JsonSchema`.
         anchors: the subschema that each anchor names.
         pointers: the references, those by an anchor without their targets.
+        named: what is a schema only because a reference names it.
     """
 
     subschemas: dict[Path, dict[str, Any]]
     anchors: dict[str, Path]
     pointers: list[Reference]
+    named: list[Path]
 
 
 class JsonSchema:
@@ -77,7 +79,16 @@ class JsonSchema:
         """Whether it is valid in its dialect; false for an unknown one."""
         if self.dialect is None:
             return False
-        return bool(metaschema(self.dialect).is_valid(self.value))
+        checked = metaschema(self.dialect)
+        return all(checked.is_valid(self.at(path)) for path in ((), *self.named))
+
+    @property
+    def named(self) -> list[Path]:
+        """The ways to values that are schemas only because a reference names them.
+
+        The schema of a dialect does not look at them: shared definitions are such.
+        """
+        return self._parts.named
 
     @cached_property
     def is_sound(self) -> bool:
@@ -114,15 +125,22 @@ class JsonSchema:
         found: dict[Path, dict[str, Any]] = {}
         anchors: dict[str, Path] = {}
         pointers: list[Reference] = []
-        waiting: deque[tuple[Path, Any]] = deque([((), self.value)])
+        named: dict[Path, None] = {}
+        waiting: deque[tuple[Path, Any, bool]] = deque([((), self.value, False)])
         while waiting:
-            path, schema = waiting.pop()
-            if not isinstance(schema, dict) or path in found:
+            path, schema, is_named = waiting.pop()
+            if path in found:
+                continue
+            if is_named and not isinstance(schema, bool):
+                named[path] = None
+            if not isinstance(schema, dict):
                 continue
             if path == SHARED and _are_definitions(schema):
                 continue
             found[path] = schema
-            held = [((*path, *steps), inner) for steps, inner in held_schemas(schema)]
+            held = [
+                ((*path, *steps), inner, False) for steps, inner in held_schemas(schema)
+            ]
             waiting += reversed(held)
             if _POINTING.isdisjoint(schema):
                 continue
@@ -133,13 +151,13 @@ class JsonSchema:
                     target = self._pointed(text)
                     pointers.append(Reference((*path, keyword), text, target))
                     if target is not None:
-                        waiting.appendleft((target, self.at(target)))
-        return _Parts(found, anchors, pointers)
+                        waiting.appendleft((target, self.at(target), True))
+        return _Parts(found, anchors, pointers, list(named))
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
         """Every reference, in the order of the schema."""
-        subschemas, anchors, pointers = self._parts
+        subschemas, anchors, pointers, _ = self._parts
         if not pointers:
             return ()
         order = {path: index for index, path in enumerate(subschemas)}

@@ -30,10 +30,13 @@ def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
         return
     validator = metaschema(schema.dialect)
     seen: set[Path] = set()
-    for refusal in map(_nearest, refusals(validator, schema.value)):
-        if refusal.path not in seen:
-            seen.add(refusal.path)
-            yield (refusal.path, *_worded(refusal))
+    for start in ((), *schema.named):
+        whole = "what a `$ref` names" if start else "the schema"
+        for refusal in map(_nearest, refusals(validator, schema.at(start))):
+            path = (*start, *refusal.path)
+            if path not in seen:
+                seen.add(path)
+                yield (path, *_worded(refusal, whole))
 
 
 def _nearest(refusal: Refusal) -> Refusal:
@@ -46,9 +49,9 @@ def _nearest(refusal: Refusal) -> Refusal:
     return refusal
 
 
-def _worded(refusal: Refusal) -> tuple[str, str]:
+def _worded(refusal: Refusal, whole: str) -> tuple[str, str]:
     path, value, keyword = refusal.path, refusal.value, refusal.keyword
-    name = f"`{path[-1]}`" if path else "the schema"
+    name = f"`{path[-1]}`" if path else whole
     if path and isinstance(path[-1], int) and len(path) > 1:
         name = f"an entry of `{path[-2]}`"
     if path and (path[-1] == "type" or path[-2:-1] == ("type",)):

@@ -22,13 +22,14 @@ _DEFS, _SHARED = map(str, SHARED)
 
 def bundled(tool: ToolSpec, definitions: Definitions) -> ToolSpec:
     """The tool with what its schemas use, as the last member of their `$defs`."""
-    source = replace(tool.source, shared=definitions.source)
     # What the file says: this tool may have been given definitions before.
+    own = {field: tool.source.tree.get(field) for field in tool.schemas}
     schemas = {
-        field: _with_definitions(source.tree.get(field), definitions)
-        for field in tool.schemas
+        field: _with_definitions(schema, definitions) for field, schema in own.items()
     }
-    return replace(tool, **schemas, source=source)
+    # What stands there already stands in the tool's own file.
+    shared = None if any(map(definitions_in, own.values())) else definitions.source
+    return replace(tool, **schemas, source=replace(tool.source, shared=shared))
 
 
 def _with_definitions(schema: Any, definitions: Definitions) -> Any:

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_MISNAMED = "definitions.yml"
+_MISNAMED = (DEFINITIONS_FILE, "definitions.yml")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
 
@@ -224,7 +224,7 @@ class _Loader(NamedTuple):
         for name in names:
             if name in (TOOLSET_FILE, DEFINITIONS_FILE):
                 continue
-            if name == _MISNAMED:
+            if name.casefold() in _MISNAMED:
                 message = f"shared definitions are read from {DEFINITIONS_FILE}"
                 place = Place(f"{folder}/{name}")
                 help_ = f"rename it to {DEFINITIONS_FILE}"
@@ -271,6 +271,14 @@ class _Loader(NamedTuple):
             return None, []
         file = f"{folder}/{DEFINITIONS_FILE}"
         document, findings = _read(self.files, file, "definitions")
+        if document is not None and _is_tool(document):
+            message = f"a tool cannot be called `{DEFINITIONS_FILE.partition('.')[0]}`"
+            help_ = "give it another name: the file holds shared definitions"
+            how = Severity.ERROR
+            finding = document.source.finding(
+                "spec/file-stem", how, ("name",), message, help_
+            )
+            return None, [finding]
         if document is None or has_errors(findings):
             return None, findings
         return Definitions(document.value, document.source), findings
@@ -297,6 +305,12 @@ class _Loader(NamedTuple):
         if key not in self.known:
             self.known[key] = _load_tool(*key)
         return self.known[key]
+
+
+def _is_tool(document: Document) -> bool:
+    """Whether what is read as definitions is a tool's spec."""
+    value = document.value
+    return isinstance(value, dict) and isinstance(value.get("name"), str)
 
 
 def _load_tool(

@@ -10,6 +10,7 @@ from typing import Any
 from toolcast_runtime.files.regular_file import NoRegularFile
 
 from ..findings import Finding, Severity
+from ..reading.characters import decoded, describe, forbidden
 from ..reading.project_files import ProjectFiles
 from ..reading.tree import Document
 from .folders import specs_in
@@ -40,8 +41,7 @@ def mcp_resources(
     for document in documents:
         spec = _resource(document)
         if spec.file is not None:
-            path = f"{folder}/{spec.file}"
-            content, problem = _content(files, path)
+            content, problem = _content(files, folder, spec)
             if problem:
                 finding = document.source.finding(
                     "spec/unreadable", Severity.ERROR, ("file",), *problem
@@ -69,6 +69,7 @@ def _documents(
     except OSError:
         return [], []
     documents, findings = [], []
+    first: dict[str, str] = {}
     for spec in specs:
         document, more = read(f"{below}/{spec}", FOLDERS[name])
         findings += more
@@ -76,6 +77,16 @@ def _documents(
             continue
         documents.append(document)
         named = document.value["name"]
+        other = first.setdefault(named.casefold(), named)
+        if other != named:
+            finding = document.source.finding(
+                "spec/file-stem",
+                Severity.ERROR,
+                ("name",),
+                f"`{named}` and `{other}` are one file where case does not count",
+                "rename one of the two",
+            )
+            findings.append(finding)
         if spec != f"{named}.yaml":
             finding = document.source.finding(
                 "spec/file-stem",
@@ -89,13 +100,14 @@ def _documents(
 
 
 def _content(
-    files: ProjectFiles, path: str
+    files: ProjectFiles, folder: str, spec: ResourceSpec
 ) -> tuple[bytes | None, tuple[str, str] | None]:
-    """The bytes of a file, or what is wrong with it and a help."""
+    """The bytes of a resource's file, or what is wrong with it and a help."""
+    path = f"{folder}/{spec.file}"
     help_ = "name a file below the toolset's folder"
     try:
-        if files.leads_out(path):
-            return None, (f"`{path}` is outside of the project", help_)
+        if files.leads_out(path, folder):
+            return None, (f"`{path}` is outside of the toolset's folder", help_)
         content = files.read(path, LARGEST_FILE + 1)
     except NoRegularFile as error:
         return None, (f"`{path}`: {error.strerror}", help_)
@@ -105,7 +117,30 @@ def _content(
     if len(content) > LARGEST_FILE:
         message = f"`{path}` has more than {LARGEST_FILE} bytes"
         return None, (message, "let a `handler` give it")
-    return content, None
+    problem = _problem_with_text(content, path, spec.mime_type)
+    return (content, None) if problem is None else (None, problem)
+
+
+def _problem_with_text(
+    content: bytes, path: str, mime_type: str | None
+) -> tuple[str, str] | None:
+    """What is wrong with a text, and a help; its characters are those of specs' texts."""
+    is_text = mime_type is not None and mime_type.startswith("text/")
+    try:
+        text = decoded(content)
+    except UnicodeDecodeError as error:
+        if not is_text or "charset=" in (mime_type or ""):
+            return None
+        message = f"`{path}` is not UTF-8 at byte {error.start}, and is to be a text"
+        return message, "save the file as UTF-8, or name its charset in `mime_type`"
+    # Without a type, what holds a NUL is sent as bytes.
+    if not is_text and (mime_type is not None or "\0" in text):
+        return None
+    bad = forbidden(text)
+    if bad is None:
+        return None
+    message = f"`{path}` has the character {describe(bad)}, which is not allowed"
+    return message, "remove it; no output can show it safely"
 
 
 def _resource(document: Document) -> ResourceSpec:
@@ -113,6 +148,7 @@ def _resource(document: Document) -> ResourceSpec:
     return ResourceSpec(
         **{key: value[key] for key in _VERBATIM if key in value},
         handler=_handler(value),
+        uses=tuple(value.get("uses", ())),
         variables={
             name: tuple(about["enum"])
             for name, about in value.get("variables", {}).items()
@@ -133,6 +169,7 @@ def _prompt(document: Document) -> PromptSpec:
         ),
         messages=tuple(PromptMessage(**one) for one in value.get("messages", ())),
         handler=_handler(value),
+        uses=tuple(value.get("uses", ())),
         clients=_clients(value),
         suppress=tuple(Suppression(**one) for one in value.get("suppress", ())),
         source=document.source,

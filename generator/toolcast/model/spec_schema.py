@@ -121,6 +121,9 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
                 help_,
                 at_key=True,
             )
+    if kind in ("mcp_resource", "mcp_prompt") and _is_device(value["name"]):
+        # Files of the spec and of what is generated are called so.
+        yield _taken(document, ("name",), value["name"])
     if kind in ("tool", "mcp_resource", "mcp_prompt") and "handler" in value:
         parts = value["handler"].replace(":", ".").split(".")
         yield from _keywords(document, ("handler",), parts)
@@ -134,6 +137,10 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
             if part.lower() in WINDOWS_DEVICES:
                 yield _taken(document, ("output",), part)
         yield from _inputs_in_output(document, output)
+
+
+def _is_device(name: str) -> bool:
+    return name.split(".")[0].lower() in WINDOWS_DEVICES
 
 
 def _keywords(

@@ -48,8 +48,8 @@ class ProjectFiles(Protocol):
     def is_there(self, path: str) -> bool:
         """Whether anything stands there, were it a broken link."""
 
-    def leads_out(self, path: str) -> bool:
-        """Whether a path, its links followed, is not below the root."""
+    def leads_out(self, path: str, folder: str = ".") -> bool:
+        """Whether a path, its links followed, is not below a folder; by default the root."""
 
 
 class DiskFiles:
@@ -77,9 +77,9 @@ class DiskFiles:
         """See `ProjectFiles`."""
         return os.path.lexists(os.path.join(self._root, path))
 
-    def leads_out(self, path: str) -> bool:
+    def leads_out(self, path: str, folder: str = ".") -> bool:
         """See `ProjectFiles`."""
-        root = os.path.realpath(self._root)
+        root = os.path.realpath(os.path.join(self._root, folder))
         place = os.path.realpath(os.path.join(self._root, path))
         return os.path.commonpath([root, place]) != root
 
@@ -132,6 +132,6 @@ class EditedFiles:
             return self._changed[path] is not None
         return self._files.is_there(path)
 
-    def leads_out(self, path: str) -> bool:
+    def leads_out(self, path: str, folder: str = ".") -> bool:
         """See `ProjectFiles`."""
-        return self._files.leads_out(path)
+        return self._files.leads_out(path, folder)

@@ -143,15 +143,16 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     }
     own_types = [*used.values(), *filter(None, (tool.arguments_type, tool.result_type))]
     place = ("    def __call__", f" -> {given.flat}: ...")
+    whole = "arguments_" if "arguments" in resources else "arguments"
     if tool.arguments_type is not None:
         class_ = named_in(*tool.arguments_type)
-        taken_by = parameters({"arguments": class_}, None, *place, resources)
+        taken_by = parameters({whole: class_}, None, *place, resources)
     elif has_keywords:
         typed = {key: printed.of(one.type) for key, one in members.items()}
         taken_by = parameters(typed, needed, *place, resources)
     else:
         passed_whole = printed.name(handled.arguments.name)
-        taken_by = parameters({"arguments": passed_whole}, None, *place, resources)
+        taken_by = parameters({whole: passed_whole}, None, *place, resources)
     call_result = results.name or "Any"
     handler = _handler(tool, printed, handled, needed, given, resources)
     printed.add("collections.abc", "Coroutine")
@@ -312,8 +313,7 @@ def _handler(
     before = f"{margin}{made} = "
     most = applied(form, function, sent, lent, before, with_given=True)
     if tool.arguments_type is not None:
-        passed = [f"{key}={name}" for key, name in lent.items()]
-        most = call_of(function, [identifier(sent), *map(words, passed)], before)
+        most = call_of(function, [identifier(sent)], before, lent)
     return HandlerView(
         imported(tool.handler.module, [function], indent=8),
         bool(results.name),

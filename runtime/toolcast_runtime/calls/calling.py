@@ -128,8 +128,8 @@ def invoke_handler(
     async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
         if is_stuck(context.tool):
             return None, ToolError(
-                f"{MOST_GIVEN_UP} earlier calls of the tool were given up and still run;"
-                " try again later"
+                f"{MOST_GIVEN_UP} earlier calls of `{context.tool}` were given up and still"
+                " run; try again later"
             )
         if handler.is_async:
             return await awaited(lambda: handler(arguments, resources))

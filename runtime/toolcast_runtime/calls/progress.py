@@ -47,8 +47,8 @@ class Reports:
             ValueError: a number is infinite or none.
             TypeError: it is no number, or the message is no text.
         """
-        if not (math.isfinite(progress) and (total is None or math.isfinite(total))):
-            raise ValueError("`progress` and `total` are finite numbers")
+        progress = _number(progress)
+        total = None if total is None else _number(total)
         if not (message is None or isinstance(message, str)):
             raise TypeError("the message is a text")
         with self._lock:
@@ -112,3 +112,13 @@ class Reports:
         if asyncio.get_running_loop() is self._loop:
             while self._sent < number and not self._is_over:
                 await self._changed.wait()
+
+
+def _number(value: float) -> float:
+    """The value as JSON has it, which a client takes for a number."""
+    if isinstance(value, bool | str | bytes):
+        raise TypeError("`progress` and `total` are numbers")
+    with contextlib.suppress(OverflowError):  # an integer that no float can hold
+        if math.isfinite(number := float(value)):
+            return value if type(value) is int else number
+    raise ValueError("`progress` and `total` are finite numbers")

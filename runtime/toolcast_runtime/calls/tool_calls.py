@@ -149,15 +149,20 @@ class ToolCalls:
             shaped: makes the answer of what the handler gives; may raise ToolError.
         """
         try:
-            handler = self._handler(tool)
+            handler = self.handler(tool)
         except Exception:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             text = f"the {tool.kind} is not available; the log has the details"
             return ToolResponse(error=text), "error"
-        work = invoke_handler(handler)
+        work: Invoke | ToolResponse = invoke_handler(handler)
+        if tool.uses:
+            work = await self._with_resources(tool, handler)
+        if isinstance(work, ToolResponse):
+            return work, "error"
+        run = work
 
         async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
-            result, error = await work(given, context)
+            result, error = await run(given, context)
             try:
                 return (result, error) if error else (shaped(result), None)
             except ToolError as refused:
@@ -210,7 +215,7 @@ class ToolCalls:
             unwritten = "is not implemented: its spec names no handler"
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
         try:
-            handler = self._handler(tool)
+            handler = self.handler(tool)
         except Exception:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             missing = "is not available: its handler cannot be loaded"
@@ -221,6 +226,9 @@ class ToolCalls:
             problems = [f"`{argument}` is not a parameter" for argument in unknown]
             return ToolResponse(error=invalid(tool, problems)), "invalid"
         if tool.confirm is not None:
+            from ..consent.confirmation import copied
+
+            arguments = copied(arguments)
             refused = await self._confirmed(tool, tool.confirm, arguments, context)
             if refused is not None:
                 return refused
@@ -228,24 +236,25 @@ class ToolCalls:
         if not tool.uses:
             invoke = invoke_handler(handler)
             return await run_call(tool, invoke, arguments, context, check)
+        work = await self._with_resources(tool, handler)
+        if isinstance(work, ToolResponse):
+            return work, "error"
+        return await run_call(tool, work, arguments, context, check)
+
+    async def _with_resources(
+        self, tool: Tool, handler: HandlerAdapter
+    ) -> Invoke | ToolResponse:
+        """The handler's work where its resources are to be used, or why they are not there."""
         try:
-            invoke = await self._with_resources(tool, handler)
+            if self._resources is None:
+                raise LifespanError("the toolset has no lifespan")
+            resources, loop = await self._resources.of(tool.uses)
         except LifespanError as error:
             _logger.error("tool %s: %s", tool.name, error, exc_info=error.__cause__)
             missing = "is not available: what it uses cannot be had"
-            text = f"the tool `{tool.name}` {missing}; the log has the details"
-            return ToolResponse(error=text), "error"
-        return await run_call(tool, invoke, arguments, context, check)
-
-    async def _with_resources(self, tool: Tool, handler: HandlerAdapter) -> Invoke:
-        """The handler's work where its resources are to be used.
-
-        Raises:
-            LifespanError: they are not there.
-        """
-        if self._resources is None:
-            raise LifespanError("the toolset has no lifespan")
-        resources, loop = await self._resources.of(tool.uses)
+            whose = f"tool `{tool.name}`" if tool.kind == "tool" else tool.kind
+            text = f"the {whose} {missing}; the log has the details"
+            return ToolResponse(error=text)
         invoke = invoke_handler(handler, resources)
         return invoke if loop is None else invoked_in(loop, invoke)
 
@@ -290,8 +299,12 @@ class ToolCalls:
                 self._kept = ApprovalsTable(self._ledger)
         return self._kept
 
-    def _handler(self, tool: Tool) -> HandlerAdapter:
-        """The handler of a tool that names one, imported when it is first called."""
+    def handler(self, tool: Tool) -> HandlerAdapter:
+        """The handler of a tool that names one, imported when it is first asked for.
+
+        Raises:
+            Exception: it, or a class that it is given or gives, cannot be had.
+        """
         handler = self._handlers.get(tool.name)
         if handler is None:
             named = tool.handler or ""

@@ -36,10 +36,14 @@ class Validators:
         return problems or list(problems_with_actions(tool, arguments))
 
     def problems_with_result(self, tool: Tool, result: Any) -> list[str]:
-        """What is wrong with a result; empty when nothing is or no schema is declared."""
+        """What is wrong with a result; empty when nothing is or no schema is declared.
+
+        A class writes texts of formats by itself, so that those are held to them.
+        """
         if tool.returns is None:
             return []
-        return _problems(self._results, tool.name, tool.returns, result)
+        results, formats = self._results, tool.result_type is not None
+        return _problems(results, tool.name, tool.returns, result, formats)
 
 
 def problems_with_actions(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:

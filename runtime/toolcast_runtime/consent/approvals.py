@@ -47,6 +47,9 @@ class Approvals(Protocol):
         Of any number of processes that ask at once, one gets True.
         """
 
+    async def give_back(self, round: str) -> None:
+        """Lets a round be taken again, by who took it and did nothing."""
+
     async def answered(self, round: str, question: str, action: str) -> None:
         """Keeps the answer to a question of a round; `client` for the word of its program."""
 
@@ -69,6 +72,10 @@ class ApprovalsInMemory:
     async def take(self, round: str) -> bool:
         """As of `Approvals`."""
         return self._open.pop(round, None) is not None
+
+    async def give_back(self, round: str) -> None:
+        """As of `Approvals`."""
+        self._open[round] = time.monotonic()
 
     async def answered(self, round: str, question: str, action: str) -> None:
         """As of `Approvals`."""

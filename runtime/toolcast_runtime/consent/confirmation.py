@@ -11,7 +11,7 @@ from ..tools.tool import Confirm
 from ..validation.checker import Checker
 from .question import Declined, Question
 
-__all__ = ["confirmation", "is_needed", "may_give_up"]
+__all__ = ["confirmation", "copied", "is_needed", "may_give_up", "readable", "shown"]
 
 _FIELD = "approve"
 """The field of the form that has to be true: a form sent without a look is no yes."""
@@ -29,6 +29,14 @@ _FORM = {
 }
 # Look-around and back references, in JSON.
 _TRIED = re.compile(r"\(\?[=!<>]|\\\\[1-9k]")
+# What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
+# the selector of a symbol's picture, and marks that pile up over the lines above.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0"
+    "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
+    "|(?<=[\u0300-\u036f]{3})[\u0300-\u036f]"
+)
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MOST_SHOWN = 500
 _MOST_CHARACTERS = 8_000
 
@@ -79,25 +87,54 @@ def confirmation(tool: str, confirm: Confirm, arguments: Mapping[str, Any]) -> Q
     lines += [f"- {shown(name)}: {_value(arguments[name])}" for name in arguments]
     if not arguments:
         lines[-1] = shown(tool)
-    message = "\n".join(lines)
+    message = _short("\n".join(lines))
+    return Question("confirm", message, _FORM, tool, copied(arguments), _FIELD)
+
+
+def copied(value: Any) -> Any:
+    """Valid arguments that nobody else can change, while a person looks at them."""
+    if isinstance(value, Mapping):
+        return {name: copied(each) for name, each in value.items()}
+    return [copied(each) for each in value] if isinstance(value, list) else value
+
+
+def readable(message: str) -> str:
+    """What a handler asks, in which an argument may stand, with nothing hidden in its lines.
+
+    Raises:
+        Declined: it is too much to read.
+    """
+    return _short("\n".join(shown(line) for line in message.split("\n")))
+
+
+def _short(message: str) -> str:
     if len(message) > _MOST_CHARACTERS:
         raise Declined(
-            "the call needs a person's approval, and its arguments are too long to be"
-            " shown; nothing was done"
+            "a person has to answer first, and what they would be asked about is too long"
+            " to be shown; nothing was done"
         )
-    return Question("confirm", message, _FORM, tool, arguments, _FIELD)
+    return message
 
 
 def _value(value: Any) -> str:
-    text = shown(json.dumps(value, ensure_ascii=False))
-    left = len(text) - _MOST_SHOWN
-    return (
-        f"{text[:_MOST_SHOWN]} ... and {left:,} more characters" if left > 0 else text
-    )
+    return shown(_TEXT.sub(_beginning, json.dumps(value, ensure_ascii=False)))
+
+
+def _beginning(text: re.Match[str]) -> str:
+    """A text of JSON; of a long one what it begins with, and how much is left."""
+    if len(text[0]) <= _MOST_SHOWN:
+        return text[0]
+    value = json.loads(text[0])
+    left = len(value) - _MOST_SHOWN
+    if left <= 0:
+        return text[0]
+    begun = json.dumps(value[:_MOST_SHOWN], ensure_ascii=False)
+    return f"{begun} ... and {left:,} more characters"
 
 
 def shown(text: str) -> str:
     """The text on one line; what is not seen, or turns the line round, is spelled out."""
-    return "".join(
+    spelled = "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
     )
+    return _UNSEEN.sub(lambda c: c[0].encode("unicode_escape").decode(), spelled)

@@ -38,9 +38,14 @@ class Question:
 
     @property
     def digest(self) -> str:
-        """Tells whether an answer is one to exactly what was shown."""
-        shown = json.dumps([self.message, self.schema], sort_keys=True)
+        """Tells whether an answer is one to exactly this, also to what was left out of it."""
+        asked = [self.message, self.schema, self.tool, self.arguments]
+        shown = json.dumps(asked, sort_keys=True, default=_plain)
         return hashlib.sha256(shown.encode()).hexdigest()[:32]
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else repr(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +80,15 @@ class InputNeeded(BaseException):
     No `except Exception` of a handler takes it for a failure.
 
     Attributes:
-        round: under which the question is kept until then; None where it is kept elsewhere.
+        round: under which the question is kept until then.
         put: called when it is kept: now the person may be asked.
+        is_repeated: the call's earlier answers come again, each of its own round.
     """
 
     def __init__(
-        self, round: str | None, put: Callable[[], None] | None = None
+        self, round: str, put: Callable[[], None], *, is_repeated: bool = False
     ) -> None:
         super().__init__("a person has to answer first")
         self.round = round
         self.put = put
+        self.is_repeated = is_repeated

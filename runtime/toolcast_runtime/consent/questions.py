@@ -16,6 +16,7 @@ from ..calls.background_loop import in_loop
 from ..tools.tool import Tool
 from ..validation.checker import Checker
 from .approvals import Approvals, Asked
+from .confirmation import readable
 from .question import Answer, AskPerson, Declined, InputNeeded, Question
 from .requested_schema import problems_with_form
 
@@ -31,7 +32,8 @@ class Questions:
     """The questions of one call.
 
     Args:
-        person: asks the person who is in front of this surface.
+        person: asks the person who is in front of this surface; one that is `is_later` may
+            end the call with the question, by `InputNeeded`.
         approvals: where questions and answers are kept, found when it is first needed.
         tool: the tool that is called.
         client: who calls.
@@ -113,6 +115,7 @@ class Questions:
         problems = problems_with_form(schema)
         if problems:
             raise ValueError(f"no client can show this form: {'; '.join(problems)}")
+        message = readable(message)
         name = f"question_{len(self._names) + 1}" if name is None else name
         question = Question(name, message, schema, self._tool.name, self._arguments)
         return await self.ask(question, message)
@@ -131,24 +134,32 @@ class Questions:
         if question.name in self._names:
             raise ValueError(f"two questions of one call are called `{question.name}`")
         self._names.add(question.name)
+        round = None
+        if not getattr(self._person, "is_later", False):
+            round = await self._begun(question, kept)
         try:
             answer = await self._said(question)
         except InputNeeded as needed:
-            if needed.round is not None:
-                await self._kept(needed.round, question, kept)
-            if needed.put is not None:
-                needed.put()
+            await self._kept(needed.round, question, kept)
+            if needed.is_repeated:
+                await self._give_back()
+            needed.put()
             self.is_pending = True
             raise
         answer = _judged(question, answer)
-        if answer.round is None:
-            round = secrets.token_hex(16)
-            await self._kept(round, question, kept)
-            await self._recorded(round, question, answer)
-        else:
-            await self._take(answer.round)
-            await self._recorded(answer.round, question, answer)
+        if answer.round is not None:
+            round = answer.round
+            await self._take(round)
+        elif round is None:
+            round = await self._begun(question, kept)
+        await self._recorded(round, question, answer)
         return _content(question, answer)
+
+    async def _begun(self, question: Question, kept: str) -> str:
+        """The round of a question that is answered within the call."""
+        round = secrets.token_hex(16)
+        await self._kept(round, question, kept)
+        return round
 
     async def _said(self, question: Question) -> Answer:
         """The answer of the person, for whom the call's own time stands still."""
@@ -179,6 +190,14 @@ class Questions:
                 " it, so that the person is asked again"
             )
         self._taken.add(round)
+
+    async def _give_back(self) -> None:
+        """Nothing was done with the answers yet, and the call will bring them again."""
+        try:
+            for round in self._taken:
+                await self._approvals().give_back(round)
+        except OSError:
+            raise _unrecorded(self._tool.name) from None
 
     async def _kept(self, round: str, question: Question, message: str) -> None:
         from ..ledger.secret_arguments import Redaction
@@ -231,7 +250,8 @@ def _content(question: Question, answer: Answer) -> Mapping[str, Any]:
     problems = Checker(question.schema).problems(content)
     if problems:
         raise Declined(f"the answer is not what was asked for: {'; '.join(problems)}")
-    return content
+    asked = question.schema["properties"]
+    return {name: value for name, value in content.items() if name in asked}
 
 
 def _unrecorded(tool: str) -> Declined:

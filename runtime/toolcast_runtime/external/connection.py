@@ -41,6 +41,8 @@ _STEADY_SECONDS = 30.0
 _REFRESH_SECONDS = 300.0
 _BETWEEN_LISTS = 1.0
 _MOST_NAMED = 10
+_LONGEST_REPORT = 4_000
+"""Of a message's characters that are looked at; fewer are passed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +265,9 @@ class Connection:
         async def told(
             progress: float, total: float | None = None, message: str | None = None
         ) -> None:
-            words = None if message is None else escaped(self._cleaned(message))
+            words = None
+            if message is not None:
+                words = escaped(self._cleaned(message[:_LONGEST_REPORT]))
             with suppress(ValueError):  # a number that is none
                 report(progress, total, words)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic_core import from_json
 from starlette.datastructures import Headers
 
 from .guard import put_back, refusal
@@ -151,8 +152,9 @@ def _number_of_request(body: bytes) -> Any:
 
 def _read(body: bytes) -> dict[str, Any]:
     try:
-        message = json.loads(body)
-    except (ValueError, RecursionError):
+        # As the SDK reads it: what it takes for a call is one here, too.
+        message = from_json(body)
+    except ValueError:
         return {}  # refused by who answers
     return message if isinstance(message, dict) else {}
 

@@ -8,8 +8,10 @@ Source: https://docs.langchain.com/oss/python/langgraph/interrupts
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Mapping
+from functools import partial
 
 from ..consent.question import Answer, Declined, InputNeeded, Question
 
@@ -24,6 +26,8 @@ class GraphInterrupt:
     Attributes:
         raised: what has to reach the graph, which then stops; None when it goes on.
     """
+
+    is_later = True
 
     def __init__(self) -> None:
         self.raised: BaseException | None = None
@@ -40,8 +44,9 @@ class GraphInterrupt:
         from langgraph.errors import GraphBubbleUp
         from langgraph.types import interrupt
 
+        round = secrets.token_hex(16)
         shown = {
-            "question": question.digest,
+            "question": f"{round}.{question.digest}",
             "tool": question.tool,
             "arguments": dict(question.arguments),
             "message": question.message,
@@ -50,8 +55,8 @@ class GraphInterrupt:
         try:
             given = interrupt(shown)
         except GraphBubbleUp as stop:
-            self.raised = stop
-            raise InputNeeded(None) from None
+            put = partial(setattr, self, "raised", stop)
+            raise InputNeeded(round, put, is_repeated=True) from None
         except (RuntimeError, KeyError):
             # Outside of a graph, and in one that cannot be resumed.
             raise Declined(_nobody(question)) from None
@@ -60,9 +65,10 @@ class GraphInterrupt:
                 "the graph was resumed with what is no answer: give `question` as it was"
                 " shown, `action` and `content`"
             )
-        if given.get("question") != question.digest:
+        round, _, digest = str(given.get("question")).partition(".")
+        if digest != question.digest:
             raise Declined("the graph was resumed with the answer to another question")
-        return Answer(given["action"], given.get("content"))
+        return Answer(given["action"], given.get("content"), round)
 
 
 def _nobody(question: Question) -> str:

@@ -37,6 +37,7 @@ CREATE TABLE IF NOT EXISTS approvals (
 """
 _ASKED = "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)"
 _TAKEN = "UPDATE approvals SET taken = ? WHERE round = ? AND taken IS NULL"
+_GIVEN_BACK = "UPDATE approvals SET taken = NULL WHERE round = ?"
 _ANSWERED = (
     "UPDATE approvals SET action = ?, taken = coalesce(taken, ?)"
     " WHERE round = ? AND question = ?"
@@ -66,6 +67,10 @@ class ApprovalsTable:
     async def take(self, round: str) -> bool:
         """As of `Approvals`."""
         return await self._changed(_TAKEN, (_now(), round)) > 0
+
+    async def give_back(self, round: str) -> None:
+        """As of `Approvals`."""
+        await self._changed(_GIVEN_BACK, (round,))
 
     async def answered(self, round: str, question: str, action: str) -> None:
         """As of `Approvals`."""

@@ -26,7 +26,7 @@ from .tools_list import is_before_2026
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
-__all__ = ["Asker", "Elicitation", "RoundTrips", "approved", "asker"]
+__all__ = ["Approved", "Asker", "Elicitation", "RoundTrips", "asker"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -60,15 +60,19 @@ def asker(
     return RoundTrips(context, responses, state, refusal)
 
 
-def approved(ask: AskPerson) -> AskPerson:
+class Approved:
     """The same for a client whose own program has asked before it called."""
 
-    def answered(question: Question) -> Awaitable[Answer] | Answer:
-        if question.approval is None:
-            return ask(question)
-        return Answer("accept", {question.approval: True}, is_clients=True)
+    is_later = True
 
-    return answered
+    def __init__(self, ask: AskPerson) -> None:
+        self._ask = ask
+
+    def __call__(self, question: Question) -> Awaitable[Answer] | Answer:
+        """As `AskPerson`."""
+        if question.approval is None:
+            return self._ask(question)
+        return Answer("accept", {question.approval: True}, is_clients=True)
 
 
 class Elicitation:
@@ -108,6 +112,8 @@ class Elicitation:
 
 class RoundTrips:
     """Ends the call with what is needed, and knows the answers when it is made again."""
+
+    is_later = True
 
     def __init__(
         self,

@@ -9,19 +9,23 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/server/resource
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
-from mcp.shared.path_security import contains_path_traversal, is_absolute_path
+from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
 from ..calls.call_context import CALL_GUARD, CallContext
+from ..calls.progress import Reports
 from ..consent.questions import Questions
 from ..resources.given import Failed, contents_of, messages_of, problems_with_arguments
 from .asking import asker
+from .progress_notifications import asked_for
 from .results import sendable
 from .tools_list import is_before_2026
 
@@ -40,6 +44,7 @@ _logger = logging.getLogger("toolcast")
 
 _NOT_FOUND_BEFORE_2026 = -32002
 _MOST_COMPLETIONS = 100
+_STRANGE = re.compile("[\0-\x1f\x7f\ufffd]")
 
 
 def offers(
@@ -57,12 +62,12 @@ def offers(
     prompts = served.prompts(client)
     found: dict[str, Any] = {}
     if resources or kept is not None:
-        answers = _Resources(served, client, seal, resources, kept)
+        answers = _Resources(served, client, seal, kept, resources)
         found["on_list_resources"] = answers.list
         found["on_list_resource_templates"] = answers.list_templates
         found["on_read_resource"] = answers.read
     if prompts:
-        said = _Prompts(served, client, seal, prompts)
+        said = _Prompts(served, client, seal, kept, prompts)
         found["on_list_prompts"] = said.list
         found["on_get_prompt"] = said.get
     if any(one.values for one in resources) or any(one.values for one in prompts):
@@ -74,24 +79,31 @@ class _Offer:
     """What runs the handlers of resources and prompts."""
 
     def __init__(
-        self, served: ToolsetServer, client: str | None, seal: Sealing
+        self,
+        served: ToolsetServer,
+        client: str | None,
+        seal: Sealing,
+        kept: KeptContent | None,
     ) -> None:
         self._served = served
         self._client = client
         self._seal = seal
+        self._kept = kept
         self._calls = served.registry.calls
 
-    def _context(
+    @asynccontextmanager
+    async def _context(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.ReadResourceRequestParams | types.GetPromptRequestParams,
         state: str | None,
         handler: Tool | None,
         arguments: Mapping[str, str],
-    ) -> tuple[CallContext, Any]:
+    ) -> AsyncGenerator[tuple[CallContext, Any]]:
         """What a handler knows of its request, and what asks a person for it."""
         if handler is None:
-            return CallContext("", self._client), None
+            yield CallContext("", self._client), None
+            return
         if context.request is not None and self._served.parts:
             CALL_GUARD.set(
                 partial(self._served.refusal, headers=context.request.headers)
@@ -99,7 +111,15 @@ class _Offer:
         ask = asker(context, params.input_responses, state, self._seal.refusal)
         approvals = self._calls.approvals
         questions = Questions(ask, approvals, handler, self._client, arguments)
-        return CallContext(handler.name, self._client, None, questions), ask
+        keep = None if self._kept is None else self._kept.keep
+        call = CallContext(handler.name, self._client, None, questions, keep)
+        progress = asked_for(context, has_heartbeat=self._served.heartbeat)
+        if progress is None:
+            yield call, ask
+            return
+        async with progress, Reports(progress) as reports:
+            call.report = reports.report
+            yield call, ask
 
 
 class _Resources(_Offer):
@@ -110,11 +130,10 @@ class _Resources(_Offer):
         served: ToolsetServer,
         client: str | None,
         seal: Sealing,
-        resources: Sequence[McpResource],
         kept: KeptContent | None,
+        resources: Sequence[McpResource],
     ) -> None:
-        super().__init__(served, client, seal)
-        self._kept = kept
+        super().__init__(served, client, seal, kept)
         self._by_uri = {
             one.definition["uri"]: one for one in resources if "uri" in one.definition
         }
@@ -166,17 +185,17 @@ class _Resources(_Offer):
         contents = None
         if found is not None:
             resource, variables = found
-            call, ask = self._context(
-                context, params, state, resource.handler, variables
-            )
-            try:
-                contents = await contents_of(
-                    resource, params.uri, variables, self._calls, call
-                )
-            except Failed as failed:
-                if ask is not None and (needed := ask.result()) is not None:
-                    return cast("types.InputRequiredResult", needed)
-                raise _failure(failed) from None
+            handler = resource.handler
+            asked = self._context(context, params, state, handler, variables)
+            async with asked as (call, ask):
+                try:
+                    contents = await contents_of(
+                        resource, params.uri, variables, self._calls, call
+                    )
+                except Failed as failed:
+                    if ask is not None and (needed := ask.result()) is not None:
+                        return cast("types.InputRequiredResult", needed)
+                    raise _failure(failed) from None
         elif self._kept is not None:
             contents = self._kept.contents(params.uri)
         if contents is None:
@@ -199,7 +218,11 @@ class _Resources(_Offer):
             if matched is None:
                 continue
             variables = {name: str(value) for name, value in matched.items()}
-            if all(_is_taken(resource, *one) for one in variables.items()):
+            operators = {one.name: one.operator for one in template.variables}
+            if all(
+                _is_taken(resource, name, value, operators[name])
+                for name, value in variables.items()
+            ):
                 return resource, variables
         return None
 
@@ -212,9 +235,10 @@ class _Prompts(_Offer):
         served: ToolsetServer,
         client: str | None,
         seal: Sealing,
+        kept: KeptContent | None,
         prompts: Sequence[McpPrompt],
     ) -> None:
-        super().__init__(served, client, seal)
+        super().__init__(served, client, seal, kept)
         self._prompts = {one.name: one for one in prompts}
 
     async def list(
@@ -253,13 +277,14 @@ class _Prompts(_Offer):
         arguments: Mapping[str, str],
         state: str | None,
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        call, ask = self._context(context, params, state, prompt.handler, arguments)
-        try:
-            messages = await messages_of(prompt, arguments, self._calls, call)
-        except Failed as failed:
-            if ask is not None and (needed := ask.result()) is not None:
-                return cast("types.InputRequiredResult", needed)
-            raise _failure(failed) from None
+        asked = self._context(context, params, state, prompt.handler, arguments)
+        async with asked as (call, ask):
+            try:
+                messages = await messages_of(prompt, arguments, self._calls, call)
+            except Failed as failed:
+                if ask is not None and (needed := ask.result()) is not None:
+                    return cast("types.InputRequiredResult", needed)
+                raise _failure(failed) from None
         about = prompt.definition.get("description")
         return types.GetPromptResult.model_validate(
             {"description": about, "messages": messages}
@@ -295,12 +320,23 @@ async def _complete(
     )
 
 
-def _is_taken(resource: McpResource, name: str, value: str) -> bool:
-    """Whether a handler may be given a value: none that would lead out of a folder."""
+def _is_taken(resource: McpResource, name: str, value: str, operator: str) -> bool:
+    """Whether a handler may be given a value: none that is more than the template shows.
+
+    So one part of a path is one, and no value leads upwards, also within a folder, since a
+    handler may let some of its folders be read and others not. A replacement character stands
+    for bytes that are no UTF-8, and so for any.
+    """
     if name in resource.values:
         return value in resource.values[name]
+    parts = value.replace("\\", "/").split("/")
+    is_path = operator != "?"
     return not (
-        "\0" in value or contains_path_traversal(value) or is_absolute_path(value)
+        (is_path and not value)
+        or (operator == "" and len(parts) > 1)
+        or ".." in parts
+        or is_absolute_path(value)
+        or _STRANGE.search(value)
     )
 
 

@@ -6,19 +6,31 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .results import sendable
 
 if TYPE_CHECKING:
+    from mcp.server import ServerRequestContext
+
     from ..calls.call_context import ReportProgress
 
-__all__ = ["HEARTBEAT_SECONDS", "ProgressNotifications"]
+__all__ = ["HEARTBEAT_SECONDS", "ProgressNotifications", "asked_for"]
 
 HEARTBEAT_SECONDS = 5.0
 """Without a report, before the last one is sent again: below what clients wait at least."""
 
 _STEP = 1e-6
+
+
+def asked_for(
+    context: ServerRequestContext[Any, Any], *, has_heartbeat: bool
+) -> ProgressNotifications | None:
+    """The notifications of a request; None when it asks for none."""
+    if not context.meta or "progress_token" not in context.meta:
+        return None
+    heartbeat = HEARTBEAT_SECONDS if has_heartbeat else None
+    return ProgressNotifications(context.session.report_progress, heartbeat)
 
 
 class ProgressNotifications:

@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
-from .asking import approved, asker
-from .progress_notifications import HEARTBEAT_SECONDS, ProgressNotifications
+from .asking import Approved, asker
+from .progress_notifications import asked_for
 from .results import call_result, failure, sendable
 from .sealing import sealing
 from .tools_list import empty_list, exact_tools, header_schemas, is_before_2026
@@ -102,16 +102,15 @@ def build_server(
                 params.name,
                 params.arguments,
                 who,
-                ask=approved(ask) if approves else ask,
+                ask=Approved(ask) if approves else ask,
                 keep=None if kept is None else kept.keep,
             )
-            if context.meta and "progress_token" in context.meta:
-                heartbeat = HEARTBEAT_SECONDS if served.heartbeat else None
-                send = context.session.report_progress
-                async with ProgressNotifications(send, heartbeat) as report:
-                    response = await call(report_progress=report)
-            else:
+            progress = asked_for(context, has_heartbeat=served.heartbeat)
+            if progress is None:
                 response = await call()
+            else:
+                async with progress:
+                    response = await call(report_progress=progress)
             needed = ask.result()
             if needed is not None:
                 return needed

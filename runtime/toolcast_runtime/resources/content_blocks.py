@@ -21,6 +21,9 @@ __all__ = ["audio", "file", "image", "link", "resource_contents", "text"]
 
 _MIME_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;.*)?")
 
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+_SCRIPT = re.compile(r"(javascript|vbscript|data):", re.IGNORECASE)
+
 
 def text(words: str) -> Block:
     """A text between other blocks."""
@@ -52,9 +55,12 @@ def file(name: str, content: str | bytes, mime_type: str | None = None) -> Block
         name: what it is called; no path.
         content: what is in it.
         mime_type: by default what its name says.
+
+    Raises:
+        ValueError: the media type is none.
     """
     uri = f"attachment:///{quote(name, safe='')}"
-    contents = resource_contents(uri, content, mime_type or _mime_type_of(name))
+    contents = resource_contents(uri, content, _mime_type(name, mime_type))
     return Block(type="resource", resource=contents)
 
 
@@ -83,17 +89,20 @@ def link(
         mime_type: by default what the name says of content.
 
     Raises:
-        ValueError: there is no `uri` and no `content`, or both.
+        ValueError: there is no `uri` and no `content`, or both, or the URI is none, or
+            runs a script, or the media type is none.
         ToolError: the content is more than the server keeps.
     """
     if (uri is None) == (content is None):
         raise ValueError("a link has a `uri` or a `content`, and not both")
+    if uri is not None and (not _URI.fullmatch(uri) or _SCRIPT.match(uri)):
+        raise ValueError("the `uri` of a link is none that a client may open")
     size = None
     if content is not None:
         call = CURRENT_CALL.get(None)
         if call is None or call.keep is None:
             return file(name, content, mime_type)
-        mime_type = mime_type or _mime_type_of(name)
+        mime_type = _mime_type(name, mime_type)
         size = len(content.encode() if isinstance(content, str) else content)
         uri = call.keep(name, content, mime_type)
     block = {
@@ -124,5 +133,9 @@ def _media(kind: str, data: bytes, mime_type: str) -> Block:
     return Block(type=kind, data=base64.b64encode(data).decode(), mimeType=mime_type)
 
 
-def _mime_type_of(name: str) -> str | None:
-    return mimetypes.guess_type(name)[0]
+def _mime_type(name: str, given: str | None) -> str | None:
+    if given is None:
+        return mimetypes.guess_type(name)[0]
+    if not _MIME_TYPE.fullmatch(given):
+        raise ValueError(f"`{given}` is no media type")
+    return given

@@ -18,6 +18,9 @@ __all__ = ["Failed", "contents_of", "messages_of", "problems_with_arguments"]
 
 _PLACE = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
 
+_MOST_SHOWN = 20
+"""Of the values that an argument may have."""
+
 
 class Failed(Exception):
     """A handler gave no answer that can be sent; the text may be read by the caller."""
@@ -110,8 +113,11 @@ def problems_with_arguments(
             if about.get("required"):
                 problems.append(f"`{name}` is missing")
         elif name in prompt.values and arguments[name] not in prompt.values[name]:
-            values = ", ".join(prompt.values[name])
-            problems.append(f"`{name}` must be one of {values}")
+            values = prompt.values[name]
+            shown = ", ".join(values[:_MOST_SHOWN])
+            more = len(values) - _MOST_SHOWN
+            rest = f" and {more} more" if more > 0 else ""
+            problems.append(f"`{name}` must be one of {shown}{rest}")
     return problems
 
 

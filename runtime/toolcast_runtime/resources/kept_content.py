@@ -15,6 +15,11 @@ from .link_limits import LinkLimits
 
 __all__ = ["KeptContent"]
 
+_MOST = 1_000
+"""Links of one client, however little they lead to."""
+_LONGEST_NAME = 100
+"""Of a name's characters, in a URI."""
+
 
 class KeptContent:
     """What links of one client lead to.
@@ -54,10 +59,10 @@ class KeptContent:
             )
         host = quote(self._toolset, safe="")
         token = secrets.token_urlsafe(24)
-        uri = f"kept://{host}/{token}/{quote(name, safe='')}"
+        uri = f"kept://{host}/{token}/{quote(name[:_LONGEST_NAME], safe='')}"
         contents = resource_contents(uri, content, mime_type)
         with self._lock:
-            self._drop_all_over(size)
+            self._make_room(size)
             self._kept[uri] = (self._clock() + self._limits.seconds, size, contents)
             self._bytes += size
         return uri
@@ -65,15 +70,17 @@ class KeptContent:
     def contents(self, uri: str) -> dict[str, Any] | None:
         """What a URI leads to; None when that is nothing, or over."""
         with self._lock:
-            self._drop_all_over(0)
             kept = self._kept.get(uri)
-        return None if kept is None else kept[2]
+            if kept is None or kept[0] <= self._clock():
+                return None
+        return kept[2]
 
-    def _drop_all_over(self, room: int) -> None:
-        """Drops what is too old, and the oldest until there is room."""
+    def _make_room(self, room: int) -> None:
+        """Drops what is too old, and the oldest until there is room for one more."""
         now = self._clock()
         for uri, (end, size, _) in list(self._kept.items()):
-            if end > now and self._bytes + room <= self._limits.bytes:
+            has_room = self._bytes + room <= self._limits.bytes
+            if end > now and has_room and len(self._kept) < _MOST:
                 return
             del self._kept[uri]
             self._bytes -= size

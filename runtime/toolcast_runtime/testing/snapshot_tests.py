@@ -190,6 +190,13 @@ def snapshot_tests(
     """
     package = GeneratedPackage(registry)
     tests = [_registry_tests(package)]
+    typed = [
+        tool
+        for tool in package.registry.local_tools
+        if tool.handler and (tool.arguments_type or tool.result_type)
+    ]
+    if typed:
+        tests.append(_class_tests(package, typed))
     if mcp_server is not None:
         tests.append(_mcp_tests(package, mcp_server.SERVER))
         if mcp_server.SERVER.mcp_resources or mcp_server.SERVER.mcp_prompts:
@@ -272,6 +279,18 @@ def _registry_tests(package: GeneratedPackage) -> type:
             _check(package.folder)
 
     return RegistryTests
+
+
+def _class_tests(package: GeneratedPackage, typed: list[Tool]) -> type:
+    each_tool = pytest.mark.parametrize("tool", typed, ids=lambda tool: str(tool.name))
+
+    class ClassTests:
+        @each_tool
+        def test_classes_agree_with_the_schemas(self, tool: Tool) -> None:
+            """Imports the handler, so that no caller is the first to find out."""
+            package.registry.calls.handler(tool)
+
+    return ClassTests
 
 
 def _mcp_tests(package: GeneratedPackage, server: Any) -> type:

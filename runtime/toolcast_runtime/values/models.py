@@ -5,10 +5,12 @@ Dataclasses, pydantic's models and TypedDicts: whatever its TypeAdapter takes.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .agreement import disagreements, is_open
 from .refusal import NotTaken
 
 __all__ = ["ModelOfArguments", "ModelOfResult"]
@@ -16,7 +18,8 @@ __all__ = ["ModelOfArguments", "ModelOfResult"]
 _logger = logging.getLogger("toolcast")
 
 _MOST_PROBLEMS = 10
-_KINDS = ("string", "integer", "number", "boolean", "object", "array", "null")
+
+Schema = Mapping[str, Any]
 
 
 class ModelOfArguments:
@@ -25,26 +28,40 @@ class ModelOfArguments:
     Args:
         class_: the class.
         schema: the JSON Schema of the tool's arguments.
+        has_values: texts of formats are Python's values.
 
     Raises:
         ImportError: pydantic is missing.
         ValueError: the class does not agree with the schema, or no value can be made of it.
     """
 
-    def __init__(self, class_: type, schema: Mapping[str, Any]) -> None:
+    def __init__(self, class_: type, schema: Schema, *, has_values: bool) -> None:
         self._adapter = _adapter(class_)
-        _agree(class_, self._adapter, schema, is_result=False)
+        self._has_values = has_values
+        model = _own_schema(self._adapter, "validation")
+        _agreed(class_, model, schema, is_result=False, has_values=has_values)
+        self._fields = _fields(model)
 
     def of(self, arguments: Mapping[str, Any]) -> Any:
         """An instance of the class.
 
         Raises:
-            NotTaken: the class refuses an argument. Its text stays in the log.
+            NotTaken: the class refuses an argument, or has no field for it. What it says
+                stays untold: it may hold secrets.
         """
         from pydantic import ValidationError
 
+        if self._fields is not None:
+            unknown = [name for name in arguments if name not in self._fields]
+            if unknown:
+                raise NotTaken(
+                    [f"`{name[:160]}` is not a parameter" for name in unknown]
+                )
         try:
-            return self._adapter.validate_python(dict(arguments))
+            if self._has_values:
+                return self._adapter.validate_python(dict(arguments))
+            # A strict class takes a text for a date from JSON alone.
+            return self._adapter.validate_json(json.dumps(arguments))
         except ValidationError as error:
             found = error.errors(include_url=False, include_context=False)
             _logger.info(
@@ -63,17 +80,18 @@ class ModelOfResult:
     Args:
         class_: the class.
         schema: the JSON Schema of the result; None without one.
-        keeps_values: dates and bytes stay what they are.
+        has_values: dates and bytes stay what they are.
 
     Raises:
         ImportError: as `ModelOfArguments`; ValueError too.
     """
 
-    def __init__(self, class_: type, schema: Any, *, keeps_values: bool) -> None:
+    def __init__(self, class_: type, schema: Any, *, has_values: bool) -> None:
         self._adapter = _adapter(class_)
-        self._mode = "python" if keeps_values else "json"
+        self._mode = "python" if has_values else "json"
+        model = _own_schema(self._adapter, "serialization")
         if isinstance(schema, Mapping):
-            _agree(class_, self._adapter, schema, is_result=True)
+            _agreed(class_, model, schema, is_result=True, has_values=has_values)
 
     def plain(self, result: Any) -> Any:
         """What the class says as a mapping.
@@ -92,53 +110,41 @@ def _adapter(class_: type) -> Any:
         raise ImportError(
             f"{class_.__name__} needs pydantic: pip install 'toolcast-runtime[models]'"
         ) from error
+    if any(base.__module__.startswith("pydantic.v1") for base in class_.__mro__):
+        raise ValueError(
+            f"{class_.__name__} is a model of pydantic.v1, and not of pydantic"
+        )
     return TypeAdapter(class_)
 
 
-def _agree(
-    class_: type, adapter: Any, schema: Mapping[str, Any], *, is_result: bool
-) -> None:
-    """Refuses a class whose fields are not those that the schema names."""
+def _agreed(class_: type, model: Schema | None, schema: Schema, **way: bool) -> None:
+    """Refuses a class that does not agree with what callers are shown."""
+    wrong = disagreements(model, schema, **way) if model is not None else []
+    if wrong:
+        said = "; ".join(wrong[:_MOST_PROBLEMS])
+        raise ValueError(f"{class_.__name__} does not agree with the spec: {said}")
+
+
+def _own_schema(adapter: Any, mode: str) -> Schema | None:
+    """The JSON Schema of a class; None where it says by none what it takes."""
     from pydantic.errors import PydanticInvalidForJsonSchema
 
     try:
-        model = adapter.json_schema(mode="serialization" if is_result else "validation")
+        found: Schema = adapter.json_schema(mode=mode)
     except PydanticInvalidForJsonSchema:
-        return  # it says by no schema what it takes
+        return None
+    return found
+
+
+def _fields(model: Schema | None) -> frozenset[str] | None:
+    """The names that a class has fields for; None where it takes any, or does not say."""
+    if model is None:
+        return None
     if "$ref" in model:
-        model = model.get("$defs", {}).get(model["$ref"].rpartition("/")[2], {})
-    fields, said = model.get("properties"), schema.get("properties")
-    if not isinstance(fields, dict) or not isinstance(said, Mapping):
-        return
-    needed, promised = set(model.get("required", ())), set(schema.get("required", ()))
-    if is_result:
-        is_open = schema.get("additionalProperties", True) is not False
-        lacking = sorted(promised - fields.keys())
-        beyond = [] if is_open else sorted(fields.keys() - said.keys())
-        wrong = [f"it has no `{name}`, which is required" for name in lacking]
-        wrong += [f"`{name}` is not in `returns`" for name in beyond]
-    else:
-        is_open = model.get("additionalProperties") is True
-        dropped = [] if is_open else sorted(said.keys() - fields.keys())
-        wrong = [f"it has no `{name}`, which callers may send" for name in dropped]
-        wrong += [
-            f"it needs `{name}`, which callers need not send"
-            for name in sorted(needed - promised)
-        ]
-    for name in fields.keys() & said.keys():
-        one, other = _kind(fields[name]), _kind(said[name])
-        if one and other and one != other and {one, other} != {"integer", "number"}:
-            wrong.append(f"`{name}` is of type {one}, and {other} in the spec")
-    if wrong:
-        said_wrong = "; ".join(wrong)
-        raise ValueError(
-            f"{class_.__name__} does not agree with the spec: {said_wrong}"
-        )
-
-
-def _kind(schema: Any) -> str | None:
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
-    return kind if isinstance(kind, str) and kind in _KINDS else None
+        model = model["$defs"][model["$ref"].rpartition("/")[2]]
+    if is_open(model) or "properties" not in model:
+        return None
+    return frozenset(model["properties"])
 
 
 def _place(steps: Sequence[str | int], arguments: Any) -> str:
@@ -156,5 +162,6 @@ def _place(steps: Sequence[str | int], arguments: Any) -> str:
 
 
 def _refused(place: str) -> str:
-    named = f"`{place[:160]}`" if place else "the whole"
-    return f"{named} is valid by the schema, and refused by the tool"
+    if not place:
+        return "they are valid by the schema, and refused by the tool"
+    return f"`{place[:160]}` is valid by the schema, and refused by the tool"

@@ -42,7 +42,9 @@ def typed_function(
         from .models import ModelOfArguments
 
         model = ModelOfArguments(
-            own_class(tool.arguments_type, package), tool.parameters
+            own_class(tool.arguments_type, package),
+            tool.parameters,
+            has_values=tool.has_python_values,
         )
     if tool.result_type is not None:
         from .models import ModelOfResult
@@ -50,7 +52,7 @@ def typed_function(
         result_model = ModelOfResult(
             own_class(tool.result_type, package),
             tool.returns,
-            keeps_values=tool.has_python_values,
+            has_values=tool.has_python_values,
         )
 
     def given(arguments: Mapping[str, Any]) -> Any:

@@ -7,6 +7,7 @@ import sys
 
 from clinic_tools.reception.langchain_tools import get_langchain_tool
 from clinic_tools.reception.registry import REGISTRY, call_tool_sync
+from clinic_tools.reception.tools import search_visits
 
 MONDAY = {"day": "2026-11-23"}
 
@@ -15,6 +16,12 @@ async def within() -> None:
     async with REGISTRY:
         response = await REGISTRY.call_tool("search_visits", MONDAY, "desk")
         print(response.error or response.result)
+
+
+async def typed() -> None:
+    async with REGISTRY:
+        visits = await search_visits.call("desk", day=MONDAY["day"])
+        print([visit["patient"] for visit in visits if visit["status"] == "booked"])
 
 
 if __name__ == "__main__":
@@ -29,5 +36,7 @@ if __name__ == "__main__":
             raise RuntimeError("the script failed")
         case "within":
             asyncio.run(within())
+        case "typed":
+            asyncio.run(typed())
         case "langchain":
             print(get_langchain_tool("search_visits", "desk").invoke(MONDAY))

@@ -12,6 +12,7 @@ from ..json_equality import same
 from ..texts.text_change import TextSides, kind_of_edit
 from ..texts.text_rules import PURPOSE_LOST, RESTYLED
 from .generated_types import TypeChanges
+from .hidden_texts import hidden_texts
 from .schema_grades import CallGrades, Verdict
 from .schema_rules import FIELDS, RULES, Field
 from .schema_side import SchemaSide
@@ -68,6 +69,7 @@ def _of_field(
         changes = [_whole(*sides, field, row)]
     else:
         changes = differences(*sides, _WHOLE[field])
+        changes += hidden_texts(*sides, changes, _WHOLE[field])
     changes = changes or [_whole(*sides, field, "rewritten")]
     actions = _actions(both) if is_call else None
     takers = (

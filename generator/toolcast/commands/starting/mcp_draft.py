@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
+
 from ...edits.project_edit import Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
@@ -50,6 +52,8 @@ def draft_mcp_spec(
     if not _NAME.fullmatch(name) or name.startswith("."):
         rule = "1 to 128 of A-Z a-z 0-9 _ . -, no dot first"
         raise Refusal(f"`{name}` is not a {kind}'s name: {rule}")
+    if name.split(".")[0].lower() in WINDOWS_DEVICES:
+        raise Refusal(f"Windows has no file `{name}.yaml`", "choose another name")
     targets = enabled(tuple(toolset.targets), workspace.extensions)
     if "mcp" not in {target.name for target in targets}:
         raise Refusal(
@@ -71,7 +75,10 @@ def draft_mcp_spec(
     )
     path = f"{toolset.folder}/{folder}/{name}.yaml"
     files = {path: render(f"new/{kind}.yaml.jinja", view)}
-    return Draft(files, (f"replace every TODO in {path}", "toolcast generate"))
+    steps = [f"replace every TODO in {path}"]
+    if toolset.clients:
+        steps.append(f"name who may have it in its `clients`, of {clients}")
+    return Draft(files, (*steps, "toolcast generate"))
 
 
 def _scheme(name: str) -> str:

@@ -9,10 +9,10 @@ from ...findings import Finding
 from ...json_schema.graph import JsonSchema
 from ...json_schema.patterns import Pattern, pattern
 from ...model.model import Toolset, ToolSpec
-from ...reading.tree import Path
+from ...reading.tree import SHARED, Path
 from ..rule import Rule
 
-__all__ = ["patterns_that", "schemas_of", "subschemas_of"]
+__all__ = ["is_shared", "patterns_that", "schemas_of", "subschemas_of"]
 
 
 def schemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, str, JsonSchema]]:
@@ -27,6 +27,11 @@ def subschemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, Path, dict[str, 
     for tool, field, schema in schemas_of(toolset):
         for path, subschema in schema.subschemas.items():
             yield tool, (field, *path), subschema
+
+
+def is_shared(tool: ToolSpec, path: Path) -> bool:
+    """Whether a path of one of its schemas leads into the shared definitions."""
+    return tool.source.shared is not None and path[:2] == SHARED
 
 
 def patterns_that(

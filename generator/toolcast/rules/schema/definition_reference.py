@@ -36,12 +36,12 @@ def _in_definition(
 ) -> Iterator[Finding]:
     for reference in schema.references:
         if shared_name(reference.text) is None:
-            yield RULE.at(
-                definitions,
-                (name, *reference.path),
-                f"`{reference.text[:80]}` means another thing in each tool's schema",
-                f"a definition refers to others as `{PREFIX}NAME`",
-            )
+            where = (name, *reference.path)
+            what = "means another thing in each tool's schema"
+            what = what if reference.is_local else "leads out of the definitions"
+            message = f"`{reference.text[:80]}` {what}"
+            help_ = f"a definition refers to others as `{PREFIX}NAME`"
+            yield RULE.at(definitions, where, message, help_)
     for path, subschema in schema.subschemas.items():
         for keyword in _NAMING:
             if isinstance(subschema.get(keyword), str | bool):

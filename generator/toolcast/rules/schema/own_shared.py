@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
@@ -22,15 +21,9 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             schema = tool.source.tree[field]
             own = schema.get(defs) if isinstance(schema, dict) else None
             if isinstance(own, dict) and shared in own:
-                # Its own file has it, and not the definitions.
-                yield replace(tool.source, shared=None).finding(
-                    RULE.id,
-                    RULE.severity,
-                    (field, *SHARED),
-                    "`$defs/shared` is where the shared definitions are put",
-                    "give this definition another name",
-                    at_key=True,
-                )
+                message = "`$defs/shared` is where the shared definitions are put"
+                help_ = "give this definition another name"
+                yield RULE.at(tool, (field, *SHARED), message, help_, at_key=True)
 
 
 RULE = Rule(

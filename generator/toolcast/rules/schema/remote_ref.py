@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
-from . import schemas_of
+from . import is_shared, schemas_of
 
 __all__ = ["RULE"]
 
@@ -15,7 +15,8 @@ __all__ = ["RULE"]
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool, field, schema in schemas_of(toolset):
         for reference in schema.references:
-            if not reference.is_local:
+            # Of those in definitions `schema/definition-reference` tells.
+            if not reference.is_local and not is_shared(tool, reference.path):
                 yield RULE.at(
                     tool,
                     (field, *reference.path),
@@ -25,7 +26,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         keyword = "id" if schema.dialect == "draft-04" else "$id"
         for path, subschema in schema.subschemas.items():
             base = subschema.get(keyword)
-            if path and isinstance(base, str) and not base.startswith("#"):
+            is_address = isinstance(base, str) and not base.startswith("#")
+            if path and is_address and not is_shared(tool, path):
                 yield RULE.at(
                     tool,
                     (field, *path, keyword),

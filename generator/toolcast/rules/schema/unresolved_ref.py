@@ -11,7 +11,7 @@ from ...model.folders import DEFINITIONS_FILE
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
 from ..rule import Rule
-from . import schemas_of
+from . import is_shared, schemas_of
 
 __all__ = ["RULE"]
 
@@ -22,11 +22,15 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         for reference in schema.references:
             if not reference.is_local or reference.target is not None:
                 continue
+            name = shared_name(reference.text)
+            is_whole = f"{reference.text}/" == PREFIX and toolset.definitions
+            if is_whole or (name is None and is_shared(tool, reference.path)):
+                continue  # `schema/definition-reference` says so
             if suggestions is None:
                 suggestions = Suggestions(_known(schema, toolset.definitions))
             message = f"`{reference.text[:80]}` names nothing in this schema"
             help_ = suggestions.near(reference.text)
-            if shared_name(reference.text) is not None:
+            if name is not None:
                 message = f"`{reference.text[:80]}` names no shared definition"
                 help_ = help_ or f"write it into {toolset.folder}/{DEFINITIONS_FILE}"
             yield RULE.at(tool, (field, *reference.path), message, help_)

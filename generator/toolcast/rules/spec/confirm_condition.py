@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from toolcast_runtime.consent.confirmation import may_give_up
 from toolcast_runtime.validation.checker import Checker
@@ -52,6 +53,38 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Finding]:
         meant = did_you_mean(name, declared.names) or "name one of the parameters"
         message = f"the condition is about `{name[:80]}`, which is no parameter"
         yield RULE.at(tool, _PATH, message, meant)
+    if not (condition.is_valid and JsonSchema(tool.parameters).is_valid):
+        return
+    for name in _left_out(tool.parameters, condition.value):
+        message = (
+            f"nobody is asked about a call that leaves `{name[:80]}` out, although its"
+            " default is what a person is to be asked about"
+        )
+        help_ = "take it out of `required` of the condition"
+        yield RULE.at(tool, (*_PATH, "required"), message, help_)
+
+
+def _left_out(parameters: Mapping[str, Any], condition: Any) -> Iterator[str]:
+    """Parameters that a call may leave out and the condition requires, with their default."""
+    if not isinstance(condition, Mapping):
+        return
+    meant = condition.get("properties", {})
+    for name in condition.get("required", ()):
+        declared = parameters.get("properties", {}).get(name)
+        if (
+            isinstance(declared, Mapping)
+            and "default" in declared
+            and name not in parameters.get("required", ())
+            and _allows(meant.get(name, True), declared["default"])
+        ):
+            yield name
+
+
+def _allows(schema: Any, value: Any) -> bool:
+    try:
+        return Checker(schema).matches(value) is not False
+    except ValueError:
+        return True
 
 
 def _is_applied(condition: JsonSchema) -> bool:

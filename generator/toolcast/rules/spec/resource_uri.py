@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from toolcast_runtime.tools.module_names import module_name
@@ -17,6 +18,7 @@ __all__ = ["RULE"]
 
 _OWN = "kept:"
 """What the runtime begins the URIs with of what handlers' links lead to."""
+_NAMES = re.compile(r"\{([+?]?)[^{}]*\}")
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
@@ -31,8 +33,11 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if uri.startswith(_OWN):
             message = f"`{_OWN}` is for what handlers' links lead to"
             yield RULE.at(spec, (key,), message, "choose another scheme")
-        other = first.setdefault(uri, spec)
-        if other is not spec:
+        other = first.setdefault(_NAMES.sub(r"{\1}", uri), spec)
+        # Of two that differ in names, the second is read where the first takes some values only.
+        if other is not spec and (
+            not other.variables or uri in (other.uri, other.uri_template)
+        ):
             message = f"`{uri}` is the URI of `{other.name}`, too"
             yield RULE.at(spec, (key,), message, "give one of the two another URI")
         if spec.uri_template is not None:

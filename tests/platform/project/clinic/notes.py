@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -11,21 +12,30 @@ from .patients import known_patient
 from .tables import NOTES
 from .visits import stored
 
-__all__ = ["add_note"]
+__all__ = ["Note", "add_note"]
 
 
-def add_note(
-    *, patient_id: UUID, text: str, follow_up: timedelta | None = None, db: Engine
-) -> str:
-    again = None if follow_up is None else datetime.now(UTC) + follow_up
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A note, and in what time to look again."""
+
+    patient_id: UUID
+    text: str
+    follow_up: timedelta | None = None
+
+
+def add_note(note: Note, *, db: Engine) -> str:
+    again = None if note.follow_up is None else datetime.now(UTC) + note.follow_up
     with db.begin() as connection:
-        patient = known_patient(connection, patient_id)
+        patient = known_patient(connection, note.patient_id)
         connection.execute(
             insert(NOTES).values(
-                patient_id=patient_id,
-                text=text,
+                patient_id=note.patient_id,
+                text=note.text,
                 look_again=None if again is None else stored(again),
             )
         )
-    days = "" if follow_up is None else f", to be looked at in {follow_up.days} days"
+    days = ""
+    if note.follow_up is not None:
+        days = f", to be looked at in {note.follow_up.days} days"
     return f"Noted for {patient}{days}."

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from toolcast_runtime import ToolError, current_call, image
+from toolcast_runtime import ToolError, current_call, image, link
 
 
 def report(region: str, month: str) -> str | None:
+    current_call().progress(1, 2, "reading")
     return None if month == "13" else f"{region},{month}"
 
 
@@ -27,8 +28,10 @@ def failing(how: str) -> Any:
 
 def shown(order_id: str, tone: str = "plain") -> list[Any]:
     who = current_call().client
+    current_call().progress(1, 2, "writing")
     answer = {"role": "assistant", "content": f"{order_id} in a {tone} tone for {who}"}
-    return ["Look at this.", image(b"\x89PNG"), answer]
+    notes = link("notes.txt", content="Fragile.")
+    return ["Look at this.", image(b"\x89PNG"), answer, notes]
 
 
 def mute() -> list[Any]:

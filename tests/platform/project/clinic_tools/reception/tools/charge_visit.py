@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from toolcast_runtime.types import ResourceHandlerForm, TypedDict, tool_result
+from toolcast_runtime.types import TypedDict, tool_result
 
 if TYPE_CHECKING:
     # Types that are not of this module, for type checkers alone.
     # isort: off
+    import clinic.payments
     import sqlalchemy
 
 
@@ -30,7 +31,7 @@ class ChargeVisitHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, visit_id: int, price: ChargeVisitMoney, db: sqlalchemy.Engine
+        self, arguments: clinic.payments.Charge, /, *, db: sqlalchemy.Engine
     ) -> object: ...
 
 
@@ -46,11 +47,7 @@ def call(
 
 if TYPE_CHECKING:
     # Fails where the handler drifts from its spec: in what it takes, in what it gives.
-    def _check(
-        form: ResourceHandlerForm,
-        given: ChargeVisitArguments,
-        db_resource: sqlalchemy.Engine,
-    ) -> None:
+    def _check(given: clinic.payments.Charge, db_resource: sqlalchemy.Engine) -> None:
         from clinic.payments import charge_visit
 
-        _ = form(charge_visit, given)(**given, db=db_resource)
+        _ = charge_visit(given, db=db_resource)

@@ -6,17 +6,12 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from toolcast_runtime.types import (
-    ObjectResult,
-    ReadOnly,
-    ResourceHandlerForm,
-    TypedDict,
-    tool_result,
-)
+from toolcast_runtime.types import HandlerResult, ReadOnly, TypedDict, tool_result
 
 if TYPE_CHECKING:
     # Types that are not of this module, for type checkers alone.
     # isort: off
+    import clinic.payments
     import sqlalchemy
 
 
@@ -48,8 +43,8 @@ class RefundVisitHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self, /, *, visit_id: int, amount: RefundVisitMoney, db: sqlalchemy.Engine
-    ) -> ObjectResult[RefundVisitResult]: ...
+        self, arguments: clinic.payments.Refund, /, *, db: sqlalchemy.Engine
+    ) -> HandlerResult[clinic.payments.Refunded]: ...
 
 
 def call(
@@ -64,14 +59,12 @@ def call(
 
 if TYPE_CHECKING:
     # Fails where the handler drifts from its spec: in what it takes, in what it gives.
-    def result_of_refund_visit(result: ObjectResult[RefundVisitResult]) -> None: ...
+    def result_of_refund_visit(
+        result: HandlerResult[clinic.payments.Refunded],
+    ) -> None: ...
 
-    def _check(
-        form: ResourceHandlerForm,
-        given: RefundVisitArguments,
-        db_resource: sqlalchemy.Engine,
-    ) -> None:
+    def _check(given: clinic.payments.Refund, db_resource: sqlalchemy.Engine) -> None:
         from clinic.payments import refund_visit
 
-        result = form(refund_visit, given)(**given, db=db_resource)
+        result = refund_visit(given, db=db_resource)
         result_of_refund_visit(result)

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
-from uuid import UUID
 
-from toolcast_runtime.types import ResourceHandlerForm, TypedDict, tool_result
+from toolcast_runtime.types import TypedDict, tool_result
 
 if TYPE_CHECKING:
     # Types that are not of this module, for type checkers alone.
     # isort: off
+    import clinic.notes
     import sqlalchemy
 
 
@@ -24,25 +23,11 @@ class AddNoteArguments(TypedDict):
     follow_up: NotRequired[str]
 
 
-class AddNoteGiven(TypedDict):
-    """What the handler is given, in values of Python."""
-
-    patient_id: UUID
-    text: str
-    follow_up: NotRequired[timedelta]
-
-
 class AddNoteHandler(Protocol):
     """The function that does the work; sync or async."""
 
     def __call__(
-        self,
-        /,
-        *,
-        patient_id: UUID,
-        text: str,
-        follow_up: timedelta = ...,
-        db: sqlalchemy.Engine,
+        self, arguments: clinic.notes.Note, /, *, db: sqlalchemy.Engine
     ) -> object: ...
 
 
@@ -58,13 +43,7 @@ def call(
 
 if TYPE_CHECKING:
     # Fails where the handler drifts from its spec: in what it takes, in what it gives.
-    def _check(
-        form: ResourceHandlerForm,
-        given: AddNoteGiven,
-        left: Any,
-        db_resource: sqlalchemy.Engine,
-    ) -> None:
+    def _check(given: clinic.notes.Note, db_resource: sqlalchemy.Engine) -> None:
         from clinic.notes import add_note
 
-        _ = form(add_note, given)(patient_id=left, text=left, db=db_resource)
-        _ = form(add_note, given)(**given, db=db_resource)
+        _ = add_note(given, db=db_resource)

@@ -1,0 +1,53 @@
+"""Blocks of content that are no blocks, and what is kept behind links."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from toolcast_runtime import file, link
+from toolcast_runtime.calls.tool_response import ToolError
+from toolcast_runtime.resources import LinkLimits
+from toolcast_runtime.resources.kept_content import KeptContent
+
+
+def test_kept_content_is_bounded_in_time_and_size() -> None:
+    now = 0.0
+    kept = KeptContent("shop", LinkLimits(seconds=10, bytes=10), lambda: now)
+    first = kept.keep("a", "12345", None)
+    second = kept.keep("b c/../d", b"12345", "text/plain")
+    assert second.startswith("kept://shop/")
+    assert second.endswith("/b%20c%2F..%2Fd")
+    third = kept.keep("c", "1", None)
+    assert [kept.contents(uri) is None for uri in (first, second, third)] == [
+        True,
+        False,
+        False,
+    ]
+    with pytest.raises(ToolError, match="has 11 bytes, and 10 are kept"):
+        kept.keep("d", "é12345678" + "9", None)
+    now = 10.0
+    assert [kept.contents(uri) for uri in (second, third)] == [None, None]
+
+
+def test_links_to_nothing_are_bounded_too() -> None:
+    kept = KeptContent("shop", LinkLimits())
+    uris = [kept.keep("n" * 10_000, "", None) for _ in range(1_001)]
+    assert len(uris[0]) < 200
+    held = [uri for uri in uris if kept.contents(uri) is not None]
+    assert held == uris[1:]
+
+
+@pytest.mark.parametrize(
+    "uri", ["page", "", "a b:c", "https://a\nb", "JavaScript:alert(1)", "data:,x"]
+)
+def test_a_link_that_no_client_may_open_is_refused(uri: str) -> None:
+    with pytest.raises(ValueError, match="none that a client may open"):
+        link("page", uri)
+
+
+def test_a_media_type_that_is_none_is_refused() -> None:
+    for make in (file, partial(link, content="a")):
+        with pytest.raises(ValueError, match="`html` is no media type"):
+            make("a.html", content="a", mime_type="html")

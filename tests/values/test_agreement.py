@@ -1,0 +1,323 @@
+"""A class says no less than what callers may send, and no more than what `returns` allows."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypeVar
+from uuid import UUID
+
+import pytest
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, RootModel, TypeAdapter
+from typing_extensions import TypedDict
+
+from toolcast_runtime.values import NotTaken
+from toolcast_runtime.values.agreement import disagreements
+from toolcast_runtime.values.models import ModelOfArguments
+
+T = TypeVar("T")
+DAY = {"type": "string", "format": "date"}
+BYTES = {"type": "string", "contentEncoding": "base64"}
+LEVEL = {"enum": ["low", "high"]}
+MAYBE = {"type": ["string", "null"]}
+PARTS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "name": {"type": "string"}},
+        "required": ["n"],
+    },
+}
+TREE = {"$ref": "#/$defs/tree"}
+DEFS = {
+    "tree": {
+        "type": "object",
+        "properties": {"at": DAY, "below": {"type": "array", "items": TREE}},
+    }
+}
+
+
+class Level(Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+class OneLevel(Enum):
+    LOW = "low"
+
+
+class Part(BaseModel):
+    n: int
+    name: str = ""
+
+
+class PartLess(BaseModel):
+    n: int
+
+
+class PartNeeds(BaseModel):
+    n: int
+    name: str
+
+
+class Tree(BaseModel):
+    at: date | None = None
+    below: list[Tree] = []
+
+
+class TreeOther(BaseModel):
+    at: UUID | None = None
+    below: list[TreeOther] = []
+
+
+def of(type_: Any) -> Any:
+    """A class with one optional field `a`."""
+    namespace = {"__annotations__": {"a": type_}, "a": None, "__module__": __name__}
+    return type("One", (BaseModel,), namespace)
+
+
+def found(type_: Any, schema: Any, *, is_result: bool, has_values: bool) -> list[str]:
+    mode: Any = "serialization" if is_result else "validation"
+    said = {"type": "object", "properties": {"a": schema}, "$defs": DEFS}
+    model = TypeAdapter(of(type_)).json_schema(mode=mode)
+    return disagreements(model, said, is_result=is_result, has_values=has_values)
+
+
+AGREED = [
+    (str, {"type": "string"}),
+    (Any, LEVEL),
+    (str, {}),
+    (str | None, MAYBE),
+    (str | None, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+    (Level, LEVEL),
+    (str, LEVEL),
+    (Literal["low", "high"], LEVEL),
+    (Level | None, {"enum": ["low", "high", None]}),
+    (float, {"type": "number"}),
+    (float, {"type": "integer"}),
+    (Decimal, {"type": "number"}),
+    (int | str, {"type": ["string", "integer"]}),
+    (date, DAY),
+    (date, {"type": "string", "pattern": "^2026-"}),
+    (str, DAY),
+    (list[Part], PARTS),
+    (list[Annotated[Part, Field()]] | None, PARTS),
+    (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+    (Tree, TREE),
+    (Annotated[str, Field(max_length=9)], {"type": "string", "maxLength": 9}),
+    (Annotated[str, Field(max_length=9)], {"type": "string", "maxLength": 4}),
+    (Annotated[str, Field(max_length=3)], LEVEL),
+    (Annotated[int, Field(ge=1)], {"type": "integer", "exclusiveMinimum": 0}),
+    (set[str], {"type": "array", "items": {"type": "string"}}),
+    (Base64Bytes, BYTES),
+]
+NOT_TAKEN = [
+    (str, MAYBE, "`a` may be null, which the class does not take"),
+    (int, {"type": "string"}, "`a` is of type integer, and string in the spec"),
+    (int, {"type": "number"}, "`a` is of type integer, and number in the spec"),
+    (OneLevel, LEVEL, '`a` does not take "high", which callers may send'),
+    (Literal["low"], LEVEL, '`a` does not take "high", which callers may send'),
+    (
+        Level,
+        {"type": "string"},
+        "`a` takes a few values only, and the spec has no `enum`",
+    ),
+    (date, {"type": "string"}, "`a` is of format date, and none in the spec"),
+    (date, {**DAY, "format": "uuid"}, "`a` is of format date, and uuid in the spec"),
+    (bytes, BYTES, "`a` is bytes, which are given and taken with `values: python`"),
+    (list[PartLess], PARTS, "`a[]` has no `a[].name`, which callers may send"),
+    (list[PartNeeds], PARTS, "`a[]` needs `a[].name`, which callers need not send"),
+    (TreeOther, TREE, "`a.at` is of format uuid, and date in the spec"),
+    (
+        Annotated[str, Field(max_length=9)],
+        {"type": "string", "maxLength": 10},
+        "`a` takes `maxLength: 9`, which the spec does not say",
+    ),
+    (
+        Annotated[str, Field(pattern="^a")],
+        {"type": "string"},
+        '`a` takes `pattern: "^a"`, which the spec does not say',
+    ),
+    (
+        Annotated[list[int], Field(min_length=1)],
+        {"type": "array"},
+        "`a` takes `minItems: 1`, which the spec does not say",
+    ),
+]
+NOT_GIVEN_AS_VALUES = [
+    (str, DAY, "`a` is given as a Python date, which it does not take"),
+    (UUID, DAY, "`a` is given as a Python date, which it does not take"),
+    (Base64Bytes, BYTES, "`a` is given as a Python bytes, which it does not take"),
+]
+NOT_ALLOWED = [
+    (
+        str | None,
+        {"type": "string"},
+        "`a` may be None, and `returns` does not let it be null",
+    ),
+    (float, {"type": "integer"}, "`a` is of type number, and integer in the spec"),
+    (Level, {"const": "low"}, '`a` may be "high", which `returns` does not allow'),
+    (datetime, DAY, "`a` is of format date-time, and date in the spec"),
+    (bytes, BYTES, "`a` is bytes, which are given and taken with `values: python`"),
+]
+
+
+@pytest.mark.parametrize(("type_", "schema"), AGREED)
+def test_a_class_that_takes_all_is_no_finding(type_: Any, schema: Any) -> None:
+    assert not found(type_, schema, is_result=False, has_values=False)
+
+
+@pytest.mark.parametrize(("type_", "schema", "said"), NOT_TAKEN)
+def test_a_class_that_takes_less_is_found(type_: Any, schema: Any, said: str) -> None:
+    assert found(type_, schema, is_result=False, has_values=False) == [said]
+
+
+@pytest.mark.parametrize(("type_", "schema", "said"), NOT_GIVEN_AS_VALUES)
+def test_a_class_that_takes_no_value_is_found(
+    type_: Any, schema: Any, said: str
+) -> None:
+    assert found(type_, schema, is_result=False, has_values=True) == [said]
+
+
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        (date, "date"),
+        (datetime, "date"),
+        (datetime, "date-time"),
+        (time, "time"),
+        (timedelta, "duration"),
+        (UUID, "uuid"),
+        (bytes, "byte"),
+        (int | date, "date"),
+    ],
+)
+def test_a_class_that_takes_the_value_is_no_finding(type_: Any, name: str) -> None:
+    schema = {"type": "string", "format": name}
+    assert not found(type_, schema, is_result=False, has_values=True)
+
+
+@pytest.mark.parametrize(("type_", "schema", "said"), NOT_ALLOWED)
+def test_a_class_that_gives_more_is_found(type_: Any, schema: Any, said: str) -> None:
+    assert found(type_, schema, is_result=True, has_values=False) == [said]
+
+
+@pytest.mark.parametrize("type_", [Part, Tree, of(Level | None), of(list[Part] | str)])
+@pytest.mark.parametrize("is_result", [False, True])
+def test_a_class_agrees_with_its_own_schema(type_: Any, is_result: bool) -> None:
+    mode: Any = "serialization" if is_result else "validation"
+    own = TypeAdapter(type_).json_schema(mode=mode)
+    assert not disagreements(own, own, is_result=is_result, has_values=False)
+
+
+class Child(PartLess):
+    due: date | None = None
+
+
+class Page(BaseModel, Generic[T]):
+    n: T
+
+
+@dataclass(slots=True, kw_only=True, frozen=True)
+class Slots:
+    n: int
+    tags: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Made:
+    n: dataclasses.InitVar[int]
+
+
+class Typed(TypedDict):
+    n: int
+    tags: NotRequired[list[str]]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+    n: int
+    due: date | None = None
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    n: int
+
+
+class Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    n: int
+
+
+class Table(RootModel[dict[str, int]]):
+    pass
+
+
+NUMBER: dict[str, Any] = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def model_of(class_: Any, *, has_values: bool = False, **more: Any) -> ModelOfArguments:
+    properties = {**NUMBER["properties"], **more}
+    schema = {"type": "object", **NUMBER, "properties": properties}
+    return ModelOfArguments(class_, schema, has_values=has_values)
+
+
+@pytest.mark.parametrize(
+    "class_", [PartLess, Child, Page[int], Slots, Made, Typed, Strict, Closed]
+)
+def test_what_a_class_has_no_field_for_is_refused_by_name(class_: Any) -> None:
+    """As for handlers with keywords, also where the schema lets it in."""
+    model = model_of(class_)
+    model.of({"n": 1})
+    with pytest.raises(NotTaken) as refused:
+        model.of({"n": 1, "limitt": 2})
+    assert refused.value.problems == ["`limitt` is not a parameter"]
+
+
+@pytest.mark.parametrize("class_", [Open, Table])
+def test_a_class_that_is_open_gets_what_the_schema_lets_in(class_: Any) -> None:
+    assert model_of(class_).of({"n": 1, "other": 2}).model_dump()["other"] == 2
+
+
+@pytest.mark.parametrize("has_values", [False, True])
+def test_a_strict_class_takes_dates(has_values: bool) -> None:
+    sent = {"n": 1, "due": date(2024, 2, 29) if has_values else "2024-02-29"}
+    made = model_of(Strict, has_values=has_values, due=DAY).of(sent)
+    assert made == Strict(n=1, due=date(2024, 2, 29))
+
+
+@pytest.mark.parametrize("class_", [Level, Page[str]])
+def test_a_class_of_other_values_is_refused(class_: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"does not agree with the spec: .* is of type"
+    ):
+        model_of(class_)
+
+
+def test_a_model_of_the_first_pydantic_is_refused() -> None:
+    v1 = pytest.importorskip("pydantic.v1")
+    old = type("Old", (v1.BaseModel,), {"__annotations__": {"n": int}})
+    with pytest.raises(ValueError, match="Old is a model of pydantic"):
+        model_of(old)
+
+
+def test_a_refusal_of_the_whole_names_no_argument(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    @dataclass
+    class Refusing:
+        n: int
+
+        def __post_init__(self) -> None:
+            raise ValueError("hunter2")
+
+    with caplog.at_level(logging.INFO), pytest.raises(NotTaken) as refused:
+        model_of(Refusing).of({"n": 1})
+    said = "they are valid by the schema, and refused by the tool"
+    assert refused.value.problems == [said]
+    assert "value_error" in caplog.text and "hunter2" not in caplog.text
