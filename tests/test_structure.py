@@ -94,6 +94,8 @@ MAY_IMPORT = {
         "shipped",
         "targets",
     },
+    # Servers of others, read raw; and held to what was reviewed.
+    "servers": {"model", "reading"},
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},
@@ -142,6 +144,7 @@ MAY_IMPORT = {
         "reports",
         "wording",
     },
+    "commands.calling": {"commands", "model", "wording"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.
