@@ -9,6 +9,7 @@ from .model_provider import (
     ToolCall,
     render_tools,
 )
+from .provider_lists import ProviderLists
 from .provider_table import PROVIDERS, UnknownProviderError, provider_named
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ListOptions",
     "Loss",
     "ModelProvider",
+    "ProviderLists",
     "ProviderTools",
     "Severity",
     "ToolCall",

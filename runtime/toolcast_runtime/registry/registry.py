@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..ledger.ledger_settings import LedgerSettings
     from ..lifespan.lifespan_settings import Lifespan
     from ..lifespan.resources import Resources
-    from ..providers import ProviderTools
     from ..router.router import Router
     from ..tools.provider import ToolProvider
     from ..tools.tool import Tool
@@ -49,8 +48,7 @@ class Registry:
         tools_package: the package whose `.json` files are the tools' definitions.
         handlers: the package that every handler must be in; None when no tool may have
             one.
-        sections: the sections in their declared order, which tools are listed by; with their
-            headings, where model providers are told these.
+        sections: the sections in their declared order, which tools are listed by.
         clients: what each client may have; None when the toolset has no clients and its
             one caller may have every tool.
         override: where an administrator's changes are, read when access is first asked for.
@@ -62,8 +60,6 @@ class Registry:
         lifespan: what opens and closes the resources that tools use; None when they use
             none.
         formats: whether arguments of its own tools have to be of their formats.
-        model_providers: what the lists of each model provider are made for; see
-            `toolcast_runtime.providers.ListOptions`.
 
     Attributes:
         package: the toolset's package, by its name.
@@ -82,7 +78,7 @@ class Registry:
         tools_package: ModuleType,
         *,
         handlers: str | None = None,
-        sections: Sequence[str] | Mapping[str, str] = (),
+        sections: Sequence[str] = (),
         clients: Mapping[str, Client] | None = None,
         override: OverrideFile | None = None,
         ledger: LedgerSettings | None = None,
@@ -91,12 +87,10 @@ class Registry:
         reserved_names: Sequence[str] = (),
         lifespan: Lifespan | None = None,
         formats: Literal["assertion", "annotation"] = "assertion",
-        model_providers: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
         self.lifespan_resources = used = lifespan.resources if lifespan else ()
-        self._tools = own_tools(tools_package, handlers, used, tuple(sections))
-        self._sections = dict(sections) if isinstance(sections, Mapping) else {}
+        self._tools = own_tools(tools_package, handlers, used, sections)
         tools = self._tools.values()
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
@@ -104,7 +98,6 @@ class Registry:
         self.declared_access = Access(clients, meant_for, needed)
         self._access = self.declared_access
         self._override = override
-        self._model_providers = model_providers or {}
         self._ledger = ledger.of(tools_package) if ledger is not None else None
         self._handlers = handlers
         self.asserts_formats = handlers is not None and formats == "assertion"
@@ -269,43 +262,6 @@ class Registry:
         """
         return [(await self.find_tool(name, client)).openai() for name in names]
 
-    async def get_provider_tools(
-        self,
-        provider: str,
-        client: str | None = None,
-        *,
-        names: Iterable[str] | None = None,
-        **options: Any,
-    ) -> ProviderTools:
-        """A client's tools as a model provider takes them, and what takes its calls back.
-
-        Tools that are declared not to be in the target `providers` are left out.
-
-        Args:
-            provider: such as `openai-responses`; see `toolcast_runtime.providers.PROVIDERS`.
-            client: who is served.
-            names: the only tools that are wanted, in this order; None for all.
-            options: what the list is made for, by the names of the attributes of
-                `toolcast_runtime.providers.ListOptions`; what is not given is as the toolset
-                declares.
-
-        Raises:
-            UnknownProviderError: there is no provider of that name.
-            UnknownToolError: the client has no tool of one of the names.
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
-        """
-        from ..providers import ListOptions, provider_named, render_tools
-
-        form = provider_named(provider)
-        given = {**self._model_providers.get(provider, {}), **options}
-        if names is None:
-            listed = await self.list_tools(client)
-        else:
-            listed = [await self.find_tool(name, client) for name in names]
-        wanted = [tool for tool in listed if tool.is_in("providers")]
-        return render_tools(form, wanted, ListOptions(**given), self._sections)
-
     async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
         """The client's tools that are offered in every turn, in OpenAI's format."""
         local = [tool for tool in self.tools(client) if tool.always]
@@ -407,7 +363,6 @@ class Registry:
     get_mcp_tools_sync = sync(get_mcp_tools)
     get_openai_tools_sync = sync(get_openai_tools)
     get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
-    get_provider_tools_sync = sync(get_provider_tools)
     get_always_tools_sync = sync(get_always_tools)
     get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
     route_tools_sync = sync(route_tools)
