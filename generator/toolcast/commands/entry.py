@@ -24,6 +24,10 @@ _GROUPS = {
         "diff": "Tell what a change of the specs means, and for whom.",
         "explain": "Tell what a rule checks, why, and how to mend it.",
     },
+    "Hold servers to what was reviewed": {
+        "verify": "Compare a live MCP server with the definitions of a toolset.",
+        "lock": "Compare external servers with their locks, or renew those.",
+    },
     "Look at the tools": {
         "catalogue": "Write one HTML file in which people look up the tools.",
         "select": "Try which tool the words of a message speak for.",
@@ -45,7 +49,7 @@ _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.it
 _ROOMS = {
     "starting": {"init", "new"},
     "generating": {"generate"},
-    "comparing": {"diff", "git-diff-driver"},
+    "comparing": {"diff", "git-diff-driver", "lock", "verify"},
     "editing": {"rename", "move", "deprecate", "remove"},
 }
 

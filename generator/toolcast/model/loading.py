@@ -32,6 +32,7 @@ from .folders import (
 )
 from .mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
+from .server_locks import with_locks
 from .spec_schema import check_schema, reserved_names
 
 __all__ = [
@@ -259,6 +260,7 @@ class _Loader(NamedTuple):
                 definitions=definitions,
                 mcp_resources=tuple(resources),
                 mcp_prompts=tuple(prompts),
+                mcp_servers=with_locks(self.files, folder, toolset.mcp_servers),
             ),
             findings,
         )

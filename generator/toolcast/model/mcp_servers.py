@@ -24,7 +24,8 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 class McpServer:
     """An external MCP server: a command or a URL, and which of its tools are offered.
 
-    `fields` holds the keys that the toolset gives, in their order.
+    `fields` holds the keys that the toolset gives, in their order; `locked` the bytes of
+    the file that `lock` names, None where it cannot be read.
     """
 
     name: str
@@ -46,6 +47,9 @@ class McpServer:
     list_timeout: float = 15.0
     call_timeout: float = 60.0
     max_tools: int = 250
+    lock: str | None = None
+    on_change: str = "refuse"
+    locked: bytes | None = field(default=None, repr=False)
 
     def takes(self, own: str) -> bool:
         """Whether a tool of this name, the server's own, is taken."""
