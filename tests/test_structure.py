@@ -158,6 +158,7 @@ MAY_IMPORT = {
         "reports",
         "wording",
     },
+    "commands.calling": {"commands", "model", "wording"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.

@@ -29,6 +29,7 @@ _GROUPS = {
         "lock": "Compare external servers with their locks, or renew those.",
     },
     "Look at the tools": {
+        "call": "Call a tool, of a toolset or of any MCP server.",
         "catalogue": "Write one HTML file in which people look up the tools.",
         "select": "Try which tool the words of a message speak for.",
         "tokens": "Show what the tools cost a model.",
@@ -48,6 +49,7 @@ _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.it
 # The commands that stand in a room of their own kind.
 _ROOMS = {
     "starting": {"init", "new"},
+    "calling": {"call"},
     "generating": {"generate"},
     "comparing": {"diff", "git-diff-driver", "lock", "verify"},
     "editing": {"rename", "move", "deprecate", "remove"},
