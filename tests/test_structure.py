@@ -105,7 +105,7 @@ MAY_IMPORT = {
         "targets",
     },
     # Servers of others, read raw; and held to what was reviewed.
-    "servers": {"model", "reading"},
+    "servers": {"facts", "model", "reading"},
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},

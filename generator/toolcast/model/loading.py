@@ -30,9 +30,9 @@ from .folders import (
     specs_in,
     unlisted,
 )
+from .mcp_servers import with_locks
 from .mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
-from .server_locks import with_locks
 from .spec_schema import check_schema, reserved_names
 
 __all__ = [

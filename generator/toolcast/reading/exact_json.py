@@ -94,7 +94,7 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
 
 
 def _is_flat(value: Any) -> bool:
-    level = [[value]]
+    level: list[Any] = [[value]]
     for _ in range(_MOST_LEVELS):
         level = [
             inner

@@ -21,6 +21,9 @@ from ..change import ABSENT, Both, Change, Grade, Grades, SpecFiles
 from ..family import Family, Rules
 from ..field_rows import changes_of
 from ..json_values import said
+from ..listing import listed_keys, tool_annotations
+from ..schemas import schema_family
+from ..texts import notes, tool_texts
 from ..tool_life import ADDED, REMOVED, RENAMED_SILENTLY
 
 __all__ = ["FAMILY", "ListingChanges", "Owner", "listing_changes"]
@@ -54,6 +57,14 @@ INSTRUCTIONS = RULES.alone(
 FAMILY = Family(rules=RULES)
 """`listing_changes` finds them; two states of a lock are compared with their servers."""
 
+_OF_TOOLS = (
+    schema_family.FAMILY,
+    tool_texts.FAMILY,
+    notes.FAMILY,
+    tool_annotations.FAMILY,
+    listed_keys.FAMILY,
+)
+"""What finds the changes of a definition, out of all that find those of specs."""
 _FIELDS = {
     "title": "title",
     "description": "description",
@@ -268,15 +279,12 @@ def _tool(
     old: Mapping[str, Any], new: Mapping[str, Any], name: str, owner: Owner
 ) -> Iterator[tuple[str, Change]]:
     """The changes of one tool: what specs tell, then what they do not."""
-    # Every family looks, and some of them at targets.
-    from ..table import BUILT_IN
-
     sides = [_spec(definition, name, owner) for definition in (old, new)]
     toolsets = [Toolset(owner.toolset, "", "", (side,)) for side in sides]
     empty = Workspace("", (), ())
     both = Both(sides[0], sides[1], toolsets[0], toolsets[1], empty, empty)
     told: set[str] = set()
-    for family in BUILT_IN:
+    for family in _OF_TOOLS:
         changes = list(changes_of(family.tool_rows, both.files))
         if family.compare_tools is not None:
             changes += family.compare_tools(both)
