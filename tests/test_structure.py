@@ -106,6 +106,8 @@ MAY_IMPORT = {
     },
     # Servers of others, read raw; and held to what was reviewed.
     "servers": {"facts", "model", "reading"},
+    # Lists of tools that exist already.
+    "imports": {"encoders", "model", "reading", "servers"},
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},
@@ -158,7 +160,8 @@ MAY_IMPORT = {
         "reports",
         "wording",
     },
-    "commands.calling": {"commands", "model", "wording"},
+    "commands.importing": {"commands", "imports"},
+    "commands.calling": {"commands", "model", "servers", "wording"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.

@@ -133,21 +133,21 @@ def test_server_of_the_toolset(project: Project) -> None:
             "well",
             ["ecko"],
             2,
-            "the server of --mcp-stdio has no tool `ecko`; did you mean `echo`?",
+            f"the server {sys.executable} has no tool `ecko`; did you mean `echo`?",
         ),
         ("well", ["echo", "text:=5"], 2, "`text` must be a string"),
         (
             "ending",
             ["echo"],
             2,
-            "the server of --mcp-stdio: it ended; its last words: cannot"
+            f"the server {sys.executable}: it ended; its last words: cannot"
             " \\x1b[31mstart: no licence",
         ),
         (
             "garbage",
             ["echo"],
             2,
-            "the server of --mcp-stdio: it wrote 1000 lines that are no messages",
+            f"the server {sys.executable}: it wrote 1000 lines that are no messages",
         ),
         (
             "lying",
@@ -169,16 +169,17 @@ def test_odd_servers(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--mcp-stdio", "'"], "--mcp-stdio: the command is empty"),
+        (["--mcp-stdio", "'"], "--mcp-stdio: the command is not valid"),
         (["--mcp-stdio", ""], "--mcp-stdio: the command is empty"),
         (["--mcp-stdio", "a", "--mcp-url", "b"], "give one of"),
         (["--header", "a: b"], "--header goes with --mcp-url"),
         (["--mcp-url", "http://127.0.0.1:9/", "--header", "a"], "--header is NAME:"),
+        (["--mcp-url", "ftp://a/"], "--mcp-url: the URL does not begin with https://"),
         (["--mcp-stdio", "a", "--client", "b"], "--client and --toolset are about"),
-        (["--mcp-stdio", "no-such-program"], "the server of --mcp-stdio: `no-such-"),
+        (["--mcp-stdio", "no-such-program"], "the server no-such-program: `no-such-"),
         (
             ["--mcp-url", "http://127.0.0.1:9/", "--header", "a:${NOT_SET}"],
-            "the server of --mcp-url: the environment variable NOT_SET is not set",
+            "the server http://127.0.0.1:9/: the environment variable NOT_SET is not set",
         ),
     ],
 )

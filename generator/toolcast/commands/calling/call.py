@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -107,25 +106,23 @@ def _given(
     command: str | None, url: str | None, headers: tuple[str, ...]
 ) -> ExternalServer:
     """The server of the command line."""
-    from toolcast_runtime.external.server_settings import ExternalServer
+    from ...servers.named_server import command_server, url_server
+    from ...servers.server_listing import ListingError
 
-    if command is None:
-        pairs = [header.partition(":") for header in headers]
-        if not all(name.strip() and colon for name, colon, _ in pairs):
-            fail("--header is NAME:VALUE")
-        named = {name.strip(): value.strip() for name, _, value in pairs}
-        return ExternalServer("of --mcp-url", url=url, headers=named)
+    pairs = [header.partition(":") for header in headers]
+    if not all(name.strip() and colon for name, colon, _ in pairs):
+        fail("--header is NAME:VALUE")
+    named = {name.strip(): value.strip() for name, _, value in pairs}
     try:
-        program, *arguments = shlex.split(command)
-    except ValueError:
-        fail("--mcp-stdio: the command is empty, or a quotation mark is open")
-    return ExternalServer("of --mcp-stdio", command=program, args=tuple(arguments))
+        server = url_server(url) if url is not None else command_server(command or "")
+    except ListingError as error:
+        fail(f"{'--mcp-url' if url is not None else '--mcp-stdio'}: {error}")
+    return dataclasses.replace(server, headers=named)
 
 
 def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
     """The server of the `mcp_servers` of a toolset, as that has it."""
-    from toolcast_runtime.external.server_settings import ExternalServer
-
+    from ...servers.named_server import declared_server
     from ..exit_codes import known_or_end, toolsets_or_end
 
     there: dict[str, McpServer] = {}
@@ -134,14 +131,7 @@ def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalS
             if there.setdefault(server.name, server) is not server:
                 fail(f"several toolsets have a server `{name}`\n  help: --toolset NAME")
     known_or_end("server", name, there)
-    shared = {field.name for field in dataclasses.fields(ExternalServer)}
-    found = there[name]
-    given = {
-        field.name: getattr(found, field.name)
-        for field in dataclasses.fields(found)
-        if field.name in shared
-    }
-    return ExternalServer(**given, most_tools=found.max_tools)
+    return declared_server(there[name])
 
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
