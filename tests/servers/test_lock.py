@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from tests.program import toolcast
 from tests.servers.test_read_server import CORPUS, REPLAYING, replaying
 from toolcast.changes.outside.listed_entries import Owner, listing_changes
 from toolcast.encoders.json_text import pretty
+from toolcast.model.loading import load_workspace
 from toolcast.reading.exact_json import exact_text
+from toolcast.rules.spec.server_lock import RULE as SERVER_LOCK
 from toolcast.servers.lock_file import lock_members, locked_listing
 from toolcast.servers.read_server import read_server
 from toolcast.servers.server_listing import saved_listing
@@ -313,6 +316,19 @@ def test_what_cannot_be_meant_is_told(
     done = toolcast(project, *words)
     assert done.returncode == 2
     assert says in done.stderr
+
+
+def test_a_tool_is_locked_or_a_spec_and_not_both(project: Path) -> None:
+    toolcast(project, "lock", "--update")
+    workspace = load_workspace(str(project)).workspace
+    assert workspace is not None
+    (toolset,) = workspace.toolsets
+    assert not list(SERVER_LOCK.check(toolset, workspace))
+    (tool,) = toolset.tools
+    source = replace(tool.source, tree={**tool.source.tree, "proxy": "other"})
+    both = replace(toolset, tools=(replace(tool, source=source),))
+    (finding,) = SERVER_LOCK.check(both, workspace)
+    assert finding.message == "`other` has a lock, and its tools are specs (`proxy`)"
 
 
 def test_a_lock_that_is_none_is_told(project: Path) -> None:
