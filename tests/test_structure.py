@@ -94,6 +94,8 @@ MAY_IMPORT = {
         "shipped",
         "targets",
     },
+    # Servers of others, read raw; and held to what was reviewed.
+    "servers": {"model", "reading"},
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},

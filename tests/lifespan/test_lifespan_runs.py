@@ -424,3 +424,45 @@ async def test_what_is_no_lifespan_is_refused(
     with pytest.raises(LifespanError) as failed:
         await toolset.registry.__aenter__()
     assert problem in str(failed.value)
+
+
+def test_a_script_without_a_loop_says_when_it_ends(make_toolset: Make) -> None:
+    toolset = make_toolset(WHERE, where=NOTHING)
+    call = toolset.registry.call_tool_sync
+    with toolset.registry as registry, registry:
+        assert registry is toolset.registry
+        assert toolset.told == ["opened"]
+        assert call("add", {"text": "a"}).result == 1
+        # Whoever has a loop may call as well.
+        assert asyncio.run(added(toolset)) == 2
+    assert toolset.told == ["opened", "closed"]
+    assert call("add", {"text": "a"}).error is not None
+    with pytest.raises(ZeroDivisionError), toolset.registry:
+        assert call("add", {"text": "a"}).result == 1
+        raise ZeroDivisionError
+    assert toolset.told == ["opened", "closed"] * 2
+
+
+def test_a_script_that_cannot_start_is_told(make_toolset: Make) -> None:
+    toolset = make_toolset("""
+        @asynccontextmanager
+        async def lifespan():
+            raise ConnectionError("nobody answers")
+            yield
+    """)
+    with pytest.raises(LifespanError, match="nobody answers"), toolset.registry:
+        pass
+
+
+async def test_who_gives_up_entering_does_not_end_it_for_another(
+    make_toolset: Make,
+) -> None:
+    toolset = make_toolset(SLOW_START)
+    first = asyncio.ensure_future(toolset.registry.__aenter__())
+    second = asyncio.ensure_future(toolset.registry.__aenter__())
+    await asyncio.sleep(0.03)
+    first.cancel()
+    await second
+    assert await added(toolset) == 1
+    await toolset.registry.__aexit__()
+    assert toolset.told == ["opened", "closed"]

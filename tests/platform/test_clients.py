@@ -162,7 +162,7 @@ async def _read_what_is_offered(client: Client) -> None:
     assert hours.text == "Monday to Friday, 8:00 to 17:00."
     plan = (await client.read_resource(f"clinic://plans/{MONDAY}")).contents[0]
     assert isinstance(plan, types.TextResourceContents)
-    assert plan.text == f"day,open\n{MONDAY},yes\n"
+    assert plan.text == f"day,open,visits\n{MONDAY},yes,2\n"
     given = {"visit_id": "2", "tone": "warm"}
     prompt = await client.get_prompt("remind_patient", given)
     content = prompt.messages[0].content

@@ -109,7 +109,7 @@ def test_an_application_of_ones_own(clinic: Clinic) -> None:
         assert booked.json()["ends"] == f"{MONDAY}T10:45:00+01:00"
         # Patients' own tools alone.
         refused = browser.post("/tools/refund_visit", json=REFUND)
-        assert refused.json() == {"error": "unknown tool `refund_visit`"}
+        assert refused.json() == {"detail": "unknown tool `refund_visit`"}
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 

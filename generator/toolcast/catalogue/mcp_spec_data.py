@@ -33,6 +33,7 @@ def _spec(toolset: Toolset, spec: ResourceSpec | PromptSpec) -> dict[str, Any]:
         "facts": {
             **dict(facts),
             **handler,
+            **({"uses": ", ".join(spec.uses)} if spec.uses else {}),
             **(clients if toolset.clients else {}),
             "spec": spec.source.file,
         },

@@ -148,6 +148,7 @@ def _resource(document: Document) -> ResourceSpec:
     return ResourceSpec(
         **{key: value[key] for key in _VERBATIM if key in value},
         handler=_handler(value),
+        uses=tuple(value.get("uses", ())),
         variables={
             name: tuple(about["enum"])
             for name, about in value.get("variables", {}).items()
@@ -168,6 +169,7 @@ def _prompt(document: Document) -> PromptSpec:
         ),
         messages=tuple(PromptMessage(**one) for one in value.get("messages", ())),
         handler=_handler(value),
+        uses=tuple(value.get("uses", ())),
         clients=_clients(value),
         suppress=tuple(Suppression(**one) for one in value.get("suppress", ())),
         source=document.source,

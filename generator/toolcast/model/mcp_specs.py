@@ -32,6 +32,7 @@ class ResourceSpec:
     file: str | None = None
     content: bytes | None = None
     handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
     timeout: float | None = None
     variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     clients: tuple[str, ...] | None = None
@@ -88,6 +89,7 @@ class PromptSpec:
     arguments: tuple[PromptArgument, ...] = ()
     messages: tuple[PromptMessage, ...] = ()
     handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
     timeout: float | None = None
     clients: tuple[str, ...] | None = None
     suppress: tuple[Suppression, ...] = ()

@@ -52,6 +52,7 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
                 "mcp": spec.mcp,
                 **said,
                 "handler": str(spec.handler) if spec.handler else None,
+                "uses": list(spec.uses) or None,
                 "timeout": _plain(timeout) if spec.handler else None,
                 "clients": list(spec.clients) if spec.clients else None,
             }

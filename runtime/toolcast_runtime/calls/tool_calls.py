@@ -154,10 +154,15 @@ class ToolCalls:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             text = f"the {tool.kind} is not available; the log has the details"
             return ToolResponse(error=text), "error"
-        work = invoke_handler(handler)
+        work: Invoke | ToolResponse = invoke_handler(handler)
+        if tool.uses:
+            work = await self._with_resources(tool, handler)
+        if isinstance(work, ToolResponse):
+            return work, "error"
+        run = work
 
         async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
-            result, error = await work(given, context)
+            result, error = await run(given, context)
             try:
                 return (result, error) if error else (shaped(result), None)
             except ToolError as refused:
@@ -231,24 +236,25 @@ class ToolCalls:
         if not tool.uses:
             invoke = invoke_handler(handler)
             return await run_call(tool, invoke, arguments, context, check)
+        work = await self._with_resources(tool, handler)
+        if isinstance(work, ToolResponse):
+            return work, "error"
+        return await run_call(tool, work, arguments, context, check)
+
+    async def _with_resources(
+        self, tool: Tool, handler: HandlerAdapter
+    ) -> Invoke | ToolResponse:
+        """The handler's work where its resources are to be used, or why they are not there."""
         try:
-            invoke = await self._with_resources(tool, handler)
+            if self._resources is None:
+                raise LifespanError("the toolset has no lifespan")
+            resources, loop = await self._resources.of(tool.uses)
         except LifespanError as error:
             _logger.error("tool %s: %s", tool.name, error, exc_info=error.__cause__)
             missing = "is not available: what it uses cannot be had"
-            text = f"the tool `{tool.name}` {missing}; the log has the details"
-            return ToolResponse(error=text), "error"
-        return await run_call(tool, invoke, arguments, context, check)
-
-    async def _with_resources(self, tool: Tool, handler: HandlerAdapter) -> Invoke:
-        """The handler's work where its resources are to be used.
-
-        Raises:
-            LifespanError: they are not there.
-        """
-        if self._resources is None:
-            raise LifespanError("the toolset has no lifespan")
-        resources, loop = await self._resources.of(tool.uses)
+            whose = f"tool `{tool.name}`" if tool.kind == "tool" else tool.kind
+            text = f"the {whose} {missing}; the log has the details"
+            return ToolResponse(error=text)
         invoke = invoke_handler(handler, resources)
         return invoke if loop is None else invoked_in(loop, invoke)
 

@@ -55,12 +55,7 @@ class Resources:
         is_replaced = bool(names) and all(name in self._replaced for name in names)
         if is_replaced or self.is_left_out:
             return
-        run = self._joined(asyncio.get_running_loop())
-        try:
-            await run.ready()
-        except asyncio.CancelledError:
-            await self.leave()
-            raise
+        await self._joined(asyncio.get_running_loop()).ready()
 
     async def leave(self) -> None:
         """Ends the lifespan, unless another toolset still needs it."""

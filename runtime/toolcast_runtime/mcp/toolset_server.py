@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..registry import Registry, UnknownToolError
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .server_part import ServerPart
 
 __all__ = ["ToolsetServer"]
+
+_Offer = TypeVar("_Offer", "McpResource", "McpPrompt")
 
 
 @dataclass(frozen=True)
@@ -119,13 +121,26 @@ class ToolsetServer:
     def _resources(self) -> tuple[McpResource, ...]:
         from ..resources.definitions_of_mcp import read_resources
 
-        return read_resources(self.mcp_resources)
+        return self._usable(read_resources(self.mcp_resources))
 
     @cached_property
     def _prompts(self) -> tuple[McpPrompt, ...]:
         from ..resources.definitions_of_mcp import read_prompts
 
-        return read_prompts(self.mcp_prompts)
+        return self._usable(read_prompts(self.mcp_prompts))
+
+    def _usable(self, offers: tuple[_Offer, ...]) -> tuple[_Offer, ...]:
+        """The same.
+
+        Raises:
+            DefinitionError: the handler of one uses what the lifespan does not give.
+        """
+        from ..registry.own_tools import refuse_unknown_resources
+
+        handlers = [one.handler for one in offers if one.handler is not None]
+        known = self.registry.lifespan_resources
+        refuse_unknown_resources(self.registry.package, handlers, known)
+        return offers
 
     def _is_for(self, client: str | None, clients: tuple[str, ...]) -> bool:
         self.registry.access().client(client)

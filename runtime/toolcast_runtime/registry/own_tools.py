@@ -35,7 +35,7 @@ def own_tools(
     """
     tools = read_tools(package)
     _refuse_strange_handlers(package.__name__, tools, handlers)
-    _refuse_unknown_resources(package.__name__, tools, resources)
+    refuse_unknown_resources(package.__name__, tools, resources)
     return _in_declared_order(tools, sections)
 
 
@@ -73,7 +73,7 @@ def _refuse_strange_handlers(
                 )
 
 
-def _refuse_unknown_resources(
+def refuse_unknown_resources(
     package: str, tools: Iterable[Tool], known: Sequence[str]
 ) -> None:
     """Says at once what no call of a tool would have.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
-from ..calls.background_loop import sync
+from ..calls.background_loop import run_sync, sync
 from ..tools.provider import Wanted
 from .own_tools import own_tools
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..ledger.ledger_settings import LedgerSettings
     from ..lifespan.lifespan_settings import Lifespan
     from ..lifespan.resources import Resources
-    from ..router.route import RoutedTool
     from ..router.router import Router
     from ..tools.provider import ToolProvider
     from ..tools.tool import Tool
@@ -64,6 +63,7 @@ class Registry:
 
     Attributes:
         package: the toolset's package, by its name.
+        lifespan_resources: the names of all that handlers may use.
         asserts_formats: whether arguments have to be of the formats that schemas name.
         declared_access: who may have which tool, without an administrator's changes.
 
@@ -89,8 +89,8 @@ class Registry:
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
-        resources = () if lifespan is None else lifespan.resources
-        self._tools = own_tools(tools_package, handlers, resources, sections)
+        self.lifespan_resources = used = lifespan.resources if lifespan else ()
+        self._tools = own_tools(tools_package, handlers, used, sections)
         tools = self._tools.values()
         self._former_names = {n: t.name for t in tools for n in t.former_names}
         meant_for = {t.name: t.clients for t in tools if t.clients is not None}
@@ -304,7 +304,13 @@ class Registry:
             listed = await self.list_tools(client)
         else:
             listed = await self._all_of(frozenset(catalog))
-        known = {tool.name: _routed(tool) for tool in listed if not tool.always}
+        known = {
+            t.name: RoutedTool(
+                t.name, t.summary, t.description, t.when_to_use, t.parameters
+            )
+            for t in listed
+            if not t.always
+        }
         tools = list(known.values())
         if catalog is not None:
             # One that is not listed any more is chosen by what the catalogue says.
@@ -322,7 +328,7 @@ class Registry:
             LookupError: the client has no such local tool.
         """
         tool = self.get_tool(name, client)
-        return self._calls.validators.problems_with_arguments(tool, arguments)
+        return self.calls.validators.problems_with_arguments(tool, arguments)
 
     async def call_tool(
         self,
@@ -350,14 +356,9 @@ class Registry:
                 the answer.
         """
         found = self._found(name, client)
-        return await self._calls.find_and_call(
+        return await self.calls.find_and_call(
             found, name, arguments, client, report_progress, ask, keep
         )
-
-    @property
-    def calls(self) -> ToolCalls:
-        """What runs calls, for parts of the runtime that hand it work themselves."""
-        return self._calls
 
     get_mcp_tools_sync = sync(get_mcp_tools)
     get_openai_tools_sync = sync(get_openai_tools)
@@ -375,9 +376,16 @@ class Registry:
         Raises:
             LifespanError: it cannot be started.
         """
-        if self._resources is not None:
-            await self._resources.enter()
+        # Counted at once: who leaves, or gives up, meanwhile must not end what this waits for.
         self._entered += 1
+        if self._resources is not None:
+            try:
+                await self._resources.enter()
+            except BaseException:
+                self._entered -= 1
+                if not self._entered:
+                    await self._resources.leave()
+                raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -386,6 +394,13 @@ class Registry:
             if self._resources is not None:
                 self._resources.is_over = True
             await self.close()
+
+    def __enter__(self) -> Self:
+        """The same for callers without an event loop; raises as `async with`."""
+        return run_sync(self.__aenter__())
+
+    def __exit__(self, *_: object) -> None:
+        run_sync(self.__aexit__())
 
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""
@@ -421,7 +436,8 @@ class Registry:
         return self._resources.replaced(resources)
 
     @property
-    def _calls(self) -> ToolCalls:
+    def calls(self) -> ToolCalls:
+        """What runs calls, for parts of the runtime that hand it work themselves."""
         if self._tool_calls is None:
             from ..calls.tool_calls import ToolCalls
 
@@ -457,16 +473,3 @@ class Registry:
             if any(map(provider.may_have, names)):
                 found += await provider.list_tools(Wanted(names))
         return found
-
-
-def _routed(tool: Tool) -> RoutedTool:
-    """A tool as the router sees it."""
-    from ..router.route import RoutedTool
-
-    return RoutedTool(
-        tool.name,
-        tool.summary,
-        tool.description,
-        tool.when_to_use,
-        tool.parameters,
-    )

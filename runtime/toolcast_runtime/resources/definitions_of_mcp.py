@@ -147,5 +147,6 @@ def _handler(kind: str, value: Mapping[str, Any]) -> Tool | None:
         definition={"inputSchema": {"type": "object", "properties": declared}},
         handler=value["handler"],
         timeout=value["timeout"],
+        uses=tuple(value.get("uses", ())),
         kind=kind,
     )

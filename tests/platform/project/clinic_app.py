@@ -1,39 +1,45 @@
-"""The clinic within an application of its own, as FastAPI and Starlette have it."""
+"""The clinic within a FastAPI application: patients' tools over REST, and MCP beside them."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from clinic_tools.reception.mcp_server import SERVER
 from clinic_tools.reception.registry import REGISTRY
 from clinic_tools.records.registry import REGISTRY as RECORDS
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Mount, Route
+from fastapi import FastAPI, HTTPException
 
-MCP = SERVER.http_app("portal")
+MCP = SERVER.http_app("portal", path="/")
 
 
 @asynccontextmanager
-async def lifespan(app: Starlette) -> AsyncIterator[None]:
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    # A mounted application's own lifespan is not run by FastAPI.
     async with REGISTRY, RECORDS, MCP.router.lifespan_context(MCP):
         yield
 
 
-async def call(request: Request) -> JSONResponse:
-    """The body is the arguments; what the portal's patients may not do is not there."""
-    arguments = await request.json()
-    response = await REGISTRY.call_tool(
-        request.path_params["tool"], arguments, "portal"
-    )
+app = FastAPI(lifespan=lifespan)
+
+
+@app.post("/tools/{tool}")
+async def call(tool: str, arguments: dict[str, Any]) -> Any:
+    """What the portal's patients may not do is not there."""
+    response = await REGISTRY.call_tool(tool, arguments, "portal")
     if response.error is not None:
-        return JSONResponse({"error": response.error}, 400)
-    return JSONResponse(response.result)
+        raise HTTPException(400, response.error)
+    return response.result
 
 
-app = Starlette(
-    routes=[Route("/tools/{tool}", call, methods=["POST"]), Mount("/mcp", MCP)],
-    lifespan=lifespan,
-)
+@app.post("/plain/{tool}")
+def call_in_thread(tool: str, arguments: dict[str, Any]) -> Any:
+    """The same from a plain function, which FastAPI runs in a thread."""
+    response = REGISTRY.call_tool_sync(tool, arguments, "portal")
+    if response.error is not None:
+        raise HTTPException(400, response.error)
+    return response.result
+
+
+app.mount("/mcp", MCP)

@@ -29,6 +29,8 @@ class _Kind(NamedTuple):
     shown: ChangeRule
     gives: ChangeRule
     timeout: ChangeRule
+    used: ChangeRule
+    not_used: ChangeRule
     came: ChangeRule
     went: ChangeRule
 
@@ -53,6 +55,14 @@ def _rules(kind: str, what: str) -> _Kind:
     timeout = RULES.alone(
         f"mcp/{kind}-timeout", f"{what} is given up earlier or later.", Grades(call=_R)
     )
+    used, not_used = RULES.pair(
+        f"mcp/{kind}-use-added",
+        f"{what} is given something of the lifespan: its handler has to take it.",
+        Grades(call=_R, code=_B),
+        f"mcp/{kind}-use-removed",
+        f"{what} is no longer given something: its handler may not need it.",
+        Grades(call=_R, code=_B),
+    )
     came, went = RULES.pair(
         f"mcp/{kind}-client-added",
         f"{what} is offered to another client.",
@@ -61,7 +71,7 @@ def _rules(kind: str, what: str) -> _Kind:
         f"{what} is no longer offered to a client.",
         Grades(call=_B, attachment=_B),
     )
-    return _Kind(added, removed, shown, gives, timeout, came, went)
+    return _Kind(added, removed, shown, gives, timeout, used, not_used, came, went)
 
 
 RESOURCE = _rules("resource", "A resource")
@@ -119,6 +129,7 @@ def _rows(kind: _Kind) -> tuple[FieldRow, ...]:
         value("description", "the description", kind.shown),
         value("handler", "the handler", kind.gives),
         value("timeout", "the time-out", kind.timeout),
+        items("uses", "what the handler is given", kind.used, kind.not_used),
         items("clients", "the clients", kind.came, kind.went),
     )
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...handler_code.call_graph import Step
-from ...handler_code.handler import function_code, handler_module, is_below
+from ...handler_code.handler import (
+    Signature,
+    function_code,
+    handler_module,
+    is_below,
+)
 from ...model.model import HandlerReference, Toolset, Workspace
 from ...wording import did_you_mean
 
-__all__ = ["missing_function", "outside_or_missing", "place", "way_to"]
+__all__ = [
+    "missing_function",
+    "outside_or_missing",
+    "place",
+    "problems_with_resources",
+    "way_to",
+]
 
 
 def place(file: str, line: int) -> str:
@@ -63,3 +74,21 @@ def outside_or_missing(
             "the toolset's `handlers` is the only package that specs may name",
         )
     return missing_function(workspace, toolset, reference)
+
+
+def problems_with_resources(
+    signature: Signature, uses: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """What a function does not take of the resources that it is given, with a help each."""
+    for name in uses:
+        if name in signature.positional_only:
+            yield (
+                f"the handler takes `{name}` by place only, and resources come by name",
+                "remove the `/` behind it",
+            )
+        elif name not in signature.names and not signature.takes_any:
+            yield (
+                f"the handler has no parameter for the resource `{name}`, which `uses`"
+                " names",
+                f"add `{name}` to the function, or remove it from `uses`",
+            )

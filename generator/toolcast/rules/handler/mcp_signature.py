@@ -11,6 +11,7 @@ from ...model.mcp_specs import ResourceSpec
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule
+from . import problems_with_resources
 
 __all__ = ["RULE"]
 
@@ -23,11 +24,13 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if code is None or code.signature is None:
             continue
         if isinstance(spec, ResourceSpec):
-            always = given = variables_of(spec.uri_template or "")
+            given = always = variables_of(spec.uri_template or "")
         else:
             given = tuple(one.name for one in spec.arguments)
             always = tuple(one.name for one in spec.arguments if one.required)
-        for message, help_ in _problems(code.signature, given, always):
+        missing = list(problems_with_resources(code.signature, spec.uses))
+        signature = code.signature.without(spec.uses)
+        for message, help_ in (*missing, *_problems(signature, given, always)):
             yield RULE.at(spec, ("handler",), f"{message} ({code.place})", help_)
 
 

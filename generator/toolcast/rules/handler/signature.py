@@ -10,6 +10,7 @@ from ...handler_code.handler import HandlerCode, function_code, handler_code
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule
+from . import problems_with_resources
 
 __all__ = ["RULE"]
 
@@ -19,7 +20,10 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         code = handler_code(workspace, toolset, tool)
         if code is None or code.signature is None:
             continue
-        problems = list(_problems_with_resources(toolset, workspace, tool))
+        whole = tool.handler and function_code(workspace, toolset, tool.handler)
+        problems: list[tuple[str, str]] = []
+        if whole and whole.signature is not None:
+            problems += problems_with_resources(whole.signature, tool.uses)
         if not code.takes_mapping(tool):
             problems += _problems(tool, code)
         for message, help_ in problems:
@@ -63,26 +67,6 @@ def _problems(tool: ToolSpec, code: HandlerCode) -> Iterator[tuple[str, str]]:
             yield (
                 f"the handler needs `{name}`, which is not a parameter of the tool",
                 did_you_mean(name, sorted(known)) or "give it a default, or remove it",
-            )
-
-
-def _problems_with_resources(
-    toolset: Toolset, workspace: Workspace, tool: ToolSpec
-) -> Iterator[tuple[str, str]]:
-    whole = tool.handler and function_code(workspace, toolset, tool.handler)
-    if not whole or whole.signature is None or whole.signature.takes_any:
-        return
-    for name in tool.uses:
-        if name in whole.signature.positional_only:
-            yield (
-                f"the handler takes `{name}` by place only, and resources come by name",
-                "remove the `/` behind it",
-            )
-        elif name not in whole.signature.names:
-            yield (
-                f"the handler has no parameter for the resource `{name}`, which the tool"
-                " uses",
-                f"add `{name}` to the function, or remove it from `uses`",
             )
 
 

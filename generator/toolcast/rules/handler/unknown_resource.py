@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...encoders.names import is_keyword_argument
+from ...facts.uri_templates import variables_of
 from ...findings import Finding, Severity
-from ...model.model import Toolset, Workspace
+from ...model.mcp_specs import PromptSpec, ResourceSpec
+from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule
 
@@ -23,29 +25,42 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 "give the resource another name",
                 at_key=True,
             )
-    for tool in toolset.tools:
-        for number, name in enumerate(tool.uses):
+    for spec in (*toolset.tools, *toolset.mcp_specs):
+        for number, name in enumerate(spec.uses):
             if name not in toolset.resources:
                 yield RULE.at(
-                    tool,
+                    spec,
                     ("uses", number),
                     f"the toolset has no resource `{name}`",
                     did_you_mean(name, list(toolset.resources))
                     or "add it to `resources` of toolset.yaml, with its type",
                 )
-            if not tool.schemas["parameters"].declared.lacks([name]):
+            what, is_sent = _sent(spec, name)
+            if is_sent:
                 yield RULE.at(
-                    tool,
+                    spec,
                     ("uses", number),
-                    f"`{name}` is a parameter of the tool, too: a caller could send it",
-                    "give the resource, or the parameter, another name",
+                    f"`{name}` is {what}, too: a caller could send it",
+                    "give one of the two another name",
                 )
+
+
+def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, bool]:
+    """What callers send, and whether something of that is called so."""
+    if isinstance(spec, ToolSpec):
+        declared = spec.schemas["parameters"].declared
+        return "a parameter of the tool", not declared.lacks([name])
+    if isinstance(spec, ResourceSpec):
+        variables = variables_of(spec.uri_template or "")
+        return "a variable of the URI", name in variables
+    arguments = {one.name for one in spec.arguments}
+    return "an argument of the prompt", name in arguments
 
 
 RULE = Rule(
     id="handler/unknown-resource",
     severity=Severity.ERROR,
-    purpose="Checks that what tools use are resources, and no parameters of theirs.",
+    purpose="Checks that what specs use are resources, and nothing that callers send.",
     why=(
         "A handler is given a resource as a keyword. If a caller could send that keyword, a"
         " model would choose the database."

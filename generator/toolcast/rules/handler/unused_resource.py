@@ -13,16 +13,17 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    used = {name for tool in toolset.tools for name in tool.uses}
+    specs = (*toolset.tools, *toolset.mcp_specs)
+    used = {name for spec in specs for name in spec.uses}
     for name in toolset.resources:
         if name not in used:
             unknown = sorted(used - toolset.resources.keys())
             yield RULE.at(
                 toolset,
                 ("resources", name),
-                f"no tool uses the resource `{name}`",
+                f"nothing uses the resource `{name}`",
                 did_you_mean(name, unknown)
-                or f"say `uses: [{name}]` in a tool's spec, or remove it here and in the"
+                or f"say `uses: [{name}]` in a spec, or remove it here and in the"
                 " lifespan",
                 at_key=True,
             )
@@ -31,7 +32,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 RULE = Rule(
     id="handler/unused-resource",
     severity=Severity.WARNING,
-    purpose="Checks that every resource is used by a tool.",
+    purpose="Checks that every resource is used by a tool, an MCP resource or an MCP prompt.",
     why=(
         "A pool of connections was opened by every worker for a tool that had long gone, and"
         " the database refused the others."

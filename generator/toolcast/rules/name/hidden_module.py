@@ -13,7 +13,7 @@ __all__ = ["NEEDED", "RULE"]
 
 NEEDED = frozenset("""
     toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs langchain_core langgraph mcp mcp_types pydantic
-    pytest pythonjsonlogger starlette typing_extensions uvicorn yaml
+    pydantic_core pytest pythonjsonlogger starlette typing_extensions uvicorn yaml
     """.split())
 """The modules besides those of Python that generated code and the runtime import."""
 

@@ -1,0 +1,71 @@
+"""The registry in a FastAPI application that uvicorn serves, beside MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+
+import httpx
+import pytest
+from mcp import Client
+
+from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
+
+START = f"{MONDAY}T10:30:00+01:00"
+VISIT = {"patient_id": str(PATIENT), "start": START}
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
+def test_rest_and_mcp_share_the_pool(clinic: Clinic, number: int) -> None:
+    port = free_port()
+    process = clinic.start("-m", "uvicorn", "clinic_app:app", "--port", str(port))
+    try:
+        url = f"http://127.0.0.1:{port}"
+        clinic.wait_for(lambda: clinic.told == ["opened"])
+        with httpx.Client(
+            base_url=url, transport=httpx.HTTPTransport(retries=9)
+        ) as rest:
+            for way, hours in (("tools", "10:45"), ("plain", "11:45")):
+                given = {**VISIT, "start": START.replace("10:", f"{hours[:2]}:")}
+                booked = rest.post(f"/{way}/book_visit", json=given)
+                assert booked.json()["ends"] == f"{MONDAY}T{hours}:00+01:00"
+                # Patients' own tools alone.
+                refused = rest.post(f"/{way}/refund_visit", json={})
+                assert refused.status_code == 400
+                assert refused.json() == {"detail": "unknown tool `refund_visit`"}
+                sneaky = rest.post(f"/{way}/search_visits", json={"db": "mine"})
+                assert "`db`" in sneaky.json()["detail"]
+
+        async def visits() -> str:
+            async with Client(f"{url}/mcp/") as client:
+                found = await client.call_tool("search_visits", {"day": MONDAY})
+                return str(found.content[0])
+
+        assert asyncio.run(visits()).count("Ada") == 3
+        assert clinic.told == ["opened"]
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert clinic.told == ["opened", "closed, 0 in use"]
+
+
+def test_one_that_cannot_start_says_why(clinic: Clinic) -> None:
+    from dataclasses import replace
+
+    broken = replace(clinic, url="sqlite:////nowhere/at/all")
+    done = broken.run("-m", "uvicorn", "clinic_app:app", "--port", str(free_port()))
+    assert done.returncode == 3
+    assert "failed at its start: " in done.stderr
+    assert "clinic.app:lifespan" in done.stderr

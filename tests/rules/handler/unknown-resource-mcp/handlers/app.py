@@ -1,0 +1,9 @@
+from contextlib import contextmanager
+
+
+class Database: ...
+
+
+@contextmanager
+def lifespan():
+    yield {"db": Database()}
