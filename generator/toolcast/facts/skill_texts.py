@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolcast_runtime.skills.usage import first_paragraph
 from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
@@ -27,6 +26,8 @@ __all__ = [
     "guidance_of",
     "has_own_skill",
     "has_skill",
+    "lines_of_when",
+    "made_description",
     "openclaw_of",
     "sections_of_skill",
     "skill_owners",
@@ -36,6 +37,7 @@ LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
+_BRACKETS = str.maketrans("<>", "\u2039\u203a")
 _KEPT = ("license", "compatibility", "metadata")
 
 
@@ -45,7 +47,7 @@ class ToldTool(NamedTuple):
     Attributes:
         tool: the tool.
         bullet: its line.
-        when: the first paragraph of its usage; empty where that stands in its reference.
+        when: when to choose it; empty where nothing is said of that.
         reference: the path of the file with the rest.
         rest: what stands there; empty where there is no such file.
     """
@@ -84,7 +86,7 @@ def front_matter_of(owner: Toolset | ToolSpec) -> dict[str, Any]:
     front = {
         "name": said.get("name")
         or "-".join(_SPLIT.split(owner.name)).strip("-").lower(),
-        "description": said.get("description") or _description(owner),
+        "description": said.get("description") or _as_allowed(made_description(owner)),
     }
     return front | {key: said[key] for key in _KEPT if said.get(key)}
 
@@ -95,10 +97,21 @@ def openclaw_of(owner: Toolset | ToolSpec) -> Mapping[str, Any]:
     return found
 
 
-def _description(owner: Toolset | ToolSpec) -> str:
+def made_description(owner: Toolset | ToolSpec) -> str:
+    """What a skill's description is made of where the spec gives none."""
     if isinstance(owner, Toolset):
-        return " ".join((owner.instructions or f"The tools of {owner.title}.").split())
-    return " ".join(f"{owner.summary} {owner.when_to_use or ''}".split())
+        said = owner.instructions or ""
+    else:
+        said = f"{owner.summary} {owner.when_to_use or ''}"
+    return " ".join(said.split()) or f"How to use {owner.title or owner.name}."
+
+
+def _as_allowed(text: str) -> str:
+    """A text as validators take it: without angle brackets, and not too long."""
+    text = text.translate(_BRACKETS)
+    if len(text) <= LONGEST_DESCRIPTION:
+        return text
+    return text[: LONGEST_DESCRIPTION - 3].rpartition(" ")[0].rstrip() + "..."
 
 
 def guidance_of(toolset: Toolset) -> Code:
@@ -145,8 +158,16 @@ def skill_owners(toolset: Toolset) -> list[Toolset | ToolSpec]:
     return [*whole, *(tool for tool in toolset.tools if has_skill(toolset, tool))]
 
 
+def lines_of_when(tool: ToolSpec) -> int:
+    """How many lines of a tool's usage say when to choose it."""
+    said = block(tool.when_to_use or "")
+    return said.count("\n") + 1 if said else 0
+
+
 def _told(tool: ToolSpec) -> ToldTool:
-    when, rest = first_paragraph(usage_lines(tool))
+    usage = usage_lines(tool)
+    when = usage[: lines_of_when(tool)]
+    rest = usage[len(when) + bool(when) :]
     path = f"references/{module_name(tool.name)}.md"
     bullet = tool_line(tool)
     if rest:

@@ -140,6 +140,8 @@ def _file(folder: str, name: str, text: str) -> dict[str, Any]:
 def _children(skill: Skill, uri: str) -> Mapping[str, dict[str, Any]]:
     """What stands directly in a directory of a skill, by names; empty where it is none."""
     children: dict[str, dict[str, Any]] = {}
+    if not f"{uri}/".startswith(f"{_root(skill)}/"):
+        return children
     for path, text in skill.files.items():
         folder, _, rest = f"{_root(skill)}/{path}".partition(f"{uri}/")
         if folder:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from ..tools.module_names import module_name
 from .front_matter import front_matter
-from .usage import first_paragraph
 
 if TYPE_CHECKING:
     from ..prompts import Prompts
@@ -105,10 +105,10 @@ class Skills:
     def _of(self, tools: Sequence[Tool]) -> list[Skill]:
         there = [tool for tool in tools if tool.is_in("skills")]
         own = [
-            Skill(tool.parts["skills"], {_MAIN: _of_tool(tool)})
+            Skill(_said(tool)["own"], {_MAIN: _of_tool(tool)})
             for _, members in self._prompts.grouped(there)
             for tool in members
-            if "skills" in tool.parts
+            if "own" in _said(tool)
         ]
         whole = self._whole(there)
         return own if whole is None else [whole, *own]
@@ -129,7 +129,8 @@ class Skills:
             text.append("")
             told: list[str] = []
             for tool in members:
-                when, rest = first_paragraph(tool.prompt_usage)
+                when = tool.prompt_usage[: _lines_of_when(tool)]
+                rest = tool.prompt_usage[len(when) + bool(when) :]
                 path = f"references/{module_name(tool.name)}.md"
                 more = f" ([more]({path}))" if rest else ""
                 text.append(f"{tool.prompt_line}{more}")
@@ -143,10 +144,23 @@ class Skills:
         return Skill(self._front_matter, {_MAIN: _lines(text), **references})
 
 
+def _said(tool: Tool) -> Mapping[str, Any]:
+    """What a tool's definition says for its skills alone."""
+    said: Mapping[str, Any] = tool.parts.get("skills", {})
+    return said
+
+
+def _lines_of_when(tool: Tool) -> int:
+    """How many lines of its usage say when to choose a tool: the first paragraph's, if not said."""
+    first = len(list(takewhile(bool, tool.prompt_usage)))
+    lines: int = _said(tool).get("when_lines", first)
+    return lines
+
+
 def _of_tool(tool: Tool) -> str:
     # Its bullet has the summary as Markdown.
     summary = (tool.prompt_line or "").partition("**: ")[2]
-    text = [front_matter(tool.parts["skills"]), "", f"# {tool.name}", "", summary]
+    text = [front_matter(_said(tool)["own"]), "", f"# {tool.name}", "", summary]
     if tool.prompt_usage:
         text += ["", *tool.prompt_usage]
     return _lines(text)

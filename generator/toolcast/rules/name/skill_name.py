@@ -53,6 +53,7 @@ skill: {name: example}
 targets: {registry: {}, prompts: {}, skills: {}}
 """,
     good="""\
+when_to_use: When something has to last.
 skill: {name: keep-notes}
 # toolset.yaml
 targets: {registry: {}, prompts: {}, skills: {}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.skill_texts import LONGEST_DESCRIPTION, front_matter_of, skill_owners
+from ...facts.skill_texts import LONGEST_DESCRIPTION, made_description, skill_owners
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
@@ -16,14 +16,15 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     if "skills" not in toolset.targets:
         return
     for owner in skill_owners(toolset):
-        text = front_matter_of(owner)["description"]
-        problem = ""
+        if (owner.skill or {}).get("description"):
+            continue
+        text, problem = made_description(owner), ""
         if len(text) > LONGEST_DESCRIPTION:
-            problem = (
-                f"has {len(text):,} characters; {LONGEST_DESCRIPTION:,} are allowed"
-            )
+            problem = f"has {len(text):,} characters; {LONGEST_DESCRIPTION:,} are kept"
         elif "<" in text or ">" in text:
-            problem = "has `<` or `>`, which a validator refuses"
+            problem = (
+                "has `<` or `>`, which validators refuse; others stand there instead"
+            )
         if problem:
             field = "summary"
             if isinstance(owner, Toolset):
@@ -38,11 +39,12 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 RULE = Rule(
     id="prompt/skill-description",
-    severity=Severity.ERROR,
-    purpose="Checks that each skill's description is one that validators take.",
+    severity=Severity.WARNING,
+    purpose="Checks that a skill's description can be made of what the spec says.",
     why=(
-        "Agents leave out a skill whose SKILL.md is not valid, and say so nowhere. Without"
-        " `skill.description` it is made of texts that were written for something else."
+        "Without `skill.description` it is made of texts that were written for something else."
+        " Agents leave out a skill that validators refuse, so what is too long is cut, and angle"
+        " brackets are replaced."
     ),
     bad="""\
 summary: Store a <b>note</b>.
@@ -51,6 +53,7 @@ skill: {}
 targets: {registry: {}, prompts: {}, skills: {}}
 """,
     good="""\
+when_to_use: When something has to last.
 summary: Store a <b>note</b>.
 skill: {description: Stores notes. Use it when something has to last.}
 # toolset.yaml

@@ -6,6 +6,7 @@ Source: https://agentskills.io/specification
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from ...encoders.code import Code
@@ -19,6 +20,7 @@ from ...facts.skill_texts import (
     guidance_of,
     has_own_skill,
     has_skill,
+    lines_of_when,
     openclaw_of,
     sections_of_skill,
     skill_owners,
@@ -207,8 +209,14 @@ def _tool_view(
 
 
 def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | None:
-    """The front matter of a tool's own skill."""
-    return front_matter_of(tool) if has_skill(toolset, tool) else None
+    """The front matter of a tool's own skill, and what of its usage says when to choose it."""
+    said: dict[str, Any] = {}
+    if has_skill(toolset, tool):
+        said["own"] = front_matter_of(tool)
+    lines = lines_of_when(tool)
+    if lines != len(list(takewhile(bool, usage_lines(tool)))):
+        said["when_lines"] = lines
+    return said or None
 
 
 TARGET = Target(
