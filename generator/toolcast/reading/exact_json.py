@@ -8,11 +8,13 @@ RFC 8259 for the grammar; `NaN` and `Infinity` are no JSON.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NoReturn
 
 __all__ = ["JsonProblem", "SpelledNumber", "exact_text", "read_json"]
 
 _MOST_DIGITS = 4_000
+_STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'
 
 
 class JsonProblem(ValueError):
@@ -84,6 +86,8 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
         raise JsonProblem("a byte that is no UTF-8", line, column) from None
     except json.JSONDecodeError as error:
         raise JsonProblem(error.msg, error.lineno, error.colno) from None
+    except _Refused as refused:
+        raise refused.at(text) from None
     except RecursionError:
         raise JsonProblem("it is nested too deep to be read") from None
     return value, tuple(twice)
@@ -96,12 +100,29 @@ def _decimal(text: str) -> float:
 
 def _whole(text: str) -> int | float:
     if len(text) > _MOST_DIGITS:
-        raise JsonProblem(f"a number of {len(text):,} digits")
+        raise _Refused(text, f"a number of {len(text):,} digits")
     return int(text) if text != "-0" else SpelledNumber(text)
 
 
 def _no_number(word: str) -> NoReturn:
-    raise JsonProblem(f"`{word}` is no JSON")
+    raise _Refused(word, f"`{word}` is no JSON")
+
+
+class _Refused(ValueError):
+    """A word that is read and not taken. Where it stands is looked for afterwards."""
+
+    def __init__(self, word: str, message: str) -> None:
+        super().__init__(message)
+        self.word = word
+
+    def at(self, text: str) -> JsonProblem:
+        """The problem, at the first place of the word outside of strings."""
+        for found in re.finditer(_STRING_OR_WORD, text):
+            if found[0] == self.word:
+                before = text[: found.start()]
+                column = found.start() - before.rfind("\n")
+                return JsonProblem(str(self), before.count("\n") + 1, column)
+        return JsonProblem(str(self))
 
 
 def exact_text(value: Any) -> str:

@@ -8,7 +8,14 @@ from typing import Any
 
 from ..reading.exact_json import JsonProblem, read_json
 
-__all__ = ["KINDS", "ListingError", "ServerListing", "Variation", "saved_listing"]
+__all__ = [
+    "KINDS",
+    "ListingError",
+    "ServerListing",
+    "Variation",
+    "listing_of",
+    "saved_listing",
+]
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "tools": ("tools/list", "name"),
@@ -126,10 +133,8 @@ def saved_listing(data: bytes, source: str) -> ServerListing:
     except JsonProblem as problem:
         place = f"{source}:{problem.line}:{problem.column}"
         raise ListingError(f"{place}: no JSON: {problem}") from None
-    if isinstance(value, list):
-        value = {"tools": value}
     try:
-        return _of_result(value, source, duplicate_notes(twice))
+        return listing_of(value, source, duplicate_notes(twice))
     except ListingError as error:
         raise ListingError(f"{source}: {error}") from None
 
@@ -144,8 +149,16 @@ def duplicate_notes(twice: Sequence[str]) -> tuple[str, ...]:
     return (f"an object has a key twice, of which the last counts: {named}",)
 
 
-def _of_result(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing:
+def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing:
+    """The listing of a JSON value: a result, a response that has one, or the bare array.
+
+    Raises:
+        ListingError: it is none of them.
+    """
     from toolcast_runtime.calls.untrusted_text import escaped
+
+    if isinstance(value, list):
+        value = {"tools": value}
 
     if isinstance(value, dict) and isinstance(value.get("error"), dict):
         words = escaped(str(value["error"].get("message")))
