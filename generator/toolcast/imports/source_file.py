@@ -20,7 +20,7 @@ from ..servers.server_listing import ListingError
 from .forms import source_of
 from .source import Source
 
-__all__ = ["MOST_BYTES", "read_source", "source_in"]
+__all__ = ["MOST_BYTES", "read_source", "source_in", "unsayable"]
 
 MOST_BYTES = 64 * 1024 * 1024
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -51,7 +51,7 @@ def source_in(data: bytes, name: str) -> Source:
     """The source of a file's bytes; raises as `read_source`."""
     shown = escaped(name, 1000)
     try:
-        value, twice = read_json(data)
+        value, twice = _json_or_lines(data)
     except JsonProblem as problem:
         place = f"{shown}:{problem.line}:{problem.column}"
         raise ListingError(f"{place}: no JSON: {problem}{_hint(data)}") from None
@@ -60,7 +60,7 @@ def source_in(data: bytes, name: str) -> Source:
     # Definitions are bounded one by one: a list may be long, a tool may not be endless.
     try:
         source = source_of(value, shown)
-        problems = list(_problems(source))
+        problems = list(unsayable(source))
     except ListingError as error:
         problems = str(error).split("\n")
     if problems:
@@ -70,8 +70,30 @@ def source_in(data: bytes, name: str) -> Source:
     return source
 
 
-def _problems(source: Source) -> Iterator[str]:
-    """What no spec can say."""
+def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """The value of a JSON text, or the list of those that stand a line each."""
+    try:
+        return read_json(data)
+    except JsonProblem as problem:
+        lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
+        is_lines = problem.line > 1 and len(lines) > 1 and lines[0][-1:] == b"}"
+        if not is_lines or not lines[0].startswith(b"{"):
+            raise
+    values: list[Any] = []
+    twice: dict[str, None] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                value, keys = read_json(line)
+            except JsonProblem as problem:
+                raise JsonProblem(str(problem), number, problem.column) from None
+            values.append(value)
+            twice |= dict.fromkeys(keys)
+    return values, tuple(twice)
+
+
+def unsayable(source: Source) -> Iterator[str]:
+    """What of a source no spec can say, a line for each."""
     names = Counter(tool["name"] for tool in source.listing.tools)
     for name, times in names.items():
         if times > 1:
