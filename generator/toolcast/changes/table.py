@@ -18,7 +18,7 @@ from .access import client_settings, client_tools, target_options
 from .change import ChangeRule
 from .family import Family
 from .listing import listed_keys, resources_and_prompts, tool_annotations
-from .outside import reach, servers
+from .outside import listed_entries, reach, servers
 from .running import (
     databases,
     person_questions,
@@ -50,6 +50,7 @@ BUILT_IN = (
     shell_commands.FAMILY,
     databases.FAMILY,
     servers.FAMILY,
+    listed_entries.FAMILY,
     reach.FAMILY,
     life_fields.FAMILY,
     stability.FAMILY,
