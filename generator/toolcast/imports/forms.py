@@ -14,7 +14,7 @@ Nothing is changed on the way: a value is put at its place as it came, or is nam
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
@@ -65,7 +65,7 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         # A list of one is given as such; every other value as it is, for what is said of it.
         whole = body if isinstance(tools, list) and "tools" not in value else value
         listing = listing_of(whole, name, notes)
-        return Source(name, (MCP,), listing, notes=listing.notes)
+        return Source(name, (MCP,), listing)
     taken: list[_Taken] = []
     left_out: list[str] = []
     problems: list[str] = []
@@ -96,10 +96,10 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
     return Source(
         name,
         tuple(sorted({one.form for one in taken})),
-        replace(listing, notes=(*listing.notes, *left_out, *told)),
+        listing,
         {t.definition["name"]: frozenset(MEMBERS) - t.says for t in taken},
         {t.definition["name"]: t.fields for t in taken if t.fields},
-        (*listing.notes, *left_out, *told),
+        (*left_out, *told),
     )
 
 
