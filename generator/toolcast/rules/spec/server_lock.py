@@ -44,7 +44,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 
 def _proxied(toolset: Toolset) -> set[str]:
     """The servers that answer calls of the toolset's own tools."""
-    trees = (owner.source.tree for owner in (toolset, *toolset.tools))
+    sources = (toolset.source, *(tool.source for tool in toolset.tools))
+    trees = (source.tree for source in sources)
     named = (tree.get("proxy") for tree in trees if isinstance(tree, Mapping))
     return {name for name in named if isinstance(name, str)}
 
