@@ -27,7 +27,7 @@ from .running import (
     shell_commands,
 )
 from .schemas import schema_family
-from .texts import notes, tool_texts, toolset_texts
+from .texts import notes, skill_changes, tool_texts, toolset_texts
 
 __all__ = ["BUILT_IN", "families", "rules"]
 
@@ -36,6 +36,7 @@ BUILT_IN = (
     schema_family.FAMILY,
     tool_texts.FAMILY,
     toolset_texts.FAMILY,
+    skill_changes.FAMILY,
     notes.FAMILY,
     tool_annotations.FAMILY,
     listed_keys.FAMILY,
