@@ -37,6 +37,7 @@ def test_answers_of_own_tools(project: Project) -> None:
     assert (project.root / "draw-1.png").read_bytes() == b"\x89PNG"
 
 
+@pytest.mark.slow
 def test_wrong_arguments_are_told_before_the_call(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "add", "b=x")
     assert done.returncode == 2
@@ -99,6 +100,11 @@ def test_consent_is_asked_for_at_the_terminal_only(project: Project) -> None:
         person.type("yes\n")
         person.rest()
     assert person.shown.endswith("wiped\n")
+
+
+@pytest.mark.slow
+def test_anything_else_is_a_no(project: Project) -> None:
+    words = ("toolcast", "call", "wipe")
     with in_terminal(project.root, {}, *words) as person:
         person.until("decline: ")
         person.type("no\n")
