@@ -1,0 +1,1 @@
+"""Tools that exist already, taken in from lists in any form."""
