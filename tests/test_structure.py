@@ -146,6 +146,7 @@ MAY_IMPORT = {
         "reports",
         "wording",
     },
+    "commands.importing": {"commands", "imports"},
     "commands.calling": {"commands", "model", "servers", "wording"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.providers import provider_named
-from toolcast_runtime.providers.model_provider import render_tools
+from toolcast_runtime.providers.model_provider import ListOptions, render_tools
 from toolcast_runtime.tools.tool import Tool
 
 CASES = sorted(Path(__file__).parent.glob("cases/*/*.json"))
@@ -23,7 +23,7 @@ def test_a_schema_becomes_what_its_case_says(file: Path) -> None:
     case = json.loads(file.read_text("utf-8"))
     provider = provider_named(file.parent.name.removesuffix("-strict"))
     strict = file.parent.name.endswith("-strict")
-    listed = render_tools(provider, [_tool(case["tool"])], strict=strict)
+    listed = render_tools(provider, [_tool(case["tool"])], ListOptions(strict))
     assert listed.tools == case["given"]
     assert [str(loss).partition(" ")[2] for loss in listed.losses] == case["losses"]
     for sent, restored in case.get("calls", []):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..servers.server_listing import ServerListing
 
-__all__ = ["MEMBERS", "Source"]
+__all__ = ["MEMBERS", "Source", "source_of_server"]
 
 MEMBERS: Mapping[str, str] = {
     "title": "title",
@@ -52,3 +52,8 @@ class Source:
     def can_say(self, name: str, member: str) -> bool:
         """Whether the form of a tool has a place for a member of an MCP tool."""
         return member not in self.cannot_say.get(name, frozenset())
+
+
+def source_of_server(listing: ServerListing) -> Source:
+    """The source of what a live server lists; raises nothing, and changes nothing."""
+    return Source(listing.source, ("MCP's form",), listing, notes=listing.notes)

@@ -20,7 +20,7 @@ from ..servers.server_listing import ListingError
 from .forms import source_of
 from .source import Source
 
-__all__ = ["MOST_BYTES", "read_source", "source_in"]
+__all__ = ["MOST_BYTES", "read_source", "source_in", "unsayable"]
 
 MOST_BYTES = 64 * 1024 * 1024
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -60,7 +60,7 @@ def source_in(data: bytes, name: str) -> Source:
     # Definitions are bounded one by one: a list may be long, a tool may not be endless.
     try:
         source = source_of(value, shown)
-        problems = list(_problems(source))
+        problems = list(unsayable(source))
     except ListingError as error:
         problems = str(error).split("\n")
     if problems:
@@ -70,8 +70,8 @@ def source_in(data: bytes, name: str) -> Source:
     return source
 
 
-def _problems(source: Source) -> Iterator[str]:
-    """What no spec can say."""
+def unsayable(source: Source) -> Iterator[str]:
+    """What of a source no spec can say, a line for each."""
     names = Counter(tool["name"] for tool in source.listing.tools)
     for name, times in names.items():
         if times > 1:

@@ -9,7 +9,7 @@ To add a provider is one module with one `ModelProvider`, and its row in `provid
 * which fields of a spec the form has a place for, and the limits of the whole list.
 
 `render_tools` does the rest: names, schemas, losses, the strict form where a tool asks for it
-and has one, and the adapter that takes the provider's arguments back.
+and has one, which tools are deferred, and the adapter that takes arguments back.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..tools.tool import Tool
@@ -31,6 +31,7 @@ from .schemas.sent_arguments import restored_arguments
 __all__ = [
     "ArgumentsError",
     "Budget",
+    "ListOptions",
     "ModelProvider",
     "ProviderTools",
     "RenderedTool",
@@ -69,6 +70,8 @@ class RenderedTool:
         losses: what the form does not say.
         returns: its result in the dialect of the provider's `returns`; None when it has
             none, or the form has no place for it.
+        is_deferred: whether the model finds it by the provider's tool search.
+        is_programmatic: whether programs of the model may call it.
     """
 
     tool: Tool
@@ -77,30 +80,45 @@ class RenderedTool:
     is_strict: bool
     losses: tuple[Loss, ...]
     returns: RenderedSchema | None = None
+    is_deferred: bool = False
+    is_programmatic: bool = False
+
+
+class ListOptions(NamedTuple):
+    """What a list is made for.
+
+    Attributes:
+        strict: whether the provider has to follow each schema exactly, or of which tools.
+            A tool that no strict schema says stays loose, with a loss that gives the reason.
+        tool_search: whether the model searches for the tools that are not `always` in each
+            request, where the provider has such a search.
+        programmatic: whether programs of the model, too, may call the tools that say what
+            they return and ask nobody, where the provider runs such programs.
+    """
+
+    strict: bool | Collection[str] = False
+    tool_search: bool = False
+    programmatic: bool = False
 
 
 class Budget(NamedTuple):
-    """A limit of a whole list, or of a namespace in it.
+    """A limit of a whole list, or of each namespace in it.
 
     Attributes:
-        what: what is counted, in the plural: `tools`.
         most: the largest number that is taken.
-        count: how many there are in a list; for strict limits, of its strict tools alone.
+        counts: the numbers of a list by what each counts, as a message says it: `tools`.
         source: where the figure comes from.
         is_refused: whether a request beyond is refused; else the provider advises against.
     """
 
-    what: str
     most: int
-    count: Callable[[Sequence[RenderedTool]], int]
+    counts: Callable[[Sequence[RenderedTool]], Mapping[str, int]]
     source: str
     is_refused: bool = True
 
 
-def _one_after_the_other(
-    provider: ModelProvider, tools: Sequence[RenderedTool]
-) -> list[dict[str, Any]]:
-    return [provider.form(tool) for tool in tools]
+def _one_after_the_other(listed: ProviderTools) -> list[dict[str, Any]]:
+    return [listed.provider.form(tool) for tool in listed.rendered]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +136,8 @@ class ModelProvider:
             `confirm`, `annotations` and `title`. What else a spec sets of these is a loss.
         form: a rendered tool as the provider's JSON.
         arranged: the whole list as the provider's JSON.
+        has_tool_search: whether it has a search for tools that are deferred.
+        has_programs: whether it runs programs of the model that call tools.
         budgets: the limits of a whole list.
         refuses: what a strict tool must not have, in words, of its rendered parameters;
             it is then rendered loose. None for none.
@@ -131,9 +151,9 @@ class ModelProvider:
     names: re.Pattern[str] | None = None
     takes: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
-    arranged: Callable[
-        [ModelProvider, Sequence[RenderedTool]], list[dict[str, Any]]
-    ] = _one_after_the_other
+    arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _one_after_the_other
+    has_tool_search: bool = False
+    has_programs: bool = False
     budgets: tuple[Budget, ...] = ()
     refuses: Callable[[Mapping[str, Any]], str | None] = lambda _: None
 
@@ -145,15 +165,17 @@ class ProviderTools:
     Attributes:
         provider: whose form it has.
         rendered: the tools, in their order.
+        sections: the headings of the toolset's sections by their names.
     """
 
     provider: ModelProvider
     rendered: tuple[RenderedTool, ...]
+    sections: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tools(self) -> list[dict[str, Any]]:
         """The value of `tools` in a request, as JSON."""
-        return self.provider.arranged(self.provider, self.rendered)
+        return self.provider.arranged(self)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -191,32 +213,33 @@ class ProviderTools:
 def render_tools(
     provider: ModelProvider,
     tools: Iterable[Tool],
-    *,
-    strict: bool | Collection[str] = False,
+    options: ListOptions = ListOptions(),  # noqa: B008
+    sections: Mapping[str, str] | None = None,
 ) -> ProviderTools:
     """Tools in a provider's form.
 
     Args:
         provider: whose form is wanted.
         tools: in the order that they are listed in.
-        strict: whether the provider has to follow each schema exactly, or of which tools. A
-            tool that no strict schema says stays loose, with a loss that gives the reason.
+        options: what the list is made for.
+        sections: the headings of the toolset's sections by their names.
     """
     listed = list(tools)
     names = provider_names((tool.name for tool in listed), provider.names)
     rendered = []
     for tool in listed:
-        is_wanted = strict if isinstance(strict, bool) else tool.name in strict
-        rendered.append(_rendered(provider, tool, names[tool.name], is_wanted))
-    return ProviderTools(provider, tuple(rendered))
+        rendered.append(_rendered(provider, tool, names[tool.name], options))
+    return ProviderTools(provider, tuple(rendered), sections or {})
 
 
 def _rendered(
-    provider: ModelProvider, tool: Tool, name: str, is_strict: bool
+    provider: ModelProvider, tool: Tool, name: str, options: ListOptions
 ) -> RenderedTool:
     losses = list(_lost_fields(provider, tool, name))
     parameters = None
-    if is_strict and provider.strict is not None:
+    strict = options.strict
+    is_wanted = strict if isinstance(strict, bool) else tool.name in strict
+    if is_wanted and provider.strict is not None:
         try:
             parameters = rendered_schema(tool.parameters, provider.strict, tool.name)
             too_much = provider.refuses(parameters.schema)
@@ -241,7 +264,19 @@ def _rendered(
     if isinstance(tool.returns, Mapping) and provider.returns is not None:
         returns = rendered_schema(tool.returns, provider.returns, tool.name, "returns")
         losses += returns.losses
-    return RenderedTool(tool, name, parameters, is_strict, tuple(losses), returns)
+    is_callable = tool.returns is not None and tool.confirm is None
+    return RenderedTool(
+        tool,
+        name,
+        parameters,
+        is_strict,
+        tuple(losses),
+        returns,
+        is_deferred=options.tool_search
+        and provider.has_tool_search
+        and not tool.always,
+        is_programmatic=options.programmatic and provider.has_programs and is_callable,
+    )
 
 
 def _lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterable[Loss]:
@@ -254,6 +289,6 @@ def _lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterable[Los
         "annotations": bool(tool.definition.get("annotations")),
         "title": bool(tool.definition.get("title")),
     }
-    for field in _FIELDS:
-        if has[field] and field not in provider.takes:
-            yield Loss(tool.name, f"/{field}", field, "there is no place for it")
+    for name in _FIELDS:
+        if has[name] and name not in provider.takes:
+            yield Loss(tool.name, f"/{name}", name, "there is no place for it")

@@ -11,6 +11,7 @@ __all__ = ["PROVIDERS", "UnknownProviderError", "provider_named"]
 _OPENAI = "openai_forms"
 _WHERE = {
     "openai-chat": (_OPENAI, "CHAT"),
+    "openai-responses": (_OPENAI, "RESPONSES"),
 }
 """The module of each, and its name there. One is imported when somebody asks for it."""
 

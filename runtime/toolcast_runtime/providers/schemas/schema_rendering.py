@@ -35,7 +35,7 @@ _MOST_SCHEMAS = 20_000
 def rendered_schema(
     schema: Mapping[str, Any], dialect: Dialect, tool: str, field: str = "parameters"
 ) -> RenderedSchema:
-    """Applies a dialect to a schema of an object.
+    """Applies a dialect to the schema of arguments, which are an object, or of a result.
 
     References are kept or inlined, cycles treated, null is spelled and what the dialect
     has no word for told in the description or dropped, each with a `Loss`. In bounded time,
@@ -69,7 +69,8 @@ class _Rendering:
         self._levels = 0
 
     def whole(self) -> RenderedSchema:
-        whole = self._schema(self._parts.root, self._path, is_root=True)
+        has_object = self._path == ("parameters",)
+        whole = self._schema(self._parts.root, self._path, is_root=has_object)
         definitions: dict[str, Any] = {}
         for name, target in self._flattening.definitions:  # It grows meanwhile.
             self._flattening.opened = []
@@ -96,9 +97,10 @@ class _Rendering:
             del self._flattening.opened[opened:]
 
     def _boolean(self, schema: Any, path: Path) -> dict[str, Any]:
+        if self._dialect.is_closed:
+            keyword = str(path[-1])
+            raise Inexpressible(path, keyword, "takes any value, or none at all")
         if schema is not False:
-            if self._dialect.is_closed:
-                raise Inexpressible(path, "true", "takes any value")
             return {}
         if not self._dialect.takes("not"):
             self._losses.add(
@@ -173,7 +175,7 @@ class _Rendering:
                 for index, one in enumerate(value)
                 if one is not False or key not in ("anyOf", "oneOf")
             ]
-        if key in HELD and isinstance(value, Mapping):
+        if key in HELD and (isinstance(value, Mapping) or self._dialect.is_closed):
             return self._schema(value, (*path, key))
         return value
 

@@ -74,14 +74,17 @@ class _Restoring:
 
     def _here(self, value: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
         """The schemas that a value was sent by: of alternatives the first that takes it."""
-        while isinstance(schema, Mapping):
-            yield schema
-            for member in schema.get("allOf", ()):
-                yield from self._here(value, member)
-            for keyword in ("anyOf", "oneOf"):
-                if keyword in schema:
-                    yield from self._here(value, self._chosen(value, schema[keyword]))
-            schema = self._target(schema.get("$ref"))
+        waiting, seen = [schema], set[int]()
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, Mapping) and id(one) not in seen:
+                seen.add(id(one))
+                yield one
+                waiting.extend(one.get("allOf", ()))
+                for keyword in ("anyOf", "oneOf"):
+                    if keyword in one:
+                        waiting.append(self._chosen(value, one[keyword]))
+                waiting.append(self._target(one.get("$ref")))
 
     def _chosen(self, value: Any, members: list[Any]) -> Any:
         possible = [one for one in members if self._may_be(value, one)]
