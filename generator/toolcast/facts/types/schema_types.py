@@ -15,6 +15,7 @@ from toolcast_runtime.validation.references import References
 from toolcast_runtime.values.format_values import conversion_of
 
 from ...encoders.names import nested_class_name
+from .conditional_texts import ConditionalTexts
 from .python_type import (
     ANY,
     Array,
@@ -47,6 +48,8 @@ _UNSAID = tuple(
 _TELLING = frozenset("type enum const properties items prefixItems anyOf oneOf".split())
 _COMBINED = ("anyOf", "oneOf")
 _MAX_DEPTH = 24
+_MOST_CLASSES = 50
+"""Of one union: mypy takes a minute for 150 of them, and four for 200."""
 _MOST_STEPS = 20_000
 """References can fan out; what is not resolved by then is Any, which is true as well."""
 
@@ -95,7 +98,7 @@ class SchemaTypes:
         has_values: bool = False,
     ) -> None:
         self._relevant = _RELEVANT | _FORMATS if has_values else _RELEVANT
-        self._has_values = has_values
+        self._conditional = ConditionalTexts(root) if has_values else None
         self.has_found_values = False
         self.objects: list[ObjectType] = []
         self._widened: dict[tuple[int, str], Widening] = {}
@@ -231,7 +234,10 @@ class SchemaTypes:
         if "object" not in kinds:
             self._note_unsaid(place)
         if not kinds:
-            self._note_all(place, ("properties", "items", "prefixItems"))
+            self._note_all(place, ("type", "properties", "items", "prefixItems"))
+            return ANY
+        is_named = kinds == ["object"] and any(place.values("properties"))
+        if not is_named and self._is_conditional(place):
             return ANY
         name = name if len(kinds) == 1 else None
         return one_of([self._of_kind(place, kind, name) for kind in kinds])
@@ -244,6 +250,16 @@ class SchemaTypes:
             return
         values = min(listed, key=len)
         types: list[PythonType] = []
+        if self._is_conditional(place):
+            yield ANY
+            return
+        texts = [value for value in values if isinstance(value, str)]
+        if texts:
+            as_text = Choice(tuple(dict.fromkeys(texts)))
+            text = self._text(place, as_text)
+            if text != as_text:
+                types.append(text)
+                values = [value for value in values if not isinstance(value, str)]
         literals = list(filter(_is_literal, values))
         if literals:
             distinct = {(type(v), v): v for v in literals}
@@ -262,6 +278,13 @@ class SchemaTypes:
                 if any(isinstance(v, kind) for v in values if not _is_literal(v)):
                     types.append(type_)
         yield one_of(types)
+
+    def _is_conditional(self, place: Place) -> bool:
+        """Whether it is a text, or has one, whose type depends on more than types say."""
+        if self._conditional is None or not self._conditional.may_be(place):
+            return False
+        self.has_found_values = True
+        return True
 
     def _kinds(self, place: Place) -> list[str]:
         """The kinds of value that every `type` allows; empty when there is none."""
@@ -295,7 +318,8 @@ class SchemaTypes:
                     continue
                 # Many members again in each of many would be very many.
                 is_last = found is not None or len(place.left) > 1
-                if is_last or not any(map(self._tells, members)):
+                is_told = any(map(self._tells, members))
+                if is_last or not is_told or self._has_many_classes(members):
                     self._note(part, keyword)
                 else:
                     found = part, keyword
@@ -303,12 +327,19 @@ class SchemaTypes:
 
     def _tells(self, member: Any) -> bool:
         parts = self._place([member], 0, ()).parts
-        return any(not _TELLING.isdisjoint(part) for part in parts)
+        telling = _TELLING if self._conditional is None else _TELLING | _FORMATS
+        return any(not telling.isdisjoint(part) for part in parts)
+
+    def _has_many_classes(self, members: Sequence[Any]) -> bool:
+        if len(members) <= _MOST_CLASSES:
+            return False
+        places = (self._place([member], 0, ()) for member in members)
+        return sum(any(one.values("properties")) for one in places) > _MOST_CLASSES
 
     def _of_kind(self, place: Place, kind: str, name: str | None) -> PythonType:
         if kind == "array":
             return self._array(place)
-        if kind == "string" and self._has_values:
+        if kind == "string":
             return self._text(place)
         if kind != "object":
             return _SCALARS[kind]
@@ -316,14 +347,14 @@ class SchemaTypes:
             return ObjectName(self._object(place, name).name)
         return self._table(place)
 
-    def _text(self, place: Place) -> PythonType:
+    def _text(self, place: Place, text: PythonType = _SCALARS["string"]) -> PythonType:
         """The first format decides, as it does when the handler is called."""
-        for part in place.parts:
+        for part in place.parts if self._conditional is not None else ():
             conversion = conversion_of(part)
             if conversion is not None:
                 self.has_found_values = True
                 return Plain(conversion.type)
-        return _SCALARS["string"]
+        return text
 
     def _array(self, place: Place) -> PythonType:
         items: list[Any] = []
@@ -407,6 +438,10 @@ class SchemaTypes:
             members[key] = Member(type_, key in required, wider)
         for key in sorted(required - schemas.keys()):
             members[key] = Member(ANY, True)
+        if self._conditional is not None:
+            for key in list(self._conditional.members(place, members)):
+                self.has_found_values = True
+                members[key] = Member(ANY, members[key].is_required)
         made.members = members
         made.wider = tuple(dict.fromkeys(self._notes.pop()))
         return made
