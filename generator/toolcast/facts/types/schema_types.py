@@ -26,9 +26,10 @@ from .python_type import (
     Plain,
     PythonType,
     Table,
+    is_literal,
     one_of,
 )
-from .schema_place import Place
+from .schema_place import Place, tag_of
 
 __all__ = ["SchemaTypes", "Widening"]
 
@@ -39,7 +40,6 @@ _SCALARS = {
     "boolean": Plain("bool"),
     "null": Plain("None"),
 }
-_KINDS = (*_SCALARS, "array", "object")
 # What says more of a value than a type can.
 _UNSAID = tuple(
     "not if dependentSchemas dependentRequired dependencies $dynamicRef $recursiveRef".split()
@@ -223,14 +223,14 @@ class SchemaTypes:
                     self._place(
                         [*place.parts, member],
                         place.depth,
-                        (*place.words, _tag(member) or f"option {index + 1}"),
+                        (*place.words, tag_of(member) or f"option {index + 1}"),
                         left,
                     )
                 )
                 for index, member in enumerate(part[keyword])
             ]
             return one_of(members)
-        kinds = self._kinds(place)
+        kinds = place.kinds
         if "object" not in kinds:
             self._note_unsaid(place)
         if not kinds:
@@ -260,7 +260,7 @@ class SchemaTypes:
             if text != as_text:
                 types.append(text)
                 values = [value for value in values if not isinstance(value, str)]
-        literals = list(filter(_is_literal, values))
+        literals = list(filter(is_literal, values))
         if literals:
             distinct = {(type(v), v): v for v in literals}
             only_none = all(value is None for value in literals)
@@ -275,7 +275,7 @@ class SchemaTypes:
                 (list, Array(ANY)),
                 (dict, Table(ANY)),
             ):
-                if any(isinstance(v, kind) for v in values if not _is_literal(v)):
+                if any(isinstance(v, kind) for v in values if not is_literal(v)):
                     types.append(type_)
         yield one_of(types)
 
@@ -285,26 +285,6 @@ class SchemaTypes:
             return False
         self.has_found_values = True
         return True
-
-    def _kinds(self, place: Place) -> list[str]:
-        """The kinds of value that every `type` allows; empty when there is none."""
-        allowed: list[set[str]] = []
-        order: list[str] = []
-        for value in place.values("type"):
-            kinds = [value] if isinstance(value, str) else value
-            if not isinstance(kinds, list):
-                continue
-            named = [kind for kind in kinds if isinstance(kind, str) and kind in _KINDS]
-            order += [kind for kind in named if kind not in order]
-            # A whole number is a number.
-            allowed.append({*named, *(["integer"] if "number" in named else [])})
-        if not allowed:
-            return []
-        both = set.intersection(*allowed)
-        if "number" in both:
-            both.discard("integer")
-        found = [kind for kind in order if kind in both]
-        return found + sorted(both.difference(found))
 
     def _combined(self, place: Place) -> tuple[Mapping[str, Any], str] | None:
         """The `anyOf` or `oneOf` that the type says; others are noted."""
@@ -465,20 +445,3 @@ class SchemaTypes:
             found, number = f"{wanted}{number}", number + 1
         self._taken.add(found)
         return found
-
-
-def _is_literal(value: Any) -> bool:
-    """Whether mypy takes the value in a `Literal`: none of the large whole numbers."""
-    is_small = isinstance(value, int) and -(2**63) < value < 2**63
-    return value is None or isinstance(value, str) or is_small
-
-
-def _tag(member: Any) -> str:
-    """The text that tells a member of a union from the others, for the name of its class."""
-    properties = member.get("properties") if isinstance(member, dict) else None
-    if not isinstance(properties, dict):
-        return ""
-    for schema in properties.values():
-        if isinstance(schema, dict) and isinstance(schema.get("const"), str):
-            return str(schema["const"])
-    return ""
