@@ -75,14 +75,3 @@ def test_a_room_exports_its_names(room: str) -> None:
     assert module.__all__
     for name in module.__all__:
         assert getattr(module, name) is not None
-
-
-@pytest.mark.parametrize("name", sorted(MODULES))
-def test_a_module_is_of_a_readable_size(name: str) -> None:
-    lines = MODULES[name].read_text(encoding="utf-8").split("\n")
-    assert sum(1 for line in lines if line.strip()) <= 400
-
-
-def test_a_room_has_few_modules() -> None:
-    for folder in {path.parent for path in MODULES.values()}:
-        assert len(list(folder.glob("*.py"))) <= 16, folder

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +37,7 @@ printable = st.text(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+@example(text="\\1")  # like a pattern's back reference
 @given(text=printable)
 def test_any_text_changes_constants_only(
     text: str,

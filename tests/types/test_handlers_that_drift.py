@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.mcp.projects import generate_project
+
 SPEC = """
 summary: Search orders.
 parameters:
@@ -33,10 +35,9 @@ returns:
     orders:
       type: array
       items: {type: object, required: [id], properties: {id: {type: string}}}
-handler: handlers.toy:HANDLER
+handler: handlers.MODULE:HANDLER
 """
-RIGHT = "def NAME(*, customer: str, states: object = None, price: object = None) -> dict[str, Any]: ...\n"
-HANDLERS = """
+PLAIN = """
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -161,6 +162,156 @@ async def no_result(
 ) -> str:
     raise NotImplementedError  # error: Argument 1 to "result_of_no_result"
 """
+LENT = """
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from handlers.app import Cache, Database
+
+
+def lent(
+    *, customer: str, states: object = None, price: object = None, db: Database
+) -> dict[str, Any]:
+    raise NotImplementedError
+
+
+def lent_beside_one_mapping(
+    arguments: Mapping[str, Any], *, db: Database
+) -> dict[str, Any]:
+    raise NotImplementedError
+
+
+def takes_no_db(
+    *, customer: str, states: object = None, price: object = None
+) -> dict[str, Any]:
+    raise NotImplementedError  # error: Unexpected keyword argument "db" for "takes_no_db"
+
+
+def takes_another(
+    *, customer: str, states: object = None, price: object = None, db: Cache
+) -> dict[str, Any]:
+    raise NotImplementedError  # error: Argument "db" to "takes_another"
+
+
+def takes_two(
+    *, customer: str, states: object = None, price: object = None, db: Database, cache: Cache
+) -> dict[str, Any]:
+    raise NotImplementedError  # error: Missing named argument "cache" for "takes_two"
+
+
+def wrong_beside_db(
+    *, customer: str, states: Sequence[int] = (), price: object = None, db: Database
+) -> dict[str, Any]:
+    raise NotImplementedError  # error: Argument "states" to "wrong_beside_db"
+"""
+DATES_SPEC = """
+summary: Count days.
+values: python
+parameters:
+  type: object
+  additionalProperties: false
+  required: [day]
+  properties:
+    day: {type: string, format: date}
+    more: {type: array, items: {type: string, format: date}}
+returns:
+  type: object
+  required: [next]
+  properties: {next: {type: string, format: date}}
+handler: handlers.MODULE:HANDLER
+"""
+DATES = """
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import TypedDict
+
+
+class Next(TypedDict):
+    next: date
+
+
+class NextText(TypedDict):
+    next: str
+
+
+def dates(*, day: date, more: Sequence[date] = ()) -> Next:
+    raise NotImplementedError
+
+
+def takes_text(*, day: str, more: Sequence[date] = ()) -> Next:
+    raise NotImplementedError  # error: Argument "day" to "takes_text"
+
+
+def takes_texts(*, day: date, more: Sequence[str] = ()) -> Next:
+    raise NotImplementedError  # error: Argument "more" to "takes_texts"
+
+
+def gives_text(*, day: date, more: Sequence[date] = ()) -> NextText:
+    raise NotImplementedError  # error: Argument 1 to "result_of_gives_text"
+"""
+CLASSES_SPEC = SPEC.replace(
+    "handler:",
+    "arguments_type: handlers.app:Search\nresult_type: handlers.app:Found\nuses: [db]\nhandler:",
+)
+CLASSES = """
+from __future__ import annotations
+
+from handlers.app import Database, Found, Search
+
+
+def own_classes(search: Search, *, db: Database) -> Found:
+    raise NotImplementedError
+
+
+def takes_other_class(search: Found, *, db: Database) -> Found:
+    raise NotImplementedError  # error: Argument 1 to "takes_other_class" has incompatible type "Search"; expected "Found"
+
+
+def class_without_db(search: Search) -> Found:
+    raise NotImplementedError  # error: Unexpected keyword argument "db" for "class_without_db"
+
+
+def class_and_more(search: Search, page: int, *, db: Database) -> Found:
+    raise NotImplementedError  # error: Missing positional argument "page" in call to "class_and_more"
+
+
+def gives_other_class(search: Search, *, db: Database) -> Search:
+    raise NotImplementedError  # error: Argument 1 to "result_of_gives_other_class" has incompatible type "Search"; expected "Found
+"""
+APP = """
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+class Database: ...
+
+
+class Cache: ...
+
+
+@dataclass
+class Search:
+    customer: str
+    states: Sequence[str] = ()
+    price: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass
+class Found:
+    orders: Sequence[Mapping[str, str]]
+
+
+@contextmanager
+def lifespan() -> Iterator[dict[str, object]]:
+    yield {"db": Database()}
+"""
 CALLER = """
 from generated.toy.tools import own_types
 
@@ -173,12 +324,20 @@ async def called() -> None:
     await own_types.call(customer="a", price={"most": 1})
     await own_types.call(customer="a", page=1)
 """
-NAMES = re.findall(r"^(?:async )?def (\w+)", HANDLERS, re.MULTILINE)
+MODULES = {
+    "plain": (SPEC, PLAIN),
+    "lent": (SPEC + "uses: [db]\n", LENT),
+    "dates": (DATES_SPEC, DATES),
+    "classes": (CLASSES_SPEC, CLASSES),
+}
 SAID = {
-    name: re.findall("# error: (.*)", body)
-    for name, body in re.findall(
-        r"^(?:async )?def (\w+)(.*?)\n\n\n", HANDLERS + "\n\n", re.MULTILINE | re.DOTALL
-    )
+    module: {
+        name: re.findall("# error: (.*)", body)
+        for name, body in re.findall(
+            r"^(?:async )?def (\w+)(.*?)(?=\n\n\n|\Z)", text, re.MULTILINE | re.DOTALL
+        )
+    }
+    for module, (_, text) in MODULES.items()
 }
 
 
@@ -186,13 +345,19 @@ SAID = {
 def said(make_project: Callable[..., Any]) -> str:
     """What mypy says of all of them."""
     project = make_project(
-        {name: SPEC.replace("HANDLER", name) for name in NAMES},
-        toolset="targets: {registry: {}}\n",
-        handlers="from typing import Any\n"
-        + "".join(RIGHT.replace("NAME", name) for name in NAMES),
+        {
+            name: MODULES[module][0].replace("MODULE:HANDLER", f"{module}:{name}")
+            for module, names in SAID.items()
+            for name in names
+        },
+        toolset="targets: {registry: {}}\nlifespan: handlers.app:lifespan\n"
+        "resources: {db: handlers.app:Database}\n",
     )
-    project.generate()
-    project.write("handlers/toy.py", HANDLERS)
+    # `check` finds most of these, too.
+    generate_project(project.root)
+    for module, (_, text) in MODULES.items():
+        project.write(f"handlers/{module}.py", text)
+    project.write("handlers/app.py", APP)
     project.write("caller.py", CALLER)
     mypy = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"]
     return subprocess.run(
@@ -205,8 +370,11 @@ def said(make_project: Callable[..., Any]) -> str:
 
 @pytest.mark.slow
 def test_a_type_checker_names_handler_and_parameter(said: str) -> None:
-    assert sum(map(bool, SAID.values())) == 9
-    for name, expected in SAID.items():
+    wrong = [sum(map(bool, of_names.values())) for of_names in SAID.values()]
+    assert wrong == [9, 4, 3, 4]
+    for name, expected in {
+        k: v for one in SAID.values() for k, v in one.items()
+    }.items():
         found = re.findall(
             rf"^generated/toy/tools/{name}\.py:\d+: error: (.*)", said, re.M
         )
@@ -214,6 +382,8 @@ def test_a_type_checker_names_handler_and_parameter(said: str) -> None:
         assert all(f'{name}"' in line for line in found), (name, found)
         for start in expected:
             assert any(line.startswith(start) for line in found), (name, found)
+    others = re.findall(r"^(?!generated/toy/tools/|caller).*: error: .*", said, re.M)
+    assert not [line for line in others if "[empty-body]" not in line]
     callers = re.findall(r"^caller\.py:\d+: (.*)", said, re.MULTILINE)
     starts = [
         'note: Revealed type is "str"',

@@ -59,6 +59,11 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
                 )
             items = of(part.get("items"), depth + 1)
             return st.lists(items, min_size=min(part.get("minItems", 0), 9), max_size=9)
+        if kind == "string":
+            if "pattern" in part:
+                return st.from_regex(part["pattern"])
+            least = part.get("minLength", 0)
+            return st.text(min_size=least, max_size=least + 8)
         if kind != "object":
             return _SCALARS[kind]
         properties = part.get("properties", {})

@@ -14,7 +14,15 @@ from ..json_schema.keywords import KEYWORDS
 from ..json_schema.refusals import Refusal, refusals
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_NODES
-from ..wording import Suggestions, constraint, dotted, kind_of, kinds, quoted_list
+from ..wording import (
+    Suggestions,
+    constraint,
+    did_you_mean,
+    dotted,
+    kind_of,
+    kinds,
+    quoted_list,
+)
 from .language import schema
 from .value_help import handler_meant, help_with_kind
 
@@ -73,6 +81,8 @@ def _findings(document: Document, refusal: Refusal, part: Any) -> Iterator[Findi
         rule = "spec/invalid-value"
         message = f"{name} {constraint(keyword, refusal.expected)}"
         meant = handler_meant(refusal.value) if path == ("handler",) else ""
+        if keyword == "enum" and isinstance(refusal.value, str):
+            meant = did_you_mean(refusal.value, map(str, refusal.expected))
         help_ = meant or _described(part)
     yield document.source.finding(rule, Severity.ERROR, path, message, help_)
 

@@ -210,15 +210,20 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     )
 
 
-def shown_types(schema: Any) -> dict[str, str]:
+def shown_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
     """The generated type of each property of a schema; that of the whole under "".
 
     A property that may be left out has a question mark behind its type. What is behind the
     name of a class stands behind the type that names it.
+
+    Args:
+        schema: of a tool's arguments or results.
+        has_values: texts of formats are Python's values.
     """
-    types = SchemaTypes(schema, "Tool", _TAKEN)
+    types = SchemaTypes(schema, "Tool", _TAKEN, has_values=has_values)
     root = types.arguments("ToolArguments")
-    whole, _ = SchemaTypes(schema, "Tool", _TAKEN).whole("ToolResult")
+    again = SchemaTypes(schema, "Tool", _TAKEN, has_values=has_values)
+    whole, _ = again.whole("ToolResult")
     classes = {
         one.name: "".join(
             f" {key!r}: {_text(member.type)}{'' if member.is_required else '?'}"

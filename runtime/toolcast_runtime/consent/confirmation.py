@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..tools.tool import Confirm
@@ -27,8 +27,8 @@ _FORM = {
     },
     "required": [_FIELD],
 }
-# Look-around and back references, in JSON.
-_TRIED = re.compile(r"\(\?[=!<>]|\\\\[1-9k]")
+# Look-around and back references.
+_TRIED = re.compile(r"\(\?[=!<>]|\\[1-9k]")
 # What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
 # the selector of a symbol's picture, and marks that pile up over the lines above.
 _UNSEEN = re.compile(
@@ -67,7 +67,18 @@ def may_give_up(condition: Any) -> bool:
 
     Then it does not match, and a caller could choose a text for that.
     """
-    return _TRIED.search(json.dumps(condition)) is not None
+    return any(map(_TRIED.search, _patterns(condition)))
+
+
+def _patterns(schema: Any) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        if isinstance(pattern := schema.get("pattern"), str):
+            yield pattern
+        if isinstance(patterns := schema.get("patternProperties"), Mapping):
+            yield from patterns
+    if isinstance(schema, (Mapping, list)):
+        for part in schema.values() if isinstance(schema, Mapping) else schema:
+            yield from _patterns(part)
 
 
 def _checker(condition: Any) -> Checker | None:

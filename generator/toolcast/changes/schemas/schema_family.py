@@ -77,13 +77,28 @@ def _of_field(
         Taker(sides[1], is_closed=is_call),
     )
     calls = CallGrades(field, *takers, changes)
-    types = TypeChanges(field, before, after)
+    types = TypeChanges(before, after, _values(both, field))
     for index, change in enumerate(changes):
         yield _graded(both, field, change, calls.of(index), types)
     left = calls.unexplained()
     if left is not None:
         change = _whole(*sides, field, "rewritten")
         yield _graded(both, field, change, left, types)
+
+
+def _values(both: Both, field: Field) -> Grade:
+    """What it means for the handler that a format stands for another type of Python's."""
+    old, new = both.before, both.after
+    if field == "parameters":
+        classes = old.arguments_type, new.arguments_type
+    else:
+        classes = old.result_type, new.result_type
+    if all(classes):
+        # Its class may take both.
+        return Grade.RISKY
+    are_given = both.toolset_before.has_python_values(old)
+    are_given = are_given and both.toolset_after.has_python_values(new)
+    return Grade.BREAKING if are_given and not any(classes) else Grade.SAFE
 
 
 def _graded(

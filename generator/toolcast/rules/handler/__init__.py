@@ -12,7 +12,7 @@ from ...handler_code.handler import (
     is_below,
 )
 from ...model.model import HandlerReference, Toolset, Workspace
-from ...wording import did_you_mean
+from ...wording import known_instead
 
 __all__ = [
     "missing_function",
@@ -54,7 +54,7 @@ def missing_function(
     code = function_code(workspace, toolset, reference)
     if code is None or code.is_found:
         return None
-    help_ = did_you_mean(reference.function, list(module.functions))
+    help_ = known_instead(reference.function, sorted(module.functions))
     return f"{module.file} has no function `{reference.function}`", help_
 
 
@@ -77,10 +77,13 @@ def outside_or_missing(
 
 
 def problems_with_resources(
-    signature: Signature, uses: Sequence[str]
+    signature: Signature, uses: Sequence[str], toolset: Toolset
 ) -> Iterator[tuple[str, str]]:
-    """What a function does not take of the resources that it is given, with a help each."""
-    for name in uses:
+    """What a function does not take of the resources that it is given, with a help each.
+
+    One that the toolset does not have is `handler/unknown-resource`'s to tell.
+    """
+    for name in filter(toolset.resources.__contains__, uses):
         if name in signature.positional_only:
             yield (
                 f"the handler takes `{name}` by place only, and resources come by name",

@@ -28,7 +28,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         else:
             given = tuple(one.name for one in spec.arguments)
             always = tuple(one.name for one in spec.arguments if one.required)
-        missing = list(problems_with_resources(code.signature, spec.uses))
+        missing = list(problems_with_resources(code.signature, spec.uses, toolset))
         signature = code.signature.without(spec.uses)
         for message, help_ in (*missing, *_problems(signature, given, always)):
             yield RULE.at(spec, ("handler",), f"{message} ({code.place})", help_)

@@ -23,7 +23,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         whole = tool.handler and function_code(workspace, toolset, tool.handler)
         problems: list[tuple[str, str]] = []
         if whole and whole.signature is not None:
-            problems += problems_with_resources(whole.signature, tool.uses)
+            problems += problems_with_resources(whole.signature, tool.uses, toolset)
         if not code.takes_mapping(tool):
             problems += _problems(tool, code)
         for message, help_ in problems:
