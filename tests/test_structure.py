@@ -43,7 +43,15 @@ MAY_IMPORT = {
     "selection": {"facts", "model", "reading"},
     "facts": {"detectors", "encoders", "json_schema", "model", "reading"},
     "rendering": {"encoders", "shipped"},
-    "targets": {"encoders", "extensions", "facts", "model", "rendering", "shipped"},
+    "targets": {
+        "encoders",
+        "extensions",
+        "facts",
+        "model",
+        "rendering",
+        "servers",
+        "shipped",
+    },
     "documents": {"encoders", "findings", "model", "targets", "wording"},
     "rules": {
         "detectors",
@@ -56,6 +64,7 @@ MAY_IMPORT = {
         "model",
         "reading",
         "selection",
+        "servers",
         "targets",
         "wording",
     },
@@ -69,6 +78,7 @@ MAY_IMPORT = {
         "project",
         "reading",
         "selection",
+        "servers",
         "shipped",
         "targets",
         "wording",
@@ -94,6 +104,10 @@ MAY_IMPORT = {
         "shipped",
         "targets",
     },
+    # Servers of others, read raw; and held to what was reviewed.
+    "servers": {"facts", "model", "reading"},
+    # Lists of tools that exist already.
+    "imports": {"encoders", "model", "reading", "servers"},
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},
@@ -137,11 +151,17 @@ MAY_IMPORT = {
         "changes",
         "commands",
         "encoders",
+        "facts",
+        "findings",
+        "model",
+        "servers",
         "project",
         "reading",
         "reports",
         "wording",
     },
+    "commands.importing": {"commands", "imports"},
+    "commands.calling": {"commands", "model", "servers", "wording"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.

@@ -42,10 +42,14 @@ class ExternalTools:
 
     Args:
         servers: the servers, in the declared order.
+        locks: the package whose locks they are held to; None where none is locked.
     """
 
-    def __init__(self, servers: Sequence[ExternalServer]) -> None:
+    def __init__(
+        self, servers: Sequence[ExternalServer], locks: str | None = None
+    ) -> None:
         self._servers = tuple(servers)
+        self._locks = locks
         self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
         self._reported: set[tuple[str, str]] = set()
@@ -120,14 +124,17 @@ class ExternalTools:
 
     async def _decide(self, names: Sequence[str]) -> None:
         from .connection import Connection
+        from .server_lock import read_locks
 
         if not self._connections:
             atexit.register(self._close_at_exit, os.getpid())
-        for server in self._servers:
-            if server.name not in self._connections:
-                self._connections[server.name] = Connection(
-                    server, self._reserved, self._offer
-                )
+        new = [s for s in self._servers if s.name not in self._connections]
+        is_locked = self._locks is not None and any(s.is_locked for s in new)
+        locks = read_locks(self._locks) if self._locks and is_locked else {}
+        for server in new:
+            self._connections[server.name] = Connection(
+                server, self._reserved, self._offer, locks.get(server.name)
+            )
         connections = self._connections
         await asyncio.gather(*(connections[name].decided() for name in names))
 

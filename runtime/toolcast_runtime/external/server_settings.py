@@ -48,6 +48,9 @@ class ExternalServer:
         list_timeout: seconds for the list of its tools.
         call_timeout: seconds for a call.
         most_tools: how many tools are taken at most, in the server's order.
+        is_locked: its tools are held to the lock that the package has of it.
+        on_change: what becomes of a tool that is not as the lock has it: `refuse`, or
+            `log`, which offers it all the same.
     """
 
     name: str
@@ -67,6 +70,8 @@ class ExternalServer:
     list_timeout: float = 15.0
     call_timeout: float = 60.0
     most_tools: int = 250
+    is_locked: bool = False
+    on_change: str = "refuse"
 
     def is_for(self, client: str | None) -> bool:
         """Whether a client may have its tools at all."""
