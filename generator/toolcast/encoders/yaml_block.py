@@ -18,6 +18,7 @@ from .yaml_text import scalar
 __all__ = ["block"]
 
 _WIDTH = 88
+_SENTENCE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*,?(?: [A-Za-z0-9_()/.'-]+,?)+")
 _FOLDS = re.compile(r"\S+(?: \S+)*")
 
 
@@ -74,7 +75,8 @@ def _item(value: Any, margin: int, width: int) -> Iterator[str]:
 def _short(value: Any, column: int, width: int) -> str | None:
     """A value that stands on one line, or None."""
     if isinstance(value, str):
-        plain = str(scalar(value))
+        # A sentence needs no quotes in a line of its own.
+        plain = value if _SENTENCE.fullmatch(value) else str(scalar(value))
         fits = column + len(plain) <= width or " " not in value
         return plain if "\n" not in value and fits else None
     if isinstance(value, Mapping):
