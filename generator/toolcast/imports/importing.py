@@ -134,7 +134,22 @@ def _toolset_file(source: Source, name: str) -> bytes:
     if source.listing.instructions:
         fields["instructions"] = source.listing.instructions
     fields["targets"] = _TARGETS
+    if clients := _clients(source):
+        most = max(clients, key=lambda client: len(clients[client]["allow"]))
+        fields["clients"] = clients
+        fields["targets"] = {**_TARGETS, "mcp": {"client": most}}
     return _text(fields)
+
+
+def _clients(source: Source) -> dict[str, Any]:
+    """The clients that tools name, each with the tools that name it, and no others."""
+    clients: dict[str, dict[str, list[str]]] = {}
+    for name, fields in source.fields.items():
+        named = fields.get("clients")
+        for client in named if isinstance(named, list) else ():
+            if isinstance(client, str):
+                clients.setdefault(client, {"allow": []})["allow"].append(name)
+    return clients
 
 
 def _spec_file(tool: Mapping[str, Any], more: Mapping[str, Any]) -> bytes:
