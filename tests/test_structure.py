@@ -94,6 +94,10 @@ MAY_IMPORT = {
         "shipped",
         "targets",
     },
+    # Servers of others, read raw; and held to what was reviewed.
+    "servers": {"model", "reading"},
+    # Lists of tools that exist already.
+    "imports": {"encoders", "model", "reading", "servers"},
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},
@@ -142,6 +146,8 @@ MAY_IMPORT = {
         "reports",
         "wording",
     },
+    "commands.importing": {"commands", "imports"},
+    "commands.calling": {"commands", "model", "servers", "wording"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.

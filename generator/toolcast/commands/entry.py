@@ -25,6 +25,7 @@ _GROUPS = {
         "explain": "Tell what a rule checks, why, and how to mend it.",
     },
     "Look at the tools": {
+        "call": "Call a tool, of a toolset or of any MCP server.",
         "catalogue": "Write one HTML file in which people look up the tools.",
         "select": "Try which tool the words of a message speak for.",
         "tokens": "Show what the tools cost a model.",
@@ -44,6 +45,7 @@ _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.it
 # The commands that stand in a room of their own kind.
 _ROOMS = {
     "starting": {"init", "new"},
+    "calling": {"call"},
     "generating": {"generate"},
     "comparing": {"diff", "git-diff-driver"},
     "editing": {"rename", "move", "deprecate", "remove"},

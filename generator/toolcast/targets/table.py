@@ -11,7 +11,7 @@ from .target import Target
 
 __all__ = ["BUILT_IN", "enabled", "target_named", "target_names", "targets"]
 
-BUILT_IN = ("registry", "mcp", "langchain", "cli", "prompts", "snapshots")
+BUILT_IN = ("registry", "mcp", "langchain", "cli", "prompts", "providers", "snapshots")
 """Their names, which are their modules' too. One is imported when somebody asks for it."""
 
 

@@ -20,8 +20,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
 from .http_transport import http_transport
+from .server_process import MOST_BYTES
 from .server_settings import ExternalServer, Resolved
-from .stdio_transport import MOST_BYTES, Ending, stdio_transport
+from .stdio_transport import Ending, stdio_transport
 
 __all__ = ["Refused", "Session", "opened_session"]
 

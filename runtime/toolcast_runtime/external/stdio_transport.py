@@ -2,37 +2,26 @@
 
 The SDK's own reads lines of any length, logs every one that is no message, and hands stderr
 through. This one bounds a line, the pace of lines and what is kept of stderr, and says when
-and why the server ended. It starts and ends processes as the specification says:
-https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
+and why the server ended.
 """
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
-import sys
 import time
-from asyncio.subprocess import SubprocessStreamProtocol
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from subprocess import PIPE
 from typing import Any
 
 import anyio
 import mcp_types as types
-from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from .server_process import MOST_BYTES, READ_BYTES, ServerProcess, kill, started, stop
 from .server_settings import Resolved
 
-__all__ = ["MOST_BYTES", "Ending", "stdio_transport"]
+__all__ = ["Ending", "stdio_transport"]
 
-MOST_BYTES = 16 * 1024 * 1024
-"""The longest message that is taken."""
-
-_READ_BYTES = 1 << 16
 _MOST_GARBAGE = 1_000
 _BURST_OF_LINES = 1_000
 _LINES_A_SECOND = 200
@@ -64,52 +53,6 @@ class Ending:
             self.on_end()
 
 
-class _Process:
-    """A server's process, whose pipes can be closed while its children hold them."""
-
-    def __init__(
-        self, transport: asyncio.SubprocessTransport, protocol: SubprocessStreamProtocol
-    ) -> None:
-        if not (protocol.stdin and protocol.stdout and protocol.stderr):
-            raise RuntimeError("the server's process has not all of its pipes")
-        self.stdin = protocol.stdin
-        self.stdout = protocol.stdout
-        self.stderr = protocol.stderr
-        self.pid = transport.get_pid()
-        self._transport = transport
-
-    @property
-    def returncode(self) -> int | None:
-        """None while it runs."""
-        return self._transport.get_returncode()
-
-    def kill(self) -> None:
-        """Kills the process alone."""
-        self._transport.kill()
-
-    def close(self) -> None:
-        """Closes the pipes, and kills the process if it runs."""
-        with suppress(PermissionError, ProcessLookupError):
-            self._transport.close()
-
-
-async def _started(server: Resolved) -> _Process:
-    loop = asyncio.get_running_loop()
-    # What `asyncio.create_subprocess_exec` does, which keeps the transport for itself.
-    transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=_READ_BYTES, loop=loop),
-        server.command or "",
-        *server.args,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-        env={**get_default_environment(), **server.env},
-        cwd=server.cwd,
-        start_new_session=sys.platform != "win32",
-    )
-    return _Process(transport, protocol)
-
-
 @asynccontextmanager
 async def stdio_transport(
     server: Resolved, ending: Ending
@@ -120,7 +63,7 @@ async def stdio_transport(
         OSError: the program cannot be started.
         ValueError: its name or an argument has a NUL in it.
     """
-    process = await _started(server)
+    process = await started(server)
     into_session, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, out_of_session = anyio.create_memory_object_stream[SessionMessage](0)
     try:
@@ -135,23 +78,25 @@ async def stdio_transport(
                     stream.close()
                 with anyio.CancelScope(shield=True):
                     # Who was given up gets no time to think about it.
-                    await _stop(process, _GRACE if ending.reason is None else 0.1)
+                    await stop(process, _GRACE if ending.reason is None else 0.1)
                 group.cancel_scope.cancel()
     finally:
         # Also when the shield was broken: nothing that was started is left behind.
-        _kill(process)
+        kill(process)
         process.close()
         for each in (into_session, out_of_session):
             each.close()
 
 
-async def _read_messages(process: _Process, into_session: Any, ending: Ending) -> None:
+async def _read_messages(
+    process: ServerProcess, into_session: Any, ending: Ending
+) -> None:
     pace = _Pace(_BURST_OF_LINES, _LINES_A_SECOND)
     buffer = bytearray()
     reason = "it ended"
     try:
         async with into_session:
-            while chunk := await process.stdout.read(_READ_BYTES):
+            while chunk := await process.stdout.read(READ_BYTES):
                 buffer += chunk
                 if b"\n" in chunk:
                     *lines, rest = bytes(buffer).split(b"\n")
@@ -205,17 +150,17 @@ class _Pace:
             await anyio.sleep(-self._left / self._rate)
 
 
-async def _read_stderr(process: _Process, ending: Ending) -> None:
+async def _read_stderr(process: ServerProcess, ending: Ending) -> None:
     """Keeps the pipe from filling up, and the last words; a flood has to wait."""
     with suppress(OSError):
-        while chunk := await process.stderr.read(_READ_BYTES):
+        while chunk := await process.stderr.read(READ_BYTES):
             ending.stderr += chunk
             del ending.stderr[:-_KEPT_STDERR]
             await anyio.sleep(_STDERR_PAUSE)
 
 
 async def _write_messages(
-    process: _Process, out_of_session: Any, ending: Ending
+    process: ServerProcess, out_of_session: Any, ending: Ending
 ) -> None:
     try:
         async with out_of_session:
@@ -225,36 +170,3 @@ async def _write_messages(
                 await process.stdin.drain()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         ending.end("it takes no more messages")
-
-
-async def _stop(process: _Process, grace: float) -> None:
-    """Closes its input, gives it a moment, and ends it with all that it started."""
-    process.stdin.close()
-    if not await _ended(process, grace):
-        _signal(process, signal.SIGTERM)
-        if not await _ended(process, _GRACE):
-            _kill(process)
-            await _ended(process, _GRACE)
-    # What it started itself may still be there.
-    _kill(process)
-    process.close()
-
-
-async def _ended(process: _Process, seconds: float) -> bool:
-    with anyio.move_on_after(seconds):
-        while process.returncode is None:
-            await anyio.sleep(0.01)
-    return process.returncode is not None
-
-
-def _kill(process: _Process) -> None:
-    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
-
-
-def _signal(process: _Process, number: int) -> None:
-    """Signals the process's whole group; on Windows the process alone."""
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, number)

@@ -22,6 +22,7 @@ _GRADES = {
     "langchain": Grades(call=_B, code=_B),
     "cli": Grades(prompt=_R, code=_B),
     "prompts": Grades(prompt=_B),
+    "providers": Grades(call=_B, code=_B),
     "snapshots": Grades(),
 }
 """What it means that a target is gone, or a tool is gone from it."""
@@ -130,7 +131,7 @@ PROGRAM = RULES.alone(
 )
 OPTION = RULES.alone(
     "offer/option",
-    "An option of an extension's target is another one.",
+    "An option of a target is another one.",
     Grades(attachment=_R),
 )
 
@@ -182,7 +183,7 @@ _LINKS = (
         16_777_216,
     ),
 )
-_OWN_OPTIONS = frozenset(_GRADES)
+_OWN_OPTIONS = frozenset(_GRADES) - {"providers"}
 
 
 def compare_toolsets(
@@ -332,6 +333,11 @@ FAMILY = Family(
     toolset_fields=fields_of_rows((*_ROWS, *_LINKS))
     | {f"targets.{name}" for name in ("registry", "langchain", "prompts", "snapshots")}
     | {"targets", "targets.mcp.http.admin_token_variable", "targets.cli.program"}
+    | {"targets.providers"}
+    | {
+        f"targets.providers.*.{key}"
+        for key in ("strict", "tool_search", "programmatic")
+    }
     | {"exclusions"}
     | {f"exclusions.*.{key}" for key in ("tool", "target", "reason")},
     compare_toolsets=compare_toolsets,

@@ -1,0 +1,194 @@
+"""Forms of tool lists: MCP's, OpenAI's, Anthropic's, and plain ones with `parameters`.
+
+* MCP: https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+* OpenAI Chat Completions: `{"type": "function", "function": {"name": ...}}`, and
+  Responses: `{"type": "function", "name": ...}`, which may stand in a `namespace`:
+  https://platform.openai.com/docs/api-reference
+* Anthropic Messages: `input_schema`: https://docs.anthropic.com/en/api/messages
+* Without a provider: `name`, `description`, `parameters`, and fields of tool specs under
+  their own names (`persistent`, `always`, `clients`, `service`, `guidance`, ...).
+
+Nothing is changed on the way: a value is put at its place as it came, or is named in a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolcast_runtime.calls.untrusted_text import escaped
+
+from ..servers.server_listing import ListingError, listing_of
+from .source import MEMBERS, Source
+
+__all__ = ["source_of"]
+
+OPENAI_CHAT = "OpenAI's chat form"
+OPENAI_RESPONSES = "OpenAI's Responses form"
+ANTHROPIC = "Anthropic's form"
+PLAIN = "a form without a provider"
+MCP = "MCP's form"
+
+_OF_SPECS = ("always", "clients", "guidance", "persistent", "service", "when_to_use")
+_LISTS = ("resources", "resourceTemplates", "prompts", "instructions")
+
+
+@dataclass(slots=True)
+class _Taken:
+    """One tool, so far."""
+
+    form: str
+    definition: dict[str, Any]
+    fields: dict[str, Any] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+    says: frozenset[str] = frozenset()
+
+
+def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
+    """The source of a JSON value.
+
+    Args:
+        value: a list of tools; or an object or JSON-RPC response that has it as `tools`.
+        name: of the source, for messages.
+        notes: what is known of it already.
+
+    Raises:
+        ListingError: it is no list of tools. The text has a line for each thing wrong.
+    """
+    body = _body(value)
+    tools = body.get("tools", body.get("functions"))
+    if isinstance(tools, Mapping) and all(isinstance(t, dict) for t in tools.values()):
+        tools = [{"name": key, **tool} for key, tool in tools.items()]
+    if not isinstance(tools, list) or not _is_other(tools):
+        listing = listing_of(value, name, notes)
+        return Source(name, (MCP,), listing, notes=listing.notes)
+    taken: list[_Taken] = []
+    left_out: list[str] = []
+    problems: list[str] = []
+    for path, tool in _flat(tools, "tools"):
+        if not isinstance(tool, dict):
+            problems.append(f"{path}: no object")
+            continue
+        one = _taken(tool)
+        if one is None:
+            what = escaped(str(tool.get("name", tool.get("type"))), 80)
+            left_out.append(f"`{what}` is a tool of the provider's own; it is left out")
+            continue
+        if not isinstance(one.definition.get("name"), str):
+            problems.append(f"{path}: it has no text as its `name`")
+            continue
+        taken.append(one)
+    if problems:
+        raise ListingError("\n".join(problems))
+    others = {key: body[key] for key in _LISTS if key in body}
+    listing = listing_of(
+        {"tools": [t.definition for t in taken], **others}, name, notes
+    )
+    told = [
+        f"`{escaped(one.definition['name'], 80)}`: `{escaped(key, 80)}` is not taken"
+        for one in taken
+        for key in one.left
+    ]
+    return Source(
+        name,
+        tuple(sorted({one.form for one in taken})),
+        replace(listing, notes=(*listing.notes, *left_out, *told)),
+        {t.definition["name"]: frozenset(MEMBERS) - t.says for t in taken},
+        {t.definition["name"]: t.fields for t in taken if t.fields},
+        (*listing.notes, *left_out, *told),
+    )
+
+
+def _body(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, list):
+        return {"tools": value}
+    if isinstance(value, dict) and isinstance(value.get("result"), dict):
+        body: Mapping[str, Any] = value["result"]
+        return body
+    if not isinstance(value, dict):
+        return {}
+    is_named = value and all(
+        isinstance(one, dict) and ("parameters" in one or "description" in one)
+        for one in value.values()
+    )
+    return {"tools": value} if is_named else value
+
+
+def _is_other(tools: list[Any]) -> bool:
+    """Whether a tool is in another form than MCP's."""
+    return any(
+        isinstance(tool, dict)
+        and "inputSchema" not in tool
+        and bool({"function", "input_schema", "parameters", "type"} & tool.keys())
+        for tool in tools
+    )
+
+
+def _flat(tools: list[Any], path: str) -> Iterator[tuple[str, Any]]:
+    """Every tool with its path, those of namespaces too."""
+    for index, tool in enumerate(tools):
+        here = f"{path}[{index}]"
+        inner = tool.get("tools") if isinstance(tool, dict) else None
+        if isinstance(inner, list) and tool.get("type") == "namespace":
+            yield from _flat(inner, f"{here}.tools")
+        else:
+            yield here, tool
+
+
+def _taken(tool: Mapping[str, Any]) -> _Taken | None:
+    """One tool of any form; None for what is no function of the caller's."""
+    if "inputSchema" in tool:
+        return _Taken(MCP, dict(tool), says=frozenset(MEMBERS))
+    if "input_schema" in tool:
+        one = _Taken(ANTHROPIC, {}, says=frozenset(["description", "inputSchema"]))
+        _place(one, tool, {"input_schema": "inputSchema"}, {"type"})
+        examples = tool.get("input_examples")
+        if isinstance(examples, list):
+            one.fields["examples"] = [{"arguments": given} for given in examples]
+            one.left.remove("input_examples")
+        return one
+    kind = tool.get("type")
+    if kind == "function" and isinstance(tool.get("function"), dict):
+        one = _Taken(OPENAI_CHAT, {}, says=frozenset(["description", "inputSchema"]))
+        _place(one, tool["function"], {"parameters": "inputSchema"})
+        one.left += [key for key in tool if key not in ("type", "function")]
+    elif kind == "function":
+        says = frozenset(["description", "inputSchema", "outputSchema"])
+        one = _Taken(OPENAI_RESPONSES, {}, says=says)
+        names = {"parameters": "inputSchema", "output_schema": "outputSchema"}
+        _place(one, tool, names, {"type"})
+    elif kind is None:
+        says = frozenset(["title", "description", "inputSchema", "outputSchema"])
+        one = _Taken(PLAIN, {}, says=says)
+        names = {"parameters": "inputSchema", "returns": "outputSchema"}
+        _place(one, tool, names)
+        one.fields = {key: tool[key] for key in _OF_SPECS if key in tool}
+        # What stands there and depends on nothing has nothing to say.
+        none = {key for key in one.left if tool[key] in (None, [], {})}
+        one.left = [key for key in one.left if key not in {*none, *_OF_SPECS}]
+        if not isinstance(one.definition.get("outputSchema", {}), dict):
+            del one.definition["outputSchema"]
+            one.left.append("returns")
+    else:
+        return None
+    one.definition.setdefault("inputSchema", {"type": "object", "properties": {}})
+    return one
+
+
+def _place(
+    one: _Taken,
+    tool: Mapping[str, Any],
+    names: Mapping[str, str],
+    known: frozenset[str] | set[str] = frozenset(),
+) -> None:
+    """Puts each key of a tool at its place, in the tool's order."""
+    plain = {"name"} | (one.says - set(names.values()))
+    for key, value in tool.items():
+        if key in names and (value is not None or key != "output_schema"):
+            one.definition[names[key]] = value
+        elif key in plain:
+            if value is not None:
+                one.definition[key] = value
+        elif key not in known and value is not None:
+            one.left.append(key)

@@ -1,0 +1,141 @@
+"""Reads a file that holds a list of tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from json import scanner
+from typing import Any
+
+from toolcast_runtime.calls.untrusted_text import escaped
+from toolcast_runtime.files.regular_file import read_regular
+from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
+from toolcast_runtime.validation.json_bounds import measure
+
+from ..reading.exact_json import JsonProblem, read_json
+from ..servers.server_listing import ListingError
+from .forms import source_of
+from .source import Source
+
+__all__ = ["MOST_BYTES", "read_source", "source_in", "unsayable"]
+
+MOST_BYTES = 64 * 1024 * 1024
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_MOST_TOLD = 20
+# Empty before a dot: a hidden file, which is no spec.
+_NO_FILES = WINDOWS_DEVICES | {"toolset", "definitions"}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_source(path: str) -> Source:
+    """The tools of a file, in whichever form they are.
+
+    Raises:
+        ListingError: it cannot be read, or is no list of tools that specs can say. The text
+            has a line for each thing wrong, each with its place, escaped.
+    """
+    shown = escaped(path, 1000)
+    try:
+        data = read_regular(path, MOST_BYTES + 1)
+    except OSError as error:
+        raise ListingError(f"{shown}: {error.strerror or error}") from None
+    if len(data) > MOST_BYTES:
+        raise ListingError(f"{shown}: larger than {MOST_BYTES >> 20} MiB") from None
+    return source_in(data, os.path.normpath(path))
+
+
+def source_in(data: bytes, name: str) -> Source:
+    """The source of a file's bytes; raises as `read_source`."""
+    shown = escaped(name, 1000)
+    try:
+        value, twice = read_json(data)
+    except JsonProblem as problem:
+        place = f"{shown}:{problem.line}:{problem.column}"
+        raise ListingError(f"{place}: no JSON: {problem}{_hint(data)}") from None
+    if twice:
+        raise ListingError("\n".join(_duplicates(data, shown, twice)))
+    # Definitions are bounded one by one: a list may be long, a tool may not be endless.
+    try:
+        source = source_of(value, shown)
+        problems = list(unsayable(source))
+    except ListingError as error:
+        problems = str(error).split("\n")
+    if problems:
+        more = len(problems) - _MOST_TOLD
+        told = problems[:_MOST_TOLD] + ([f"and {more} more"] if more > 0 else [])
+        raise ListingError("\n".join(f"{shown}: {one}" for one in told))
+    return source
+
+
+def unsayable(source: Source) -> Iterator[str]:
+    """What of a source no spec can say, a line for each."""
+    names = Counter(tool["name"] for tool in source.listing.tools)
+    for name, times in names.items():
+        if times > 1:
+            yield f"the tool `{escaped(name, 80)}` is there {times} times"
+    folded: dict[str, str] = {}
+    for name in names:
+        if not _NAME.fullmatch(name):
+            yield (
+                f"`{escaped(name, 80)}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
+            )
+        elif (stem := name.casefold().partition(".")[0]) in _NO_FILES or not stem:
+            yield f"`{escaped(name, 80)}` cannot be the name of a spec's file"
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            yield (
+                f"`{escaped(name, 80)}` and `{escaped(other, 80)}` would be one file where"
+                " names are compared without case"
+            )
+    for index, tool in enumerate(source.listing.tools):
+        problem = measure(dict(tool)).problem
+        if problem is not None:
+            yield f"tools[{index}] (`{escaped(tool['name'], 80)}`) has {problem}"
+
+
+def _hint(data: bytes) -> str:
+    start = data.lstrip()[:200].lower()
+    if data.startswith(_UTF_16) or b"\0" in data[:4]:
+        return "\n  help: it looks like UTF-16; save it as UTF-8"
+    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<")):
+        return "\n  help: it is a web page; the address may want a login"
+    if not start:
+        return "\n  help: it is empty"
+    return ""
+
+
+def _duplicates(data: bytes, name: str, twice: tuple[str, ...]) -> Iterator[str]:
+    """A line for each object that has a key twice, with the object's place."""
+    text = data.decode("utf-8-sig")
+    places = list(_objects_with_duplicates(text))[:_MOST_TOLD]
+    for start, key in places:
+        line = text.count("\n", 0, start) + 1
+        column = start - text.rfind("\n", 0, start)
+        yield f"{name}:{line}:{column}: the object has `{escaped(key, 80)}` twice"
+    if not places:
+        yield f"{name}: an object has `{escaped(twice[0], 80)}` twice"
+
+
+def _objects_with_duplicates(text: str) -> Iterator[tuple[int, str]]:
+    """Where each object begins that has a key twice, and the key."""
+    found: list[tuple[int, str]] = []
+    decoder: Any = json.JSONDecoder(object_pairs_hook=list)
+    parse = decoder.parse_object
+
+    def parse_object(state: tuple[str, int], *rest: Any) -> Any:
+        pairs, end = parse(state, *rest)
+        counted = Counter(key for key, _ in pairs)
+        found.extend((state[1] - 1, key) for key, n in counted.items() if n > 1)
+        return pairs, end
+
+    decoder.parse_object = parse_object
+    # Only the scanner in Python tells where it is.
+    decoder.scan_once = scanner.py_make_scanner(decoder)  # type: ignore[attr-defined]
+    try:
+        decoder.decode(text)
+    except RecursionError:
+        return
+    yield from sorted(found)

@@ -1,0 +1,1 @@
+"""What live MCP servers list, read raw: of what they send nothing is lost or made plain."""

@@ -1,0 +1,194 @@
+"""What one MCP server lists, every JSON value as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..reading.exact_json import JsonProblem, read_json
+
+__all__ = [
+    "KINDS",
+    "ListingError",
+    "ServerListing",
+    "Variation",
+    "listing_of",
+    "saved_listing",
+]
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "tools": ("tools/list", "name"),
+    "resources": ("resources/list", "uri"),
+    "resourceTemplates": ("resources/templates/list", "uriTemplate"),
+    "prompts": ("prompts/list", "name"),
+}
+"""What a server lists: the key of the list, with its method and what names an entry."""
+
+
+class ListingError(Exception):
+    """There is no listing. The text says why, with strangers' words escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """Something that a server lists in one way at one start, and in another at the next.
+
+    Attributes:
+        kind: a key of `KINDS`, or `instructions`.
+        name: of the entry; empty for instructions.
+        path: the keys that lead to what varies; empty where the whole entry is there in
+            one of the readings only. An array of scalars varies as a whole.
+    """
+
+    kind: str
+    name: str
+    path: tuple[str | int, ...] = ()
+
+    def covers(self, kind: str, name: str, path: Sequence[str | int]) -> bool:
+        """Whether a place is this one or below it."""
+        same = (kind, name) == (self.kind, self.name)
+        return same and tuple(path[: len(self.path)]) == self.path
+
+
+@dataclass(frozen=True, slots=True)
+class ServerListing:
+    """What a server lists. Nothing in it is changed, sorted, filled in or left out.
+
+    Every value is JSON as `reading/exact_json.py` reads it: keys in their order, a number
+    that Python spells in another way a `SpelledNumber`. Every entry is an object whose
+    naming member (`KINDS`) is text; names may be there twice, empty or hostile, and
+    nothing else is checked. Every text is a stranger's: escape it before it is shown.
+
+    Attributes:
+        source: what was read, as messages name it; without secrets.
+        protocol: the revision that it was read in; None for a saved list.
+        server_info: its `serverInfo`, as it came; None where it gives none.
+        capabilities: as they came; None for a saved list without them.
+        instructions: its text; None where it gives none.
+        tools: of all pages, in the server's order.
+        resources: the same.
+        resource_templates: the same.
+        prompts: the same.
+        envelopes: what the pages' results hold besides the list and the cursor
+            (`ttlMs`, `_meta`, ...), by the key of `KINDS`; of several pages the first.
+        notes: what was odd, a sentence each, escaped: noise on stdout, a list that the
+            server declares and refuses, keys that an object has twice.
+        varying: what a second reading gave otherwise; empty where there was one reading.
+    """
+
+    source: str
+    protocol: str | None = None
+    server_info: Mapping[str, Any] | None = None
+    capabilities: Mapping[str, Any] | None = None
+    instructions: str | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+    resources: tuple[Mapping[str, Any], ...] = ()
+    resource_templates: tuple[Mapping[str, Any], ...] = ()
+    prompts: tuple[Mapping[str, Any], ...] = ()
+    envelopes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    varying: tuple[Variation, ...] = ()
+
+    def entries(self, kind: str) -> tuple[Mapping[str, Any], ...]:
+        """The entries of a kind, by its key in `KINDS`."""
+        if kind == "resourceTemplates":
+            return self.resource_templates
+        entries: tuple[Mapping[str, Any], ...] = getattr(self, kind)
+        return entries
+
+
+def checked_entries(kind: str, value: Any) -> tuple[Mapping[str, Any], ...]:
+    """The entries of a list.
+
+    Raises:
+        ListingError: it is no list of objects that have names.
+    """
+    key = KINDS[kind][1]
+    if not isinstance(value, list):
+        raise ListingError(f"its `{kind}` are no array")
+    for index, entry in enumerate(value):
+        if not isinstance(entry, dict):
+            raise ListingError(f"`{kind}[{index}]` is no object")
+        if not isinstance(entry.get(key), str):
+            raise ListingError(f"`{kind}[{index}]` has no text as its `{key}`")
+    return tuple(value)
+
+
+def saved_listing(data: bytes, source: str) -> ServerListing:
+    """The listing of a file: a `tools/list` result, a whole response, or the bare array.
+
+    A result may hold the other lists, `serverInfo`, `capabilities`, `instructions` and
+    `protocolVersion`, too, as a dump of a server does.
+
+    Args:
+        data: the file's bytes.
+        source: what messages call it.
+
+    Raises:
+        ListingError: it holds no list of tools. The text begins with the place.
+    """
+    try:
+        value, twice = read_json(data)
+    except JsonProblem as problem:
+        place = f"{source}:{problem.line}:{problem.column}"
+        raise ListingError(f"{place}: no JSON: {problem}") from None
+    try:
+        return listing_of(value, source, duplicate_notes(twice))
+    except ListingError as error:
+        raise ListingError(f"{source}: {error}") from None
+
+
+def duplicate_notes(twice: Sequence[str]) -> tuple[str, ...]:
+    """A note on keys that an object has twice."""
+    from toolcast_runtime.calls.untrusted_text import escaped
+
+    if not twice:
+        return ()
+    named = ", ".join(f"`{escaped(key, 60)}`" for key in twice[:5])
+    return (f"an object has a key twice, of which the last counts: {named}",)
+
+
+def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing:
+    """The listing of a JSON value: a result, a response that has one, or the bare array.
+
+    Raises:
+        ListingError: it is none of them.
+    """
+    from toolcast_runtime.calls.untrusted_text import escaped
+
+    if isinstance(value, list):
+        value = {"tools": value}
+
+    if isinstance(value, dict) and isinstance(value.get("error"), dict):
+        words = escaped(str(value["error"].get("message")))
+        raise ListingError(f"the answer is an error: {words}")
+    if isinstance(value, dict) and isinstance(value.get("result"), dict):
+        value = value["result"]
+    if not isinstance(value, dict) or not any(kind in value for kind in KINDS):
+        raise ListingError(
+            "no `tools/list` answer: neither a result with `tools`, nor a response with"
+            " one, nor an array of tools"
+        )
+    entries = {kind: checked_entries(kind, value.get(kind, [])) for kind in KINDS}
+    if isinstance(value.get("nextCursor"), str):
+        notes += ("it is one page of several: it has a `nextCursor`",)
+    known = {"serverInfo", "capabilities", "instructions", "protocolVersion"}
+    rest = {k: v for k, v in value.items() if k not in {*KINDS, *known, "nextCursor"}}
+    return ServerListing(
+        source,
+        protocol=_typed(value.get("protocolVersion"), str),
+        server_info=_typed(value.get("serverInfo"), dict),
+        capabilities=_typed(value.get("capabilities"), dict),
+        instructions=_typed(value.get("instructions"), str),
+        tools=entries["tools"],
+        resources=entries["resources"],
+        resource_templates=entries["resourceTemplates"],
+        prompts=entries["prompts"],
+        envelopes={"tools": rest} if rest else {},
+        notes=notes,
+    )
+
+
+def _typed(value: Any, kind: type) -> Any:
+    return value if isinstance(value, kind) else None

@@ -1,0 +1,73 @@
+"""A client's tools in the form of any provider, from a registry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..calls.background_loop import sync
+from .model_provider import ListOptions, ProviderTools, render_tools
+from .provider_table import provider_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..registry.registry import Registry
+
+__all__ = ["ProviderLists"]
+
+
+class ProviderLists:
+    """The lists of a toolset's tools for model providers, each made when it is asked for.
+
+    Args:
+        registry: whose tools they are, those of its own providers included.
+        sections: the headings of the toolset's sections by their names.
+        options: what the lists of each provider are made for, by the provider's name; see
+            `ListOptions`.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        *,
+        sections: Mapping[str, str] | None = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._registry = registry
+        self._sections = sections or {}
+        self._options = options or {}
+
+    async def tools(
+        self,
+        provider: str,
+        client: str | None = None,
+        *,
+        names: Iterable[str] | None = None,
+        **options: Any,
+    ) -> ProviderTools:
+        """A client's tools as a provider takes them, and what takes its calls back.
+
+        Tools that are declared not to be in the target `providers` are left out.
+
+        Args:
+            provider: such as `openai-responses`; see `PROVIDERS`.
+            client: who is served.
+            names: the only tools that are wanted, in this order; None for all.
+            options: attributes of `ListOptions`; what is not given is as declared.
+
+        Raises:
+            UnknownProviderError: there is no provider of that name.
+            UnknownToolError: the client has no tool of one of the names.
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        form = provider_named(provider)
+        given = {**self._options.get(provider, {}), **options}
+        if names is None:
+            listed = await self._registry.list_tools(client)
+        else:
+            listed = [await self._registry.find_tool(name, client) for name in names]
+        wanted = [tool for tool in listed if tool.is_in("providers")]
+        return render_tools(form, wanted, ListOptions(**given), self._sections)
+
+    tools_sync = sync(tools)

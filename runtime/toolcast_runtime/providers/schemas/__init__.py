@@ -1,0 +1,1 @@
+"""Schemas of specs in the dialects of model providers, and the way back."""

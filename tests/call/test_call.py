@@ -1,0 +1,189 @@
+"""`toolcast call`, on a generated toolset and on MCP servers over their transports."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+from tests.consent.terminals import in_terminal
+
+ODD = Path(__file__).parents[1] / "external" / "servers" / "odd.py"
+
+
+def odd(mode: str) -> str:
+    return shlex.join([sys.executable, str(ODD), mode])
+
+
+def test_own_tools(project: Project) -> None:
+    done = project.run("-m", "toolcast", "call", "plus", "a=2", "b:=40")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "sum: 42\n", "")
+
+
+@pytest.mark.slow
+def test_answers_of_own_tools(project: Project) -> None:
+    done = project.run("-m", "toolcast", "call", "people")
+    assert done.stdout == "name  age\n----  ---\nAda   36\nBob   7\n"
+    done = project.run("-m", "toolcast", "call", "fail")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: there is no such thing\\x1b[31m\n"
+    done = project.run("-m", "toolcast", "call", "draw")
+    assert done.stdout == "saved draw-1.png (image/png, 4 bytes)\n"
+    assert (project.root / "draw-1.png").read_bytes() == b"\x89PNG"
+
+
+def test_wrong_arguments_are_told_before_the_call(project: Project) -> None:
+    done = project.run("-m", "toolcast", "call", "add", "b=x")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: `a` is required\n"
+        "error: `b` must be an integer\n"
+        "  help: `add` takes:\n"
+        "    a=... (integer, required)\n"
+        "    b=... (integer)\n"
+        "  nothing was called\n"
+    )
+
+
+@pytest.mark.slow
+def test_from_another_folder_and_raw(project: Project, tmp_path: Path) -> None:
+    words = ("call", "add", "--arguments", "-", "--json", "--project")
+    done = project.run(
+        "-m", "toolcast", *words, str(project.root), cwd=tmp_path, given='{"a": 1}'
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "content": [{"type": "text", "text": '{"sum": 2}'}],
+        "structuredContent": {"sum": 2},
+    }
+
+
+@pytest.mark.slow
+def test_unknown_names(project: Project) -> None:
+    done = project.run("-m", "toolcast", "call", "peeple")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: the toolset toy has no tool `peeple`; did you mean `people`?\n"
+    )
+
+
+@pytest.mark.slow
+def test_what_a_handler_needs_is_told(project: Project) -> None:
+    done = project.run("-m", "toolcast", "call", "missing")
+    assert done.returncode == 1
+    assert "not_installed_anywhere" in done.stderr
+
+
+@pytest.mark.slow
+def test_not_generated(project: Project) -> None:
+    for file in (project.root / "generated/toy").glob("registry.py"):
+        file.unlink()
+    done = project.run("-m", "toolcast", "call", "add", "a=1")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: there is no generated.toy.registry\n"
+        "  help: `toolcast generate` writes it; the target `registry` makes it\n"
+    )
+
+
+def test_consent_is_asked_for_at_the_terminal_only(project: Project) -> None:
+    words = ("toolcast", "call", "wipe")
+    with in_terminal(project.root, {}, *words, stdin="yes\n") as person:
+        person.until("decline: ")
+        assert "Wipe everything?" in person.shown
+        person.type("yes\n")
+        person.rest()
+    assert person.shown.endswith("wiped\n")
+    with in_terminal(project.root, {}, *words) as person:
+        person.until("decline: ")
+        person.type("no\n")
+        person.rest()
+    assert "wiped" not in person.shown
+
+
+def test_server_on_stdio(tmp_path: Path, project: Project) -> None:
+    done = project.toolcast("call", "echo", "text=hi", "--mcp-stdio", odd("well"))
+    assert (done.returncode, done.stdout) == (0, "hi\n")
+
+
+def test_server_of_the_toolset(project: Project) -> None:
+    script = json.dumps([str(ODD), "well"])
+    with (project.root / "specs/toy/toolset.yaml").open("a") as stream:
+        stream.write(
+            f"mcp_servers:\n  odd: {{command: {json.dumps(sys.executable)},"
+            f" args: {script}, prefix: odd_}}\n"
+        )
+    done = project.toolcast("call", "odd_echo", "text=hi", "--server", "odd")
+    assert (done.returncode, done.stdout) == (0, "hi\n"), done.stderr
+    done = project.toolcast("call", "odd_echo", "--server", "even")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: there is no server `even`\n  help: there is `odd`\n"
+    ) or done.stderr.startswith("error: there is no server `even`")
+
+
+@pytest.mark.parametrize(
+    ("mode", "words", "code", "told"),
+    [
+        (
+            "well",
+            ["ecko"],
+            2,
+            f"the server {sys.executable} has no tool `ecko`; did you mean `echo`?",
+        ),
+        ("well", ["echo", "text:=5"], 2, "`text` must be a string"),
+        (
+            "ending",
+            ["echo"],
+            2,
+            f"the server {sys.executable}: it ended; its last words: cannot"
+            " \\x1b[31mstart: no licence",
+        ),
+        (
+            "garbage",
+            ["echo"],
+            2,
+            f"the server {sys.executable}: it wrote 1000 lines that are no messages",
+        ),
+        (
+            "lying",
+            ["deep"],
+            0,
+            "",
+        ),
+    ],
+)
+def test_odd_servers(
+    mode: str, words: list[str], code: int, told: str, project: Project
+) -> None:
+    done = project.toolcast("call", *words, "--mcp-stdio", odd(mode))
+    assert done.returncode == code, done.stderr
+    assert done.stderr.startswith(f"error: {told}" if told else "")
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--mcp-stdio", "'"], "--mcp-stdio: the command is not valid"),
+        (["--mcp-stdio", ""], "--mcp-stdio: the command is empty"),
+        (["--mcp-stdio", "a", "--mcp-url", "b"], "give one of"),
+        (["--header", "a: b"], "--header goes with --mcp-url"),
+        (["--mcp-url", "http://127.0.0.1:9/", "--header", "a"], "--header is NAME:"),
+        (["--mcp-url", "ftp://a/"], "--mcp-url: the URL does not begin with https://"),
+        (["--mcp-stdio", "a", "--client", "b"], "--client and --toolset are about"),
+        (["--mcp-stdio", "no-such-program"], "the server no-such-program: `no-such-"),
+        (
+            ["--mcp-url", "http://127.0.0.1:9/", "--header", "a:${NOT_SET}"],
+            "the server http://127.0.0.1:9/: the environment variable NOT_SET is not set",
+        ),
+    ],
+)
+def test_usage(words: list[str], told: str, project: Project) -> None:
+    done = project.toolcast("call", "echo", *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {told}"), done.stderr

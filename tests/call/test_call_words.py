@@ -1,0 +1,117 @@
+"""Words of a call become arguments by the schemas of the parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.cli.one_call.words import WrongWords, arguments_of, likely, usage
+from toolcast_runtime.tools.tool import Tool
+
+TOOL = Tool(
+    "find",
+    "Finds.",
+    "Finds.",
+    {
+        "name": "find",
+        "inputSchema": {
+            "type": "object",
+            "required": ["text"],
+            "properties": {
+                "text": {"type": "string"},
+                "limit": {"type": "integer"},
+                "exact": {"type": "boolean"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "loose": {"type": "array"},
+                "where": {"$ref": "#/$defs/where"},
+                "level": {"enum": ["low", "high"]},
+            },
+            "$defs": {"where": {"type": "object"}},
+        },
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        (["text=5"], {"text": "5"}),
+        (["text="], {"text": ""}),
+        (["text=a=b:=c"], {"text": "a=b:=c"}),
+        (["limit=5", "exact=true"], {"limit": 5, "exact": True}),
+        (["limit=many"], {"limit": "many"}),
+        (["tags=a", "tags=b,c"], {"tags": ["a", "b,c"]}),
+        (["loose=[1, 2]"], {"loose": [1, 2]}),
+        (['where={"a": 1}'], {"where": {"a": 1}}),
+        (["text:=null", 'where:=["b"]'], {"text": None, "where": ["b"]}),
+        (["unknown=1"], {"unknown": 1}),
+        (["level=high"], {"level": "high"}),
+    ],
+)
+def test_words(words: list[str], arguments: dict[str, Any]) -> None:
+    assert arguments_of(TOOL, words, None) == arguments
+
+
+def test_words_add_to_json(tmp_path: Path) -> None:
+    file = tmp_path / "arguments.json"
+    file.write_text('{"text": "old", "limit": 1}', "utf-8")
+    given = arguments_of(TOOL, ["text=new"], f"@{file}")
+    assert given == {"text": "new", "limit": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "json_text", "lines"),
+    [
+        (["text"], None, ["`text` is neither NAME=TEXT nor NAME:=JSON"]),
+        (["=x\x1b"], None, ["`=x\\x1b` is neither NAME=TEXT nor NAME:=JSON"]),
+        (
+            ["limit:=five", "where=six", "text=a", "text=b"],
+            None,
+            [
+                "`limit`: not JSON: Expecting value (line 1, column 1)",
+                "`where`: not JSON: Expecting value (line 1, column 1)",
+                "`text`: it is given more than once, and is no list",
+            ],
+        ),
+        (["limit:=NaN"], None, ["`limit`: not JSON: NaN is no JSON number"]),
+        (["text=a", "text:=1"], None, ["`text` is given in both forms"]),
+        ([], "[1]", ["--arguments: not a JSON object"]),
+        ([], "[" * 100_000, ["--arguments: not JSON: it is nested too deeply"]),
+        (
+            [],
+            "@/nothing",
+            ["--arguments: /nothing cannot be read: No such file or directory"],
+        ),
+    ],
+)
+def test_wrong_words(words: list[str], json_text: str | None, lines: list[str]) -> None:
+    with pytest.raises(WrongWords) as told:
+        arguments_of(TOOL, words, json_text)
+    assert str(told.value).split("\n") == lines
+
+
+def test_usage_tells_how_each_parameter_is_given() -> None:
+    assert list(usage(TOOL)) == [
+        "text=... (string, required)",
+        "limit=... (integer)",
+        "exact=... (boolean)",
+        "tags=... (array)",
+        "loose=... (array)",
+        "where:=... (object)",
+        "level=... (one of low, high)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("list-notes", "list_notes"),
+        ("listnots", "list_notes"),
+        ("zzz", None),
+        ("x" * 9999, None),
+    ],
+)
+def test_likely(name: str, meant: str | None) -> None:
+    assert likely(name, ["add", "list_notes"]) == meant
