@@ -73,6 +73,7 @@ class RegistryView(NamedTuple):
     has_outside: bool
     outside: Code
     has_providers: bool
+    has_proxies: bool
     has_reserved: bool
     reserved: Code
     has_router: bool
@@ -144,6 +145,7 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         has_outside=bool(outside),
         outside=names(outside),
         has_providers=bool(toolset.mcp_servers),
+        has_proxies=bool(toolset.proxied_servers) and bool(toolset.mcp_servers),
         has_reserved=bool(toolset.reserved_names),
         reserved=literal(tuple(toolset.reserved_names), "    reserved_names=", ","),
         has_router=toolset.router is not None,
@@ -199,12 +201,14 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
 
 TARGET = Target(
     name="registry",
-    reads_toolset=frozenset(["lifespan", "mcp_servers", "resources", "router"]),
+    reads_toolset=frozenset(
+        ["lifespan", "mcp_servers", "proxy", "resources", "router"]
+    ),
     purpose="A definition and types a tool, look-up by client, calls with validation.",
     generate=generate,
     reads=frozenset("""
         name title summary description parameters returns when_to_use annotations icons
-        meta execution mcp handler clients always persistent service permission timeout
+        meta execution mcp handler proxy clients always persistent service permission timeout
         confirm actions renamed_from deprecated examples order uses
         values arguments_type result_type
         """.split()),
@@ -244,6 +248,7 @@ def _definition(
         "actions": _actions(tool),
         "cli": _cli(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
+        "proxy": toolset.proxy_of(tool),
         "uses": list(tool.uses) or None,
         "timeout": int(timeout) if float(timeout).is_integer() else timeout,
         "values": "python" if toolset.has_python_values(tool) else None,

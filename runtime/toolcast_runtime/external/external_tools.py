@@ -45,7 +45,8 @@ class ExternalTools:
     """
 
     def __init__(self, servers: Sequence[ExternalServer]) -> None:
-        self._servers = tuple(servers)
+        self._servers = tuple(one for one in servers if not one.is_proxied)
+        self._proxied = {one.name: one for one in servers if one.is_proxied}
         self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
         self._reported: set[tuple[str, str]] = set()
@@ -89,6 +90,21 @@ class ExternalTools:
         found = self._offered.get(name)
         return None if found is None else found[0]
 
+    async def call_proxied(
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+    ) -> ToolResponse:
+        """Passes the call of a tool of the toolset's own on to the server that it names."""
+        server = self._proxied.get(tool.proxy or "")
+        if server is None:
+            return ToolResponse(error=f"the server of `{tool.name}` is not declared")
+
+        async def pass_on() -> ToolResponse:
+            own = server.own_name(tool.name)
+            connection = self._connection(server)
+            return await connection.call_own(own, arguments, context.report)
+
+        return await _in_background(pass_on())
+
     async def call_tool(
         self,
         tool: Tool,
@@ -118,17 +134,18 @@ class ExternalTools:
         if servers and not all(one is not None and one.is_decided for one in known):
             await _in_background(self._decide([server.name for server in servers]))
 
-    async def _decide(self, names: Sequence[str]) -> None:
+    def _connection(self, server: ExternalServer) -> Connection:
         from .connection import Connection
 
         if not self._connections:
             atexit.register(self._close_at_exit, os.getpid())
-        for server in self._servers:
-            if server.name not in self._connections:
-                self._connections[server.name] = Connection(
-                    server, self._reserved, self._offer
-                )
-        connections = self._connections
+        if server.name not in self._connections:
+            made = Connection(server, self._reserved, self._offer)
+            self._connections[server.name] = made
+        return self._connections[server.name]
+
+    async def _decide(self, names: Sequence[str]) -> None:
+        connections = {one.name: self._connection(one) for one in self._servers}
         await asyncio.gather(*(connections[name].decided() for name in names))
 
     def _offer(self) -> None:
@@ -139,7 +156,9 @@ class ExternalTools:
         owners: dict[str, Connection] = {}
         offered: dict[str, tuple[Tool, Connection]] = {}
         for server in self._servers:
-            connection = self._connections[server.name]
+            connection = self._connections.get(server.name)
+            if connection is None:
+                continue
             for name in connection.names_seen:
                 owner = owners.setdefault(look_alike_key(name), connection)
                 if (
