@@ -97,6 +97,7 @@ CHANGES = {
     "result": "What a call gives back.",
     "text": "Texts that models read.",
     "section": "Where tools stand in the prompt docs.",
+    "skill": "Agent Skills.",
     "note": "Texts for people alone.",
     "annotation": "What a tool promises of its effects.",
     "listed": "What MCP's list says of a tool beside that.",

@@ -21,6 +21,7 @@ READER = "toolcast_runtime/files/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {
     "toolcast_runtime/tools/definitions.py",
+    "toolcast_runtime/external/server_lock.py",
     "toolcast_runtime/resources/definitions_of_mcp.py",
     "toolcast/commands/starting/init.py",
 }

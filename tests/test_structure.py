@@ -43,7 +43,15 @@ MAY_IMPORT = {
     "selection": {"facts", "model", "reading"},
     "facts": {"detectors", "encoders", "json_schema", "model", "reading"},
     "rendering": {"encoders", "shipped"},
-    "targets": {"encoders", "extensions", "facts", "model", "rendering", "shipped"},
+    "targets": {
+        "encoders",
+        "extensions",
+        "facts",
+        "model",
+        "rendering",
+        "servers",
+        "shipped",
+    },
     "documents": {"encoders", "findings", "model", "targets", "wording"},
     "rules": {
         "detectors",
@@ -56,6 +64,7 @@ MAY_IMPORT = {
         "model",
         "reading",
         "selection",
+        "servers",
         "targets",
         "wording",
     },
@@ -69,6 +78,7 @@ MAY_IMPORT = {
         "project",
         "reading",
         "selection",
+        "servers",
         "shipped",
         "targets",
         "wording",
@@ -95,7 +105,7 @@ MAY_IMPORT = {
         "targets",
     },
     # Servers of others, read raw; and held to what was reviewed.
-    "servers": {"model", "reading"},
+    "servers": {"facts", "model", "reading"},
     # Lists of tools that exist already.
     "imports": {"encoders", "model", "reading", "servers"},
     # The writer knows no tools.
@@ -141,6 +151,10 @@ MAY_IMPORT = {
         "changes",
         "commands",
         "encoders",
+        "facts",
+        "findings",
+        "model",
+        "servers",
         "project",
         "reading",
         "reports",

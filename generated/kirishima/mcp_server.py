@@ -7,6 +7,7 @@ from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.mcp import McpServer
 
 from .registry import REGISTRY
+from .skills import SKILLS
 
 SERVER = McpServer(
     REGISTRY,
@@ -45,6 +46,7 @@ SERVER = McpServer(
         hosts_variable="KIRISHIMA_ALLOWED_HOSTS",
     ),
     external=True,
+    skills=SKILLS,
 )
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.mcp import McpServer
 
 from .registry import REGISTRY
+from .skills import SKILLS
 
 SERVER = McpServer(
     REGISTRY,
@@ -32,6 +33,7 @@ SERVER = McpServer(
         admin_variable="MOLECULE_ADMIN_TOKEN",
         hosts_variable="MOLECULE_ALLOWED_HOSTS",
     ),
+    skills=SKILLS,
 )
 
 if __name__ == "__main__":

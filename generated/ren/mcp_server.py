@@ -8,6 +8,7 @@ from toolcast_runtime.mcp import McpServer
 
 from .letta import LETTA
 from .registry import REGISTRY
+from .skills import SKILLS
 
 SERVER = McpServer(
     REGISTRY,
@@ -44,6 +45,7 @@ SERVER = McpServer(
         admin_variable="REN_ADMIN_TOKEN",
         hosts_variable="REN_ALLOWED_HOSTS",
     ),
+    skills=SKILLS,
     parts=(LETTA,),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from toolcast_runtime.testing import snapshot_tests
 
-from . import cli, langchain_tools, mcp_server, prompts, registry
+from . import cli, langchain_tools, mcp_server, prompts, registry, skills
 
 TestSnapshots = snapshot_tests(
     registry=registry,
@@ -13,4 +13,5 @@ TestSnapshots = snapshot_tests(
     langchain_tools=langchain_tools,
     cli=cli,
     prompts=prompts,
+    skills=skills,
 )

@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.consent.terminals import in_terminal
+from tests.external.servers.running import HttpServer
 
 ODD = Path(__file__).parents[1] / "external" / "servers" / "odd.py"
 
@@ -36,6 +37,7 @@ def test_answers_of_own_tools(project: Project) -> None:
     assert (project.root / "draw-1.png").read_bytes() == b"\x89PNG"
 
 
+@pytest.mark.slow
 def test_wrong_arguments_are_told_before_the_call(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "add", "b=x")
     assert done.returncode == 2
@@ -98,6 +100,11 @@ def test_consent_is_asked_for_at_the_terminal_only(project: Project) -> None:
         person.type("yes\n")
         person.rest()
     assert person.shown.endswith("wiped\n")
+
+
+@pytest.mark.slow
+def test_anything_else_is_a_no(project: Project) -> None:
+    words = ("toolcast", "call", "wipe")
     with in_terminal(project.root, {}, *words) as person:
         person.until("decline: ")
         person.type("no\n")
@@ -108,6 +115,22 @@ def test_consent_is_asked_for_at_the_terminal_only(project: Project) -> None:
 def test_server_on_stdio(tmp_path: Path, project: Project) -> None:
     done = project.toolcast("call", "echo", "text=hi", "--mcp-stdio", odd("well"))
     assert (done.returncode, done.stdout) == (0, "hi\n")
+
+
+@pytest.mark.slow
+def test_server_over_http(project: Project) -> None:
+    server = HttpServer.started()
+    try:
+        listed = project.toolcast("call", "--mcp-url", server.url)
+        assert listed.returncode == 2
+        assert f"name the tool; the server {server.url} has:" in listed.stderr
+        words = ("call", "lists", "action=create_list", "title=Food")
+        made = project.toolcast(*words, "--mcp-url", server.url)
+        assert made.returncode == 0, made.stderr
+        assert made.stdout.startswith("created:\n  id: ")
+        assert made.stdout.endswith("  title: Food\n")
+    finally:
+        server.end()
 
 
 def test_server_of_the_toolset(project: Project) -> None:

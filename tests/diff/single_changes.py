@@ -31,8 +31,8 @@ _GRADES = {"safe", "risky", "breaking"}
 
 Side = Mapping[str, Mapping[str, Any] | None]
 """Pieces of specs by file, null for none: `workspace`; `toolset` and the names of tools in the
-folder `toy`, and with a folder before them those in another one; `mcp_resources/name` and
-`mcp_prompts/name`. Null takes out a field that
+folder `toy`, and with a folder before them those in another one; `mcp_resources/name`,
+`mcp_prompts/name` and `locks/name`. Null takes out a field that
 every such file has here."""
 
 
@@ -86,6 +86,9 @@ def loaded(side: Side) -> Workspace:
     for key, fields in given.items():
         folder, _, name = key.rpartition("/")
         path = f"{folder or 'toy'}/{name}.yaml"
+        if folder == "locks":
+            files[f"toy/locks/{name}.json"] = {"toolcastLock": 1, **(fields or {})}
+            continue
         if folder in ("mcp_resources", "mcp_prompts"):
             files[f"toy/{path}"] = {"name": name, **(fields or {})}
             continue

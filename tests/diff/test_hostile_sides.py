@@ -39,7 +39,7 @@ def test_texts_that_are_no_words(text: str) -> None:
                 "guidance": text,
                 "service": text,
                 "meta": {text: text},
-                "skill": {text: [text]},
+                "skill": {"metadata": {"a": text}},
                 "examples": [{"arguments": {text: text}, "title": text}],
                 "annotations": {text: text},
                 "execution": {text: text},

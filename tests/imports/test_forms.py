@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from toolcast.imports.disagreements import disagreements
 from toolcast.imports.preference import Preference, WrongPreference, preference
 from toolcast.imports.source import Source
-from toolcast.imports.source_file import source_in
-from toolcast.reading.exact_json import exact_text
+from toolcast.imports.source_file import read_source, source_in
+from toolcast.reading.exact_json import exact_text, read_json
+from toolcast.servers.server_listing import ListingError
 
+CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "mcp").glob("*.json"))
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["b", "a"],
@@ -30,6 +33,7 @@ def read(value: Any, name: str = "list.json") -> Source:
     [
         ("MCP's form", [TOOL]),
         ("MCP's form", {"tools": [TOOL]}),
+        ("MCP's form", TOOL),
         ("MCP's form", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}),
         (
             "OpenAI's chat form",
@@ -116,6 +120,52 @@ def test_form(form: str, value: Any) -> None:
     assert source.forms == (form,)
     assert [exact_text(one) for one in source.listing.tools] == [exact_text(TOOL)]
     assert source.notes == ()
+
+
+def test_a_tool_a_line() -> None:
+    lines = json.dumps(TOOL) + "\n\r\n" + json.dumps({**TOOL, "name": "more"}) + "\n"
+    source = source_in(b"\xef\xbb\xbf" + lines.encode(), "list.jsonl")
+    assert [tool["name"] for tool in source.listing.tools] == ["add", "more"]
+    with pytest.raises(ListingError, match=r"list\.jsonl:2:10: no JSON: `NaN`"):
+        source_in(json.dumps(TOOL).encode() + b'\n{"name": NaN}', "list.jsonl")
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_lists_of_real_servers(path: Path) -> None:
+    """Taken in whole; and by way of each provider's form, but for what that cannot say."""
+    source = read_source(str(path))
+    value, _ = read_json(path.read_bytes())
+    tools = value if isinstance(value, list) else value["tools"]
+    assert exact_text(list(source.listing.tools)) == exact_text(tools)
+    plain = [
+        {
+            key: tool[key]
+            for key in ("name", "description", "inputSchema")
+            if key in tool
+        }
+        for tool in tools
+    ]
+    for form in (openai_chat, openai_responses, anthropic):
+        text = exact_text([form(tool) for tool in plain])
+        other = source_in(text.encode(), "other")
+        assert exact_text(list(other.listing.tools)) == exact_text(plain)
+        assert disagreements([source, other]) == []
+
+
+def openai_chat(tool: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": renamed(tool, "parameters")}
+
+
+def openai_responses(tool: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", **renamed(tool, "parameters")}
+
+
+def anthropic(tool: dict[str, Any]) -> dict[str, Any]:
+    return renamed(tool, "input_schema")
+
+
+def renamed(tool: dict[str, Any], schema: str) -> dict[str, Any]:
+    return {schema if key == "inputSchema" else key: tool[key] for key in tool}
 
 
 def test_numbers_keep_their_spelling() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -80,6 +81,8 @@ SCENARIOS = [
         )
     ),
 ]
+# Scenarios of an extension are of no revision; each with the number of its checks.
+SKILLS = {"enumeration": 31, "manifest": 5, "directory": 6}
 # What asks for more than a question to a person, sampling for one: see `everything/mcp_server.py`.
 BEYOND_TOOLS = [
     (MODERN, "server-stateless"),
@@ -145,6 +148,18 @@ def test_scenario_passes_where_a_server_adds_to_the_sdks(
     passes(node, server_with_more, tmp_path, revision, scenario)
 
 
+@pytest.mark.parametrize("part", SKILLS)
+def test_scenario_of_the_skills_extension_passes(
+    node: NodeTools, server: HttpServer, tmp_path: Path, part: str
+) -> None:
+    name = f"sep-2640-skills-{part}"
+
+    checks = passes(node, server, tmp_path, MODERN, name, "--force")
+
+    own = [check for check in checks if check["id"].startswith("sep-2640")]
+    assert [check["status"] for check in own] == ["SUCCESS"] * SKILLS[part]
+
+
 def test_every_scored_scenario_is_tried(node: NodeTools) -> None:
     suite = Path(node.conformance[1]).parents[1]
     text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")
@@ -157,9 +172,15 @@ def test_every_scored_scenario_is_tried(node: NodeTools) -> None:
 
 
 def passes(
-    node: NodeTools, server: HttpServer, tmp_path: Path, revision: str, scenario: str
-) -> None:
-    options = ["--scenario", scenario, "--spec-version", revision]
+    node: NodeTools,
+    server: HttpServer,
+    tmp_path: Path,
+    revision: str,
+    scenario: str,
+    *more: str,
+) -> list[dict[str, Any]]:
+    """Runs a scenario, holds it to pass, and gives its checks."""
+    options = ["--scenario", scenario, "--spec-version", revision, *more]
     output = ["--output-dir", str(tmp_path)]
     run = subprocess.run(
         [*node.conformance, "server", "--url", server.url, *options, *output],
@@ -170,9 +191,10 @@ def passes(
     said = run.stdout + run.stderr + server.log
     assert run.returncode == 0, said
     (path,) = tmp_path.rglob("checks.json")
-    checks = json.loads(path.read_text(encoding="utf-8"))
+    checks: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     assert {check["status"] for check in checks} <= {"SUCCESS", "INFO", "SKIPPED"}, said
     assert any(check["status"] == "SUCCESS" for check in checks), said
+    return checks
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)

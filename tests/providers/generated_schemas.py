@@ -27,7 +27,7 @@ def schemas(draw: st.DrawFn) -> dict[str, Any]:
     inner = _inner(references if names else None)
     root = draw(_objects(inner))
     if names:
-        root["$defs"] = {name: draw(inner) for name in names}
+        root["$defs"] = {name: draw(_objects(inner)) for name in names}
     return root
 
 
@@ -167,6 +167,10 @@ def _of_type(
     return plain[name]
 
 
+class CannotBeSent(Exception):
+    """A form has no words for what is meant: it takes its null for an absence, say."""
+
+
 def as_sent(meant: Any, schema: Any, rendered: RenderedSchema) -> Any:
     """Arguments of a spec as a model sends them: null for each optional one that is absent.
 
@@ -180,16 +184,14 @@ def as_sent(meant: Any, schema: Any, rendered: RenderedSchema) -> Any:
         )
         return as_sent(meant, named, rendered)
     if isinstance(schema, Mapping) and "anyOf" in schema:
-        for one in schema["anyOf"]:
-            sent = as_sent(meant, one, rendered)
-            if build({**rendered.schema, **_alone(one, rendered)}).is_valid(sent):
-                return sent
-        return meant
+        return _as_one_of(meant, schema["anyOf"], rendered)
     if isinstance(meant, list) and isinstance(schema, Mapping):
         items = schema.get("items")
         return [as_sent(one, items, rendered) for one in meant]
     if isinstance(meant, dict) and isinstance(schema, Mapping):
         undo = rendered.undo_of(schema)
+        if any(name in undo.absent and meant[name] is None for name in meant):
+            raise CannotBeSent
         new_names = {old: new for new, old in undo.names.items()}
         properties = schema.get("properties", {})
         sent = {
@@ -202,7 +204,18 @@ def as_sent(meant: Any, schema: Any, rendered: RenderedSchema) -> Any:
     return meant
 
 
-def _alone(member: Any, rendered: RenderedSchema) -> dict[str, Any]:
+def _as_one_of(meant: Any, members: list[Any], rendered: RenderedSchema) -> Any:
+    for one in members:
+        try:
+            sent = as_sent(meant, one, rendered)
+        except CannotBeSent:
+            continue
+        if build({**rendered.schema, **_alone(one)}).is_valid(sent):
+            return sent
+    raise CannotBeSent
+
+
+def _alone(member: Any) -> dict[str, Any]:
     return {
         "type": ["object", "array", "string", "number", "boolean", "null"],
         "properties": {},

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.providers.generated_schemas import arguments_of, as_sent, schemas
+from tests.providers.generated_schemas import (
+    CannotBeSent,
+    arguments_of,
+    as_sent,
+    schemas,
+)
 from toolcast_runtime.providers import ListOptions, ProviderTools, provider_named
 from toolcast_runtime.providers.loss import Effect
 from toolcast_runtime.providers.model_provider import render_tools
@@ -54,9 +59,12 @@ def test_what_a_spec_allows_can_be_sent_and_comes_back_unchanged(
     rendered = tools.rendered[0].parameters
     meant = data.draw(arguments_of(schema))
     assert build(schema).is_valid(meant)
-    sent = as_sent(meant, rendered.schema, rendered)
-    is_sendable = build(rendered.schema).is_valid(sent)
+    try:
+        sent = as_sent(meant, rendered.schema, rendered)
+        is_sendable = build(rendered.schema).is_valid(sent)
+    except CannotBeSent:
+        is_sendable = False
     if Effect.NARROWER not in {loss.effect for loss in tools.losses}:
-        assert is_sendable, sent
+        assert is_sendable
     if is_sendable:
         assert tools.call("do", sent).arguments == meant

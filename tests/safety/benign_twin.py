@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 from zlib import crc32
 
 import yaml
@@ -55,9 +56,9 @@ def twin(specs: Specs) -> Specs:
     for section in toolset.get("sections", {}).values():
         for key in section:
             section[key] = "x"
-    for option in ("preamble",):
+    for option in ("preamble", "skill"):
         for key in toolset.get(option, {}):
-            toolset[option][key] = "x"
+            toolset[option][key] = _blank_strings(toolset[option][key])
     cli = (toolset.get("targets") or {}).get("cli") or {}
     for key in ("program", "heading", "intro"):
         if key in cli:
@@ -178,6 +179,7 @@ def _json_shape(value: Any) -> Any:
         return {
             key: "" if key == "usage" and "line" in value else _json_shape(item)
             for key, item in value.items()
+            if key != "when_lines" and item != {"when_lines": ANY}
         }
     if isinstance(value, list):
         return [_json_shape(item) for item in value]

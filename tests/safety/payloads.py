@@ -36,6 +36,7 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
             "title": line,
             "instructions": text,
             "preamble": {"heading": line, "intro": text},
+            "skill": {"guidance": text, "metadata": {"x": text}},
             "sections": {
                 "one": {"heading": line, "label": line, "intro": text, "footer": text}
             },

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -96,6 +97,9 @@ def answer(message: dict[str, object]) -> None:
             '"instructions":"Be kind."}'
         )
         return
+    if method == "tools/call":
+        send(f'"id":{number},"result":{{"content":[{{"type":"text","text":"done"}}]}}')
+        return
     if method in KINDS:
         if "flood" in WORDS:
             while True:
@@ -113,6 +117,16 @@ def capabilities() -> str:
     return '{"tools":{"listChanged":true},"resources":{},"prompts":{}}'
 
 
+def watch() -> None:
+    """Tells when the file is another one."""
+    before = os.stat(FILE).st_mtime_ns
+    while True:
+        time.sleep(0.02)
+        if os.stat(FILE).st_mtime_ns != before:
+            before = os.stat(FILE).st_mtime_ns
+            send('"method":"notifications/tools/list_changed"')
+
+
 def main() -> None:
     if "forks" in WORDS:
         subprocess.Popen(
@@ -121,6 +135,8 @@ def main() -> None:
     if "tells" in WORDS:
         sys.stderr.write(f"the key is {os.environ.get('KEY')}\n")
         sys.exit(1)
+    if "watches" in WORDS:
+        threading.Thread(target=watch, daemon=True).start()
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message and "method" in message:

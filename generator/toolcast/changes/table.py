@@ -18,7 +18,7 @@ from .access import client_settings, client_tools, target_options
 from .change import ChangeRule
 from .family import Family
 from .listing import listed_keys, resources_and_prompts, tool_annotations
-from .outside import reach, servers
+from .outside import listed_entries, reach, servers
 from .running import (
     databases,
     person_questions,
@@ -27,7 +27,7 @@ from .running import (
     shell_commands,
 )
 from .schemas import schema_family
-from .texts import notes, tool_texts, toolset_texts
+from .texts import notes, skill_changes, tool_texts, toolset_texts
 
 __all__ = ["BUILT_IN", "families", "rules"]
 
@@ -36,6 +36,7 @@ BUILT_IN = (
     schema_family.FAMILY,
     tool_texts.FAMILY,
     toolset_texts.FAMILY,
+    skill_changes.FAMILY,
     notes.FAMILY,
     tool_annotations.FAMILY,
     listed_keys.FAMILY,
@@ -49,6 +50,7 @@ BUILT_IN = (
     shell_commands.FAMILY,
     databases.FAMILY,
     servers.FAMILY,
+    listed_entries.FAMILY,
     reach.FAMILY,
     life_fields.FAMILY,
     stability.FAMILY,

@@ -24,6 +24,10 @@ _GROUPS = {
         "diff": "Tell what a change of the specs means, and for whom.",
         "explain": "Tell what a rule checks, why, and how to mend it.",
     },
+    "Hold servers to what was reviewed": {
+        "verify": "Compare a live MCP server with the definitions of a toolset.",
+        "lock": "Compare external servers with their locks, or renew those.",
+    },
     "Look at the tools": {
         "call": "Call a tool, of a toolset or of any MCP server.",
         "catalogue": "Write one HTML file in which people look up the tools.",
@@ -47,7 +51,7 @@ _ROOMS = {
     "starting": {"init", "new"},
     "calling": {"call"},
     "generating": {"generate"},
-    "comparing": {"diff", "git-diff-driver"},
+    "comparing": {"diff", "git-diff-driver", "lock", "verify"},
     "editing": {"rename", "move", "deprecate", "remove"},
 }
 

@@ -11,6 +11,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from ..reading.characters import is_plain
+from ..reading.exact_json import SpelledNumber
 from .code import Code
 from .layout import WIDTH
 
@@ -68,6 +69,8 @@ def _scalar(value: Any) -> str:
         return _WORDS[value]
     if isinstance(value, int):
         return int.__repr__(value)
+    if isinstance(value, SpelledNumber):
+        return value.spelling
     if isinstance(value, float) and math.isfinite(value):
         return _number(value)
     if isinstance(value, str):

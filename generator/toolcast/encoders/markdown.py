@@ -9,7 +9,17 @@ from typing import LiteralString
 from .code import Code
 from .html import escape_html, leaves_html_open
 
-__all__ = ["block", "comment", "fenced", "inline", "listed", "phrase", "row", "span"]
+__all__ = [
+    "block",
+    "comment",
+    "fenced",
+    "inline",
+    "listed",
+    "phrase",
+    "reference",
+    "row",
+    "span",
+]
 
 # Behind the marks of list items and quotations a heading is one as well.
 _OPENS_BLOCK = re.compile(
@@ -31,6 +41,7 @@ _DEFINES_LINK = re.compile(
 
 _PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 
+_PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_./-]*")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
 _COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
 
@@ -81,6 +92,17 @@ def inline(text: str) -> Code:
     if "]:" in text:
         text = _DEFINES_LINK.sub(r"\1\\", text.strip())
     return Code(text.strip())
+
+
+def reference(words: LiteralString, path: str) -> Code:
+    """A link to a file beside the page.
+
+    Raises:
+        ValueError: the path is not of letters, digits, `_`, `-`, `.` and `/` alone.
+    """
+    if not _PATH.fullmatch(path):
+        raise ValueError("a link leads to a path of a checked grammar only")
+    return Code(f"[{words}]({path})")
 
 
 def cell(text: str) -> Code:

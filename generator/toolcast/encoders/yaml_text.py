@@ -1,13 +1,17 @@
-"""YAML: one scalar that every YAML reader takes for the text that it is."""
+"""YAML that every reader takes for the same values: one scalar, and front matter."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from toolcast_runtime.skills import front_matter as written
 
 from .code import Code
 from .json_text import compact
 
-__all__ = ["scalar"]
+__all__ = ["front_matter", "scalar"]
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z][A-Za-z0-9_-]*)*")
 _OTHER_MEANING = frozenset(
@@ -23,3 +27,12 @@ def scalar(text: str) -> Code:
     if _PLAIN.fullmatch(text) and text.lower() not in _OTHER_MEANING:
         return Code(text)
     return Code(compact(text))
+
+
+def front_matter(values: Mapping[str, Any], signature: Code) -> Code:
+    """What a SKILL.md begins with: its values between marks, below who made the file.
+
+    Raises:
+        NotEncoded: the signature is plain text.
+    """
+    return Code(written.front_matter(values, Code.escape(signature)))

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from toolcast_runtime.providers import (
+    PROVIDERS,
+    Effect,
+    ListOptions,
+    Severity,
+    provider_named,
+    render_tools,
+)
+
 from ..model.model import ToolSpec
+from .provider_lists import runtime_tool
 
 __all__ = ["LANGCHAIN_LOSES", "ProviderForm", "lost_keywords", "name_problem"]
 
@@ -19,11 +29,6 @@ LANGCHAIN_LOSES = {
 """Names of parameters that LangChain takes for its own, and what becomes of them."""
 
 _MOST = 64
-_CONDITIONS = (
-    "not if then else dependentRequired dependentSchemas patternProperties propertyNames"
-    " unevaluatedProperties unevaluatedItems minProperties maxProperties contains"
-    " minContains maxContains uniqueItems oneOf"
-)
 
 
 class ProviderForm(NamedTuple):
@@ -31,45 +36,30 @@ class ProviderForm(NamedTuple):
 
     Attributes:
         name: what it is called.
-        lost: the keywords that it has no place for.
-        source: where that is said.
+        source: where it is said what it takes.
     """
 
     name: str
-    lost: frozenset[str]
     source: str
 
 
-_FORMS = (
-    ProviderForm(
-        "OpenAI strict",
-        frozenset(f"{_CONDITIONS} allOf".split()),
-        "OpenAI's guide to structured outputs",
-    ),
-    ProviderForm(
-        "Anthropic strict",
-        frozenset(
-            f"{_CONDITIONS} minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"
-            " minLength maxLength maxItems".split()
-        ),
-        "Anthropic's guide to structured outputs",
-    ),
-)
-
-
 def lost_keywords(tool: ToolSpec) -> Iterator[tuple[ProviderForm, frozenset[str]]]:
-    """What each form loses of a tool's parameters, as a message says it.
-
-    Objects that take any names are lost, too: the strict forms know no maps.
-    """
-    used: set[str] = set()
-    for schema in tool.schemas["parameters"].subschemas.values():
-        used |= schema.keys()
-        if _is_map(schema):
-            used.add("a map")
-    for form in _FORMS:
-        lost = {f"`{keyword}`" for keyword in form.lost & used}
-        yield form, frozenset(lost | ({"maps"} if "a map" in used else set()))
+    """What each strict form loses of what a tool's parameters allow, as a message says it."""
+    known = set[str]()
+    for provider in map(provider_named, PROVIDERS):
+        if provider.strict is None:
+            continue
+        name = provider.strict.name or f"{provider.title} strict"
+        if name not in known:
+            known.add(name)
+            listed = render_tools(provider, [runtime_tool(tool)], ListOptions(True))
+            lost = {
+                f"`{loss.keyword}`"
+                for loss in listed.losses
+                if loss.path.startswith("/parameters")
+                and (loss.effect is Effect.WIDER or loss.severity is not Severity.NOTE)
+            }
+            yield ProviderForm(name, provider.strict.source), frozenset(lost)
 
 
 def name_problem(name: str) -> str:
@@ -81,13 +71,3 @@ def name_problem(name: str) -> str:
     if not (name[0].isalpha() or name[0] == "_"):
         return f"begins with `{name[0]}`, which Gemini refuses"
     return ""
-
-
-def _is_map(schema: Mapping[str, object]) -> bool:
-    """Whether an object takes whatever names a caller makes up."""
-    further = schema.get("additionalProperties")
-    if further is False:
-        return False
-    if isinstance(further, dict) or further is True:
-        return True
-    return schema.get("type") == "object" and "properties" not in schema

@@ -84,6 +84,9 @@ def prose_of_toolset(toolset: Toolset) -> Prose:
     yield from _text(toolset.instructions, "instructions")
     yield from _text(toolset.preamble_heading, "preamble", "heading")
     yield from _text(toolset.preamble_intro, "preamble", "intro")
+    for found in texts_in(toolset.skill, ("skill",)):
+        if not found.is_key:
+            yield found.path, found.text
     for section in toolset.sections:
         for field in ("heading", "label", "intro", "footer"):
             yield from _text(getattr(section, field), "sections", section.name, field)

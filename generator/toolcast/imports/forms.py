@@ -14,7 +14,7 @@ Nothing is changed on the way: a value is put at its place as it came, or is nam
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
@@ -31,6 +31,7 @@ PLAIN = "a form without a provider"
 MCP = "MCP's form"
 
 _OF_SPECS = ("always", "clients", "guidance", "persistent", "service", "when_to_use")
+_SCHEMAS = frozenset(["inputSchema", "input_schema", "parameters"])
 _LISTS = ("resources", "resourceTemplates", "prompts", "instructions")
 
 
@@ -61,8 +62,10 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
     if isinstance(tools, Mapping) and all(isinstance(t, dict) for t in tools.values()):
         tools = [{"name": key, **tool} for key, tool in tools.items()]
     if not isinstance(tools, list) or not _is_other(tools):
-        listing = listing_of(value, name, notes)
-        return Source(name, (MCP,), listing, notes=listing.notes)
+        # A list of one is given as such; every other value as it is, for what is said of it.
+        whole = body if isinstance(tools, list) and "tools" not in value else value
+        listing = listing_of(whole, name, notes)
+        return Source(name, (MCP,), listing)
     taken: list[_Taken] = []
     left_out: list[str] = []
     problems: list[str] = []
@@ -93,10 +96,10 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
     return Source(
         name,
         tuple(sorted({one.form for one in taken})),
-        replace(listing, notes=(*listing.notes, *left_out, *told)),
+        listing,
         {t.definition["name"]: frozenset(MEMBERS) - t.says for t in taken},
         {t.definition["name"]: t.fields for t in taken if t.fields},
-        (*listing.notes, *left_out, *told),
+        (*left_out, *told),
     )
 
 
@@ -108,6 +111,8 @@ def _body(value: Any) -> Mapping[str, Any]:
         return body
     if not isinstance(value, dict):
         return {}
+    if isinstance(value.get("name"), str) and _SCHEMAS & value.keys():
+        return {"tools": [value]}
     is_named = value and all(
         isinstance(one, dict) and ("parameters" in one or "description" in one)
         for one in value.values()
@@ -154,10 +159,13 @@ def _taken(tool: Mapping[str, Any]) -> _Taken | None:
         _place(one, tool["function"], {"parameters": "inputSchema"})
         one.left += [key for key in tool if key not in ("type", "function")]
     elif kind == "function":
-        says = frozenset(["description", "inputSchema", "outputSchema"])
-        one = _Taken(OPENAI_RESPONSES, {}, says=says)
+        one = _Taken(
+            OPENAI_RESPONSES, {}, says=frozenset(["description", "inputSchema"])
+        )
         names = {"parameters": "inputSchema", "output_schema": "outputSchema"}
         _place(one, tool, names, {"type"})
+        # A list without results is common: most models are not told of them.
+        one.says |= frozenset(["outputSchema"]) & one.definition.keys()
     elif kind is None:
         says = frozenset(["title", "description", "inputSchema", "outputSchema"])
         one = _Taken(PLAIN, {}, says=says)

@@ -121,7 +121,7 @@ def reconciled(
         first.listing,
         source=", ".join(one.name for one in sources),
         tools=tuple(tools),
-        notes=(*notes, *left_out),
+        notes=tuple(note for one in sources for note in one.listing.notes),
     )
     forms = tuple(dict.fromkeys(form for one in sources for form in one.forms))
     return Source(listing.source, forms, listing, {}, fields, notes=(*notes, *left_out))

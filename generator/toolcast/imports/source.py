@@ -35,7 +35,7 @@ class Source:
             tool's name. That they are absent says nothing.
         fields: what the form says of a tool that MCP does not, by the tool's name: fields
             of a spec.
-        notes: what is not taken, a line each, escaped.
+        notes: what is not taken, a line each, escaped; the listing has notes of its own.
     """
 
     name: str
@@ -56,4 +56,4 @@ class Source:
 
 def source_of_server(listing: ServerListing) -> Source:
     """The source of what a live server lists; raises nothing, and changes nothing."""
-    return Source(listing.source, ("MCP's form",), listing, notes=listing.notes)
+    return Source(listing.source, ("MCP's form",), listing)

@@ -51,7 +51,7 @@ def source_in(data: bytes, name: str) -> Source:
     """The source of a file's bytes; raises as `read_source`."""
     shown = escaped(name, 1000)
     try:
-        value, twice = read_json(data)
+        value, twice = _json_or_lines(data)
     except JsonProblem as problem:
         place = f"{shown}:{problem.line}:{problem.column}"
         raise ListingError(f"{place}: no JSON: {problem}{_hint(data)}") from None
@@ -68,6 +68,28 @@ def source_in(data: bytes, name: str) -> Source:
         told = problems[:_MOST_TOLD] + ([f"and {more} more"] if more > 0 else [])
         raise ListingError("\n".join(f"{shown}: {one}" for one in told))
     return source
+
+
+def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """The value of a JSON text, or the list of those that stand a line each."""
+    try:
+        return read_json(data)
+    except JsonProblem as problem:
+        lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
+        is_lines = problem.line > 1 and len(lines) > 1 and lines[0][-1:] == b"}"
+        if not is_lines or not lines[0].startswith(b"{"):
+            raise
+    values: list[Any] = []
+    twice: dict[str, None] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                value, keys = read_json(line)
+            except JsonProblem as problem:
+                raise JsonProblem(str(problem), number, problem.column) from None
+            values.append(value)
+            twice |= dict.fromkeys(keys)
+    return values, tuple(twice)
 
 
 def unsayable(source: Source) -> Iterator[str]:

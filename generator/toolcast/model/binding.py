@@ -40,7 +40,7 @@ _VERBATIM = (
 
 _TOOLSET_VERBATIM = (
     "version stability instructions handlers permissions client_kind clients_override"
-    " ledger formats values proxy"
+    " ledger formats skill values proxy"
 ).split()
 
 

@@ -30,6 +30,7 @@ from .folders import (
     specs_in,
     unlisted,
 )
+from .mcp_servers import with_locks
 from .mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
@@ -259,6 +260,7 @@ class _Loader(NamedTuple):
                 definitions=definitions,
                 mcp_resources=tuple(resources),
                 mcp_prompts=tuple(prompts),
+                mcp_servers=with_locks(self.files, folder, toolset.mcp_servers),
             ),
             findings,
         )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+from ..reading.project_files import ProjectFiles
 
 __all__ = [
     "McpServer",
@@ -14,8 +16,11 @@ __all__ = [
     "bind_router",
     "reference_problem",
     "references",
+    "with_locks",
     "without_references",
 ]
+
+_LARGEST_LOCK = 32 * 1024 * 1024
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
@@ -24,7 +29,8 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 class McpServer:
     """An external MCP server: a command or a URL, and which of its tools are offered.
 
-    `fields` holds the keys that the toolset gives, in their order.
+    `fields` holds the keys that the toolset gives, in their order; `locked` the bytes of
+    the file that `lock` names, None where it cannot be read.
     """
 
     name: str
@@ -46,6 +52,9 @@ class McpServer:
     list_timeout: float = 15.0
     call_timeout: float = 60.0
     max_tools: int = 250
+    lock: str | None = None
+    on_change: str = "refuse"
+    locked: bytes | None = field(default=None, repr=False)
 
     def takes(self, own: str) -> bool:
         """Whether a tool of this name, the server's own, is taken."""
@@ -148,3 +157,32 @@ def bind_router(value: Mapping[str, Any]) -> ToolRouter | None:
         return None
     router = ToolRouter(**body)
     return ToolRouter(**{**body, "timeout": float(router.timeout)})
+
+
+def with_locks(
+    files: ProjectFiles, folder: str, servers: tuple[McpServer, ...]
+) -> tuple[McpServer, ...]:
+    """The servers with the bytes of their locks; None where a lock cannot be read.
+
+    A lock is written by a command that needs the specs, so that its absence is no error
+    of reading: a rule finds it.
+    """
+    return tuple(
+        (
+            server
+            if server.lock is None
+            else replace(server, locked=_bytes(files, folder, server.lock))
+        )
+        for server in servers
+    )
+
+
+def _bytes(files: ProjectFiles, folder: str, lock: str) -> bytes | None:
+    path = f"{folder}/{lock}"
+    try:
+        if files.leads_out(path, folder):
+            return None
+        data = files.read(path, _LARGEST_LOCK + 1)
+    except OSError:
+        return None
+    return data if len(data) <= _LARGEST_LOCK else None

@@ -349,6 +349,7 @@ class Toolset:
     timeout: float = 60.0
     preamble_heading: str = "Platform Capabilities"
     preamble_intro: str = ""
+    skill: JsonObject = field(default_factory=dict)
     sections: tuple[Section, ...] = ()
     clients: tuple[Client, ...] = ()
     client_kind: str | None = None

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import Any, NoReturn
 
-__all__ = ["JsonProblem", "SpelledNumber", "exact_text", "read_json"]
+__all__ = ["JsonProblem", "SpelledNumber", "exact_text", "plain", "read_json"]
 
 _MOST_DIGITS = 4_000
+_MOST_LEVELS = 320
 _STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'
 
 
@@ -90,7 +92,23 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
         raise refused.at(text) from None
     except RecursionError:
         raise JsonProblem("it is nested too deep to be read") from None
+    if not _is_flat(value):
+        raise JsonProblem(f"it is nested deeper than {_MOST_LEVELS} levels")
     return value, tuple(twice)
+
+
+def _is_flat(value: Any) -> bool:
+    level: list[Any] = [[value]]
+    for _ in range(_MOST_LEVELS):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return True
+    return False
 
 
 def _decimal(text: str) -> float:
@@ -123,6 +141,21 @@ class _Refused(ValueError):
                 column = found.start() - before.rfind("\n")
                 return JsonProblem(str(self), before.count("\n") + 1, column)
         return JsonProblem(str(self))
+
+
+def plain(value: Any) -> Any:
+    """The value without spellings, for libraries that take Python's own floats alone.
+
+    A number beyond them becomes the largest of them.
+    """
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if not isinstance(value, SpelledNumber):
+        return value
+    most = sys.float_info.max
+    return min(max(float(value), -most), most)
 
 
 def exact_text(value: Any) -> str:

@@ -44,9 +44,15 @@ class PythonShape(NamedTuple):
 
 
 class MarkdownShape(NamedTuple):
-    """What a rendered Markdown file may hold: these heading lines, and no open fence."""
+    """What a rendered Markdown file may hold: these heading lines, and no open fence.
+
+    Attributes:
+        headings: the lines, in order.
+        front_matter: the keys of the YAML that it begins with, in order; empty for none.
+    """
 
     headings: tuple[str, ...]
+    front_matter: tuple[str, ...] = ()
 
 
 class JsonShape(NamedTuple):
@@ -222,6 +228,11 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*$")
 
 
 def _markdown_problem(text: str, shape: MarkdownShape, known: frozenset[str]) -> str:
+    if shape.front_matter:
+        front, _, text = text.removeprefix("---\n").partition("\n---\n")
+        keys = tuple(re.findall(r"^[^\s#][^:]*(?=:)", front, re.MULTILINE))
+        if keys != shape.front_matter or "---" in front:
+            return f"front matter with {keys} instead of {shape.front_matter}"
     headings: list[str] = []
     fence, before = "", ""
     for line in text.split("\n"):

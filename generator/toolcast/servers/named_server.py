@@ -13,7 +13,7 @@ from .server_listing import ListingError
 __all__ = ["command_server", "declared_server", "url_server"]
 
 _OTHERWISE = {"max_tools": "most_tools"}
-_SPEC_ONLY = {"fields", "title"}
+_SPEC_ONLY = {"fields", "title", "lock", "locked", "on_change"}
 
 
 def command_server(line: str) -> ExternalServer:

@@ -9,7 +9,7 @@ from typing import Any
 from ..reading.exact_json import exact_text
 from .server_listing import KINDS, ServerListing, Variation
 
-__all__ = ["variations"]
+__all__ = ["differing", "variations"]
 
 
 def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
@@ -21,7 +21,7 @@ def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...
             if len(ones[name]) != len(others[name]):
                 found.append(Variation(kind, name))
             for entry, twin in zip(ones[name], others[name], strict=False):
-                paths = _differing(entry, twin, ())
+                paths = differing(entry, twin)
                 found += [Variation(kind, name, path) for path in paths]
     if one.instructions != other.instructions:
         found.append(Variation("instructions", ""))
@@ -37,18 +37,22 @@ def _by_name(
     return named
 
 
-def _differing(
-    one: Any, other: Any, path: tuple[str | int, ...]
+def differing(
+    one: Any, other: Any, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[str | int, ...]]:
+    """The ways to what differs in two values; the order of keys says nothing.
+
+    Arrays of objects that are as long are looked into, others differ as a whole.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys([*one, *other]):
             if key in one and key in other:
-                yield from _differing(one[key], other[key], (*path, key))
+                yield from differing(one[key], other[key], (*path, key))
             else:
                 yield (*path, key)
     elif _are_objects(one) and _are_objects(other) and len(one) == len(other):
         for index, (item, twin) in enumerate(zip(one, other, strict=True)):
-            yield from _differing(item, twin, (*path, index))
+            yield from differing(item, twin, (*path, index))
     elif exact_text(one) != exact_text(other):
         yield path
 

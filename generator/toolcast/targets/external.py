@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
 from ..encoders.code import Code
+from ..encoders.json_text import pretty
 from ..encoders.python import identifier, literal
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset
-from ..rendering.output_shape import PythonShape
-from .target import Context, header
+from ..rendering.output_shape import JsonShape, PythonShape
+from ..servers.lock_file import locked_listing
+from ..servers.server_listing import ListingError
+from .target import Context, header, signature
 
-__all__ = ["RUNTIME_NAMES", "external_file", "external_names"]
+__all__ = ["RUNTIME_NAMES", "external_file", "external_names", "locks_file"]
 
 # What the runtime calls otherwise, and what it is not told.
 RUNTIME_NAMES = {"max_tools": "most_tools"}
-_SPEC_ONLY = {"fields", "title"}
+# Of a lock the runtime is told that there is one: the package has it.
+_SPEC_ONLY = {"fields", "title", "lock", "locked"}
 _INNER = "        "
 
 
@@ -39,6 +43,7 @@ class ExternalView(NamedTuple):
 
     header: Code
     has_servers: bool
+    has_locks: bool
     servers: Sequence[ServerView]
     has_router: bool
     model: Sequence[SettingView]
@@ -61,6 +66,7 @@ def external_file(toolset: Toolset, context: Context) -> bytes | None:
     view = ExternalView(
         header=header(f"{toolset.folder}/toolset.yaml"),
         has_servers=bool(toolset.mcp_servers),
+        has_locks=any(server.lock for server in toolset.mcp_servers),
         servers=[_server(one, toolset) for one in toolset.mcp_servers],
         has_router=router is not None,
         model=[
@@ -73,6 +79,33 @@ def external_file(toolset: Toolset, context: Context) -> bytes | None:
     return context.render("registry/external.py.jinja", view)
 
 
+def locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    """`locks.json`: of each locked server what was reviewed of its tools."""
+    locked = [server for server in toolset.mcp_servers if server.locked is not None]
+    if not locked:
+        return {}
+    locks = {server.name: _lock(server.locked or b"") for server in locked}
+    values = {
+        "generated": signature(f"{toolset.folder}/toolset.yaml"),
+        "servers": locks,
+    }
+    shape = JsonShape(tuple(values))
+    return {"locks.json": context.write("locks.json", pretty(values), shape)}
+
+
+def _lock(data: bytes) -> dict[str, Any]:
+    try:
+        listing = locked_listing(data, "the lock")
+    except ListingError:
+        return {"tools": []}  # a rule says what is wrong with it
+    varies = [
+        {"name": one.name, "path": list(one.path)}
+        for one in listing.varying
+        if one.kind == "tools"
+    ]
+    return {"tools": list(listing.tools), **({"varies": varies} if varies else {})}
+
+
 def _server(server: McpServer, toolset: Toolset) -> ServerView:
     plain = McpServer(server.name)
     values: dict[str, Any] = {"name": server.name}
@@ -82,7 +115,10 @@ def _server(server: McpServer, toolset: Toolset) -> ServerView:
             values[RUNTIME_NAMES.get(name, name)] = value
     if server.name in toolset.proxied_servers:
         values["is_proxied"] = True
-    return ServerView([_setting(name, value, _INNER) for name, value in values.items()])
+    if server.lock is not None:
+        values["is_locked"] = True
+    inner = _INNER + "    "
+    return ServerView([_setting(name, value, inner) for name, value in values.items()])
 
 
 def _setting(name: str, value: Any, indent: str) -> SettingView:

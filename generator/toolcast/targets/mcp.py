@@ -61,6 +61,7 @@ class ServerView(NamedTuple):
     offers: Code
     has_resources: bool
     has_prompts: bool
+    has_skills: bool
     has_links: bool
     link_seconds: Code
     link_bytes: Code
@@ -113,6 +114,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         offers=names(_offers(toolset)),
         has_resources=bool(toolset.mcp_resources),
         has_prompts=bool(toolset.mcp_prompts),
+        has_skills="skills" in context.targets,
         has_links="links" in options,
         link_seconds=literal(links.get("seconds", 600)),
         link_bytes=literal(links.get("bytes", 16_777_216)),
@@ -165,6 +167,7 @@ def _shape(toolset: Toolset, context: Context) -> PythonShape:
             *(["from ."] if toolset.mcp_specs else []),
             *(f"from .{target}" for target in sorted(context.server_parts)),
             "from .registry",
+            *(["from .skills"] if "skills" in context.targets else []),
             "SERVER =",
             "if __name__",
         ),

@@ -19,7 +19,7 @@ from ..facts.strict_clients import refused_by
 from ..model.endpoints import variable
 from ..model.model import Action, Client, Toolset, ToolSpec
 from ..rendering.output_shape import JsonShape, PythonShape
-from .external import external_file, external_names
+from .external import external_file, external_names, locks_file
 from .target import Context, Target, header, signature
 from .tool_types import types_file
 
@@ -111,6 +111,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             "registry/registry.py.jinja", _registry_view(toolset, source)
         ),
         **({} if external is None else {"external.py": external}),
+        **locks_file(toolset, context),
         "tools/__init__.py": context.render(
             "registry/tools_package.py.jinja", ToolsPackageView(source)
         ),

@@ -20,6 +20,7 @@ _MODULES = {
     "langchain": "langchain_tools",
     "cli": "cli",
     "prompts": "prompts",
+    "skills": "skills",
 }
 
 
@@ -32,6 +33,7 @@ class TestsView(NamedTuple):
     has_langchain: bool
     has_cli: bool
     has_prompts: bool
+    has_skills: bool
     shape: PythonShape = PythonShape(
         (
             "docstring",
@@ -54,6 +56,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         has_langchain="langchain" in context.targets,
         has_cli="cli" in context.targets,
         has_prompts="prompts" in context.targets,
+        has_skills="skills" in context.targets,
     )
     template = "snapshots/test_snapshots.py.jinja"
     return {"test_snapshots.py": context.render(template, view)}

@@ -11,7 +11,16 @@ from .target import Target
 
 __all__ = ["BUILT_IN", "enabled", "target_named", "target_names", "targets"]
 
-BUILT_IN = ("registry", "mcp", "langchain", "cli", "prompts", "providers", "snapshots")
+BUILT_IN = (
+    "registry",
+    "mcp",
+    "langchain",
+    "cli",
+    "prompts",
+    "skills",
+    "providers",
+    "snapshots",
+)
 """Their names, which are their modules' too. One is imported when somebody asks for it."""
 
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -23,6 +23,7 @@ from ..tools.tool import Tool
 from .listing import Listing, take_tools
 from .result import response_of
 from .sdk_logging import quieten
+from .server_lock import Lock, held
 from .server_settings import ExternalServer, MissingVariableError, Resolved, resolve
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Connection:
         server: which, and what is taken from it.
         reserved: the names of local tools, which win.
         on_change: is called in the loop whenever the offered tools are others.
+        lock: what was reviewed of a server that is locked.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Connection:
         server: ExternalServer,
         reserved: frozenset[str],
         on_change: Callable[[], None],
+        lock: Lock | None = None,
     ) -> None:
         self.server = server
+        self._lock = lock
         self._reserved_names = reserved
         self._on_change = on_change
         self._offer: _Offer | None = None
@@ -78,6 +82,7 @@ class Connection:
         self._resolved = Resolved()
         self._seen: dict[str, Tool] = {}
         self._reported: tuple[str, ...] = ()
+        self._changed: tuple[str, ...] = ()
         self._count = 0
 
     @property
@@ -240,7 +245,9 @@ class Connection:
             self._session = session
             self._decided.set()
             return
-        definitions = await session.list_tools()
+        definitions: Sequence[Mapping[str, Any]] = await session.list_tools()
+        if self.server.is_locked:
+            definitions = self._held_to_lock(definitions)
         listing = take_tools(self.server, definitions, self._reserved_names)
         before = self._offer
         self._offer = _Offer(listing, Validators())
@@ -265,6 +272,28 @@ class Connection:
         )
         self._decided.set()
         self._on_change()
+
+    def _held_to_lock(
+        self, listed: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Mapping[str, Any]]:
+        """What may be offered of a locked server; the rest is told, once."""
+        from .session import as_listed
+
+        is_refusing = self.server.on_change != "log"
+        found = held(self._lock, listed, as_listed, is_refusing=is_refusing)
+        if found.changed != self._changed:
+            verb = "is refused" if is_refusing else "is offered all the same"
+            hint = f"`toolcast lock {self.server.name}` tells more"
+            for line in found.changed[:_MOST_NAMED]:
+                text = escaped(self._cleaned(line))
+                self._log(
+                    logging.WARNING, f"against its lock {text}; it {verb}; {hint}"
+                )
+            more = len(found.changed) - _MOST_NAMED
+            if more > 0:
+                self._log(logging.WARNING, f"against its lock {more} more changed")
+        self._changed = found.changed
+        return found.definitions
 
     def _tell_what_is_left_out(self, listing: Listing) -> None:
         if listing.left_out and listing.left_out != self._reported:

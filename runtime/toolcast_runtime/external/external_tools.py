@@ -26,6 +26,7 @@ from .server_settings import ExternalServer
 if TYPE_CHECKING:
     from ..calls.call_context import CallContext
     from .connection import Connection
+    from .server_lock import Lock
 
 __all__ = ["ExternalTools"]
 
@@ -42,11 +43,15 @@ class ExternalTools:
 
     Args:
         servers: the servers, in the declared order.
+        locks: the package whose locks they are held to; None where none is locked.
     """
 
-    def __init__(self, servers: Sequence[ExternalServer]) -> None:
+    def __init__(
+        self, servers: Sequence[ExternalServer], locks: str | None = None
+    ) -> None:
         self._servers = tuple(one for one in servers if not one.is_proxied)
         self._proxied = {one.name: one for one in servers if one.is_proxied}
+        self._locks = locks
         self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
         self._reported: set[tuple[str, str]] = set()
@@ -134,18 +139,27 @@ class ExternalTools:
         if servers and not all(one is not None and one.is_decided for one in known):
             await _in_background(self._decide([server.name for server in servers]))
 
-    def _connection(self, server: ExternalServer) -> Connection:
+    def _connection(
+        self, server: ExternalServer, lock: Lock | None = None
+    ) -> Connection:
         from .connection import Connection
 
         if not self._connections:
             atexit.register(self._close_at_exit, os.getpid())
         if server.name not in self._connections:
-            made = Connection(server, self._reserved, self._offer)
+            made = Connection(server, self._reserved, self._offer, lock)
             self._connections[server.name] = made
         return self._connections[server.name]
 
     async def _decide(self, names: Sequence[str]) -> None:
-        connections = {one.name: self._connection(one) for one in self._servers}
+        from .server_lock import read_locks
+
+        new = [s for s in self._servers if s.name not in self._connections]
+        is_locked = self._locks is not None and any(s.is_locked for s in new)
+        locks = read_locks(self._locks) if self._locks and is_locked else {}
+        for server in new:
+            self._connection(server, locks.get(server.name))
+        connections = self._connections
         await asyncio.gather(*(connections[name].decided() for name in names))
 
     def _offer(self) -> None:

@@ -50,6 +50,9 @@ class ExternalServer:
         most_tools: how many tools are taken at most, in the server's order.
         is_proxied: its tools are not offered by its list: tools of the toolset's own name
             it, and their calls are passed on to it.
+        is_locked: its tools are held to the lock that the package has of it.
+        on_change: what becomes of a tool that is not as the lock has it: `refuse`, or
+            `log`, which offers it all the same.
     """
 
     name: str
@@ -70,6 +73,8 @@ class ExternalServer:
     call_timeout: float = 60.0
     most_tools: int = 250
     is_proxied: bool = False
+    is_locked: bool = False
+    on_change: str = "refuse"
 
     def is_for(self, client: str | None) -> bool:
         """Whether a client may have its tools at all."""

@@ -24,7 +24,7 @@ from .server_process import MOST_BYTES
 from .server_settings import ExternalServer, Resolved
 from .stdio_transport import Ending, stdio_transport
 
-__all__ = ["Refused", "Session", "opened_session"]
+__all__ = ["Refused", "Session", "as_listed", "opened_session"]
 
 _MOST_PAGES = 100
 _CLOSING_SECONDS = 8.0
@@ -101,10 +101,7 @@ class Session:
                 raise Refused(
                     f"its list of tools is not valid: {_first(error)}"
                 ) from None
-            definitions += [
-                tool.model_dump(mode="json", by_alias=True, exclude_unset=True)
-                for tool in page.tools
-            ]
+            definitions += map(_dumped, page.tools)
             if page.next_cursor is None:
                 return definitions
             params = types.PaginatedRequestParams(cursor=page.next_cursor)
@@ -179,6 +176,21 @@ class Session:
             async with self._client.listen(tools_list_changed=True) as events:
                 async for _ in events:
                     self._changed.set()
+
+
+def as_listed(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a session gives of a definition when a server lists it like this.
+
+    As it is where the SDK would refuse it: no session gives the same.
+    """
+    try:
+        return _dumped(types.Tool.model_validate(definition, by_name=False))
+    except ValidationError:
+        return definition
+
+
+def _dumped(tool: types.Tool) -> Mapping[str, Any]:
+    return tool.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _first(error: ValidationError) -> str:

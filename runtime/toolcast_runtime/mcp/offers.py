@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..resources.definitions_of_mcp import McpPrompt, McpResource
     from ..resources.kept_content import KeptContent
+    from ..skills.served_skills import ServedSkills
     from ..tools.tool import Tool
     from .sealing import Sealing
     from .toolset_server import ToolsetServer
@@ -48,7 +49,11 @@ _STRANGE = re.compile("[\0-\x1f\x7f\ufffd]")
 
 
 def offers(
-    served: ToolsetServer, client: str | None, seal: Sealing, kept: KeptContent | None
+    served: ToolsetServer,
+    client: str | None,
+    seal: Sealing,
+    kept: KeptContent | None,
+    skills: ServedSkills | None,
 ) -> dict[str, Any]:
     """The SDK's handlers for what a client has of these, by their names; empty for nothing.
 
@@ -57,12 +62,13 @@ def offers(
         client: who is served.
         seal: seals what a client keeps while a person is asked.
         kept: what links lead to; None when nothing is kept.
+        skills: the client's skills, whose files are resources; None when there are none.
     """
     resources = served.resources(client)
     prompts = served.prompts(client)
     found: dict[str, Any] = {}
-    if resources or kept is not None:
-        answers = _Resources(served, client, seal, kept, resources)
+    if resources or kept is not None or skills is not None:
+        answers = _Resources(served, client, seal, kept, resources, skills)
         found["on_list_resources"] = answers.list
         found["on_list_resource_templates"] = answers.list_templates
         found["on_read_resource"] = answers.read
@@ -132,8 +138,10 @@ class _Resources(_Offer):
         seal: Sealing,
         kept: KeptContent | None,
         resources: Sequence[McpResource],
+        skills: ServedSkills | None,
     ) -> None:
         super().__init__(served, client, seal, kept)
+        self._skills = skills
         self._by_uri = {
             one.definition["uri"]: one for one in resources if "uri" in one.definition
         }
@@ -151,6 +159,7 @@ class _Resources(_Offer):
         """`resources/list`."""
         _refuse_cursor(params)
         listed = [one.definition for one in self._by_uri.values()]
+        listed += [] if self._skills is None else self._skills.listed()
         return types.ListResourcesResult.model_validate({"resources": listed})
 
     async def list_templates(
@@ -198,6 +207,8 @@ class _Resources(_Offer):
                     raise _failure(failed) from None
         elif self._kept is not None:
             contents = self._kept.contents(params.uri)
+        if found is None and contents is None and self._skills is not None:
+            contents = self._skills.contents(params.uri)
         if contents is None:
             old = is_before_2026(context.protocol_version)
             raise MCPError(

@@ -69,10 +69,15 @@ def build_server(
         from ..resources.kept_content import KeptContent
 
         kept = KeptContent(served.name, served.links)
-    if served.mcp_resources or served.mcp_prompts or kept is not None:
+    skills = None
+    if served.skills is not None:
+        from ..skills.served_skills import ServedSkills
+
+        skills = ServedSkills(served.skills, who)
+    if served.mcp_resources or served.mcp_prompts or kept or skills:
         from .offers import offers
 
-        further = offers(served, who, seal, kept)
+        further = offers(served, who, seal, kept, skills)
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -137,6 +142,8 @@ def build_server(
         get_tool_input_schema=header_schemas(served, who),
         **further,
     )
+    if skills is not None:
+        skills.add_to(server)
     server.middleware[:] = [when_traced(each) for each in server.middleware]
     server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))
     return server

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..http.settings import HttpSettings
     from ..resources.definitions_of_mcp import McpPrompt, McpResource
     from ..resources.link_limits import LinkLimits
+    from ..skills import Skills
     from ..tools.tool import Tool
     from .server_part import ServerPart
 
@@ -42,6 +43,7 @@ class ToolsetServer:
         mcp_resources: the package whose `.json` files are the resources' definitions; None
             when there are none.
         mcp_prompts: the same for MCP prompts.
+        skills: the Agent Skills; None when there are none.
         links: how long and how much content behind links is kept; None keeps none.
         heartbeat: reports that a call still runs, where its caller asked for progress and
             its handler reports none.
@@ -60,6 +62,7 @@ class ToolsetServer:
     state_key_variable: str | None = None
     mcp_resources: ModuleType | None = None
     mcp_prompts: ModuleType | None = None
+    skills: Skills | None = None
     links: LinkLimits | None = None
     heartbeat: bool = True
     parts: tuple[ServerPart, ...] = ()

@@ -7,7 +7,7 @@ toolset, are the `.md` files beside the package.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..registry import Registry, Tool
@@ -83,6 +83,21 @@ class Prompts:
         self._cli = cli
         self._sections = {section.name: section for section in sections}
         self._sections.setdefault(_WITHOUT_SECTION, Section(_WITHOUT_SECTION, "Tools"))
+
+    @property
+    def registry(self) -> Registry:
+        """Has the tools, and says who may have which."""
+        return self._registry
+
+    def grouped(self, tools: Iterable[Tool]) -> Iterator[tuple[Section, list[Tool]]]:
+        """The sections that have some of the tools, in the declared order, each with those."""
+        members: dict[str, list[Tool]] = {}
+        for tool in tools:
+            if _is_in(tool):
+                members.setdefault(self._section_of(tool), []).append(tool)
+        for section in self._sections.values():
+            if section.name in members:
+                yield section, members[section.name]
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -199,11 +214,9 @@ class Prompts:
         parts = [f"## {self._heading}\n"]
         if self._intro:
             parts.append(f"{self._intro}\n")
-        for section in self._sections.values():
-            members = self._members(section, tools)
-            if members:
-                lines = "".join(f"{tool.prompt_line}\n" for tool in members)
-                parts.append(f"**{section.label or section.heading}**\n{lines}")
+        for section, members in self.grouped(tools):
+            lines = "".join(f"{tool.prompt_line}\n" for tool in members)
+            parts.append(f"**{section.label or section.heading}**\n{lines}")
         return "\n".join(parts)
 
     def _cli_block(self, block: CliBlock, tools: Iterable[Tool]) -> str:

@@ -34,6 +34,7 @@ _LOOSE = Dialect(
 )
 _ANY = Dialect(source="its types: any schema of an object")
 _STRICT = Dialect(
+    name="OpenAI strict",
     source="its guide to structured outputs, supported schemas",
     keywords=frozenset(
         (

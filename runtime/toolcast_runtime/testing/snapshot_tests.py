@@ -178,6 +178,7 @@ def snapshot_tests(
     langchain_tools: ModuleType | None = None,
     cli: ModuleType | None = None,
     prompts: ModuleType | None = None,
+    skills: ModuleType | None = None,
 ) -> type:
     """The class of tests of a generated package, for pytest to collect.
 
@@ -187,6 +188,7 @@ def snapshot_tests(
         langchain_tools: likewise.
         cli: likewise.
         prompts: likewise.
+        skills: likewise.
     """
     package = GeneratedPackage(registry)
     tests = [_registry_tests(package)]
@@ -207,6 +209,8 @@ def snapshot_tests(
         tests.append(_cli_tests(package, cli.main))
     if prompts is not None:
         tests.append(_prompt_tests(package, prompts.PROMPTS))
+    if skills is not None:
+        tests.append(_skill_tests(package, skills.SKILLS))
     return type("TestSnapshots", tuple(tests), {})
 
 
@@ -429,6 +433,32 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
                     )
 
     return PromptTests
+
+
+def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+    files: dict[str, str] = skills.files()
+    folder = package.folder / "skills"
+    there = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*.md")}
+
+    class SkillTests:
+        def test_every_file_of_a_skill_is_there(self) -> None:
+            same("the files of skills", sorted(there), sorted(files))
+
+        @pytest.mark.parametrize("file", files)
+        def test_a_skill_is_what_the_definitions_give(self, file: str) -> None:
+            lines = text_of(there[file]).splitlines(keepends=True)
+            rest = [line for line in lines if " by Toolcast from " not in line]
+            same(f"skills/{file}", "".join(rest), files[file])
+
+        @each_client
+        def test_a_skill_names_a_clients_own_tools(self, client: str | None) -> None:
+            told = "\n".join(t for s in skills.of(client) for t in s.files.values())
+            named = re.findall(r"^(?:- \*\*|# )([^\s*]+)(?:\*\*: .*)?$", told, re.M)
+            others = package.definitions.keys() - package.offered(client, "skills")
+            same(f"tools of others for {client}", sorted(others & {*named}), [])
+
+    return SkillTests
 
 
 def _check(folder: Path) -> None:

@@ -17,7 +17,7 @@ import mcp_types as types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-CALLED = Path(sys.argv[1])
+CALLED = Path("".join(sys.argv[1:2]))
 PIXEL = "iVBORw0KGgo="
 DEFINITIONS = [
     {

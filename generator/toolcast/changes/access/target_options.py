@@ -22,6 +22,7 @@ _GRADES = {
     "langchain": Grades(call=_B, code=_B),
     "cli": Grades(prompt=_R, code=_B),
     "prompts": Grades(prompt=_B),
+    "skills": Grades(prompt=_B, attachment=_R),
     "providers": Grades(call=_B, code=_B),
     "snapshots": Grades(),
 }

@@ -82,11 +82,6 @@ NULL, NULL_NO_MORE = RULES.pair(
     "A key of MCP's list that was null is absent.",
     Grades(),
 )
-SKILL = RULES.alone(
-    "listed/skill",
-    "The metadata of SKILL.md are others: agents may take it up otherwise.",
-    Grades(prompt=_R),
-)
 
 _ROWS = (
     items("mcp.omit", "what MCP's list leaves out", OMITTED, LISTED),
@@ -98,7 +93,6 @@ _ROWS = (
         EXTRA_REMOVED,
         EXTRA_CHANGED,
     ),
-    entries("skill", "the keys of the metadata of SKILL.md", SKILL, SKILL, SKILL),
 )
 _NULLABLE = "title description returns annotations icons meta execution".split()
 

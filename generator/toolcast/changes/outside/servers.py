@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...facts.server_secrets import secret_places
 from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
+from ...servers.lock_file import locked_listing
+from ...servers.server_listing import ListingError
 from ..access.name_lists import NameLists
-from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles, files_of
+from ..change import (
+    ABSENT,
+    Change,
+    ChangeRule,
+    Grade,
+    Grades,
+    SpecFiles,
+    files_of,
+    place_of,
+)
 from ..family import Family, Rules
 from ..field_rows import HIDDEN, amount, entries, flag, value
 from ..json_values import said
+from .listed_entries import Owner, listing_changes
 
 __all__ = ["FAMILY"]
 
@@ -111,6 +125,25 @@ FEWER, MORE = RULES.pair(
     "More tools of a server may be taken.",
     Grades(attachment=_R),
 )
+LOCKED, UNLOCKED = RULES.pair(
+    "server/locked",
+    "A server's tools are offered only as its lock has them.",
+    Grades(call=_R),
+    "server/not-locked",
+    "A server's tools are offered as it lists them, whatever it changes in them.",
+    Grades(attachment=_B),
+)
+LOCK_FILE = RULES.alone(
+    "server/lock-file", "The lock of a server stands in another file.", Grades()
+)
+REFUSING, LOGGING = RULES.pair(
+    "server/change-refused",
+    "A tool that is not as its server's lock has it is not offered.",
+    Grades(call=_R),
+    "server/change-logged",
+    "A tool that is not as its server's lock has it is offered all the same.",
+    Grades(attachment=_B),
+)
 ORDER = RULES.alone(
     "server/order",
     "Servers are declared in another order: of tools with one name another one is called.",
@@ -120,6 +153,13 @@ ORDER = RULES.alone(
 _OF = "the server {}"
 _ROWS = (
     entries("mcp_servers", "the external servers", ADDED, REMOVED, moved=ORDER),
+    value(
+        "mcp_servers.*.lock",
+        f"the lock of {_OF}",
+        LOCK_FILE,
+        came=LOCKED,
+        gone=UNLOCKED,
+    ),
     value("mcp_servers.*.cwd", f"the folder of {_OF}", FOLDER),
     flag(
         "mcp_servers.*.persistent",
@@ -170,6 +210,7 @@ def _server(files: SpecFiles, old: McpServer, new: McpServer) -> Iterator[Change
         yield from _settings(files, (*path, field), kind, old, new)
     yield from _names(files, path, old, new)
     yield from _taken(files, path, old, new)
+    yield from _lock(files, path, old, new)
     if "call_timeout" in {*old.fields, *new.fields}:
         before, after = old.call_timeout, new.call_timeout
         if before != after:
@@ -309,6 +350,30 @@ def _taken(
         )
 
 
+def _lock(
+    files: SpecFiles, path: Path, old: McpServer, new: McpServer
+) -> Iterator[Change]:
+    if old.on_change != new.on_change:
+        rule = REFUSING if new.on_change == "refuse" else LOGGING
+        verb = "not offered" if new.on_change == "refuse" else "offered all the same"
+        message = f"a tool of the server {said(new.name)} that is not as its lock has it is {verb}"
+        sides = old.on_change, new.on_change
+        yield files.changed(rule, (*path, "on_change"), message, *sides)
+    if old.locked is None or new.locked is None or old.locked == new.locked:
+        return
+    place = f"{posixpath.dirname(files.after.file)}/{new.lock}"
+    try:
+        before, after = (
+            replace(locked_listing(one, place), varying=())
+            for one in (old.locked, new.locked)
+        )
+    except ListingError:
+        return  # a rule of the specs tells what is wrong with it
+    for change in listing_changes(before, after, Owner(files.toolset, place)).changes:
+        side = files.before if change.is_gone else files.after
+        yield replace(change, place=place_of(side, (*path, "lock")))
+
+
 FAMILY = Family(
     rules=RULES,
     toolset_rows=_ROWS,
@@ -316,6 +381,7 @@ FAMILY = Family(
         f"mcp_servers.*.{field}"
         for field in (
             "command args env url headers prefix tools allow restrict call_timeout"
+            " on_change"
         ).split()
     },
     compare_toolsets=compare_toolsets,

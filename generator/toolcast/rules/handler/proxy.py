@@ -12,6 +12,8 @@ from ..rule import Rule
 __all__ = ["RULE"]
 
 _UNREAD = {
+    "lock": "what its tools say is in your specs, which need no lock",
+    "on_change": "what its tools say is in your specs, which need no lock",
     "clients": "the clients of a tool are in its spec, `clients`",
     "persistent": "what is recorded is in a tool's spec, `persistent`",
     "max_tools": "which of its tools there are is what the specs say",

@@ -64,6 +64,8 @@ class Dialect:
 
     Attributes:
         source: where that is said.
+        name: what several providers' forms of one dialect are called together; None for the
+            title of the provider.
         keywords: those that it takes; None for every one, unknown ones included. `$defs` need
             not be named.
         lost_at_root: those of them that it does not take at the root.
@@ -84,6 +86,7 @@ class Dialect:
     """
 
     source: str
+    name: str | None = None
     keywords: frozenset[str] | None = None
     lost_at_root: frozenset[str] = frozenset()
     formats: frozenset[str] | None = None

@@ -1,0 +1,181 @@
+"""The files of skills: valid for the validators, for the standard's text and for OpenClaw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import strictyaml
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from skills_ref import validate
+from skills_ref.parser import parse_frontmatter
+
+from tests.properties import tried
+from tests.skills.readers import (
+    front_matter,
+    openclaw_reads,
+    refused_by_quick_validate,
+)
+from toolcast.facts.skill_texts import body_of
+from toolcast.model.loading import load_workspace
+from toolcast_runtime.skills.front_matter import front_matter as written
+
+ROOT = Path(__file__).parents[2]
+COMMITTED = sorted((ROOT / "generated").glob("*/*/*/SKILL.md"))
+DESCRIPTION = 'Keeps notes: "short" ones.\n---\nUse when something has to last --- or # to be found.'
+METADATA = {
+    "team": "[red]\n---\n",
+    "yes": "no",
+    "1": "a: b # c\u2028\u0085\U0001f3ee",
+}
+OPENCLAW = {
+    "emoji": "\U0001f3ee",
+    "always": False,
+    "os": ["linux", "darwin"],
+    "requires": {"bins": ["notes", "---"]},
+    "install": [
+        {"id": "brew", "kind": "brew", "formula": "notes"},
+        {"kind": "uv", "package": "notes"},
+    ],
+}
+
+
+def hostile(project: Path, folder: str) -> Path:
+    return project / "generated" / "notes" / folder
+
+
+def test_this_repository_has_skills() -> None:
+    names = {path.parent.name for path in COMMITTED}
+    assert names == {"kirishima", "molecule", "ren"}
+
+
+@pytest.mark.parametrize(
+    "path", COMMITTED, ids=lambda p: "/".join(p.parts[-4:-1])  # type: ignore[no-any-return]
+)
+def test_a_committed_skill_is_valid_and_short(path: Path) -> None:
+    text = path.read_text("utf-8")
+
+    assert validate(path.parent) == []
+    assert refused_by_quick_validate(path.parent) == []
+    assert len(text.splitlines()) < 500
+    assert len(text) / 4 < 5000
+    assert "inputSchema" not in text
+    for file in path.parent.rglob("references/*.md"):
+        assert f"(references/{file.name})" in text
+
+
+@pytest.mark.parametrize("name", ["keep-notes", "store-a-note"])
+def test_a_skill_of_hostile_texts_is_valid(project: Path, name: str) -> None:
+    folder = hostile(project, "skills") / name
+
+    assert validate(folder) == []
+    assert refused_by_quick_validate(folder) == []
+
+
+def test_metadata_map_texts_to_texts(project: Path) -> None:
+    text = (hostile(project, "skills") / "keep-notes" / "SKILL.md").read_text("utf-8")
+
+    assert front_matter(text) == {
+        "name": "keep-notes",
+        "description": DESCRIPTION,
+        "license": "---",
+        "compatibility": "Needs nothing.",
+        "metadata": METADATA,
+    }
+    assert openclaw_reads(text) is None
+
+
+def test_the_copy_for_openclaw_has_what_its_loader_reads(project: Path) -> None:
+    folder = hostile(project, "openclaw") / "keep-notes"
+    text = (folder / "SKILL.md").read_text("utf-8")
+
+    assert openclaw_reads(text) == OPENCLAW
+    assert validate(folder) == []
+    assert refused_by_quick_validate(folder) == []
+    original = hostile(project, "skills") / "keep-notes"
+    for file in original.rglob("references/*.md"):
+        copied = folder / file.relative_to(original)
+        assert copied.read_bytes() == file.read_bytes()
+
+
+def test_a_text_stays_below_its_heading(project: Path) -> None:
+    folder = hostile(project, "skills") / "keep-notes"
+    body = (folder / "SKILL.md").read_text("utf-8").split("\n---\n", 1)[1]
+
+    assert body == """
+# Notes & <b>lists</b>
+
+Search first.
+
+\\---
+name: other
+\\---
+
+\\# Not a heading
+
+## Notes & <b>lists</b>
+
+- **find_note**: Find a note. ([more](references/find_note.md))
+- **store_note**: Store a note. ([more](references/store_note.md))
+- **count_notes**: Count the notes.
+
+### find_note
+When the user speaks of something from before.
+
+Also before a note is stored.
+"""
+    reference = (folder / "references" / "store_note.md").read_text("utf-8")
+    assert reference.partition("\n")[2] == """\
+# store_note
+
+One fact a note.
+
+What `action` can be:
+
+- `add`: Keeps it.
+- `drop`
+"""
+
+
+def test_the_lines_that_rules_count_are_those_of_the_file(project: Path) -> None:
+    loaded = load_workspace(str(ROOT))
+    assert loaded.workspace is not None
+    for toolset in loaded.workspace.toolsets:
+        folder = ROOT / "generated" / toolset.name / "skills" / toolset.name
+        text = (folder / "SKILL.md").read_text("utf-8")
+        assert list(body_of(toolset)) == text.split("\n---\n", 1)[1].splitlines()
+
+
+VALUES: Any = st.recursive(
+    st.text(st.characters(codec="utf-8")) | st.booleans() | st.integers(),
+    lambda inner: (
+        st.lists(inner, min_size=1)
+        | st.dictionaries(st.text(min_size=1), inner, min_size=1)
+    ),
+    max_leaves=6,
+)
+
+
+@tried(300)
+@given(st.dictionaries(st.text(min_size=1), VALUES, min_size=1))
+def test_every_reader_takes_front_matter_for_its_values(values: dict[str, Any]) -> None:
+    values = {"name": "x", "description": "y", **values}
+    text = written(values, "Generated by nobody.")
+    front = text.removeprefix("---\n").removesuffix("\n---")
+
+    assert "---" not in front
+    assert yaml.safe_load(front) == values
+
+
+@tried(300)
+@given(st.text(st.characters(codec="utf-8"), min_size=1))
+def test_the_reference_library_reads_the_same_text(said: str) -> None:
+    values = {"name": "x", "description": said, "metadata": {"a": said}}
+    try:
+        read, _ = parse_frontmatter(f"{written(values)}\n\n# X\n")
+    except strictyaml.YAMLError as error:  # pragma: no cover
+        raise AssertionError(written(values)) from error
+    assert (read["description"], read["metadata"]["a"]) == (said, said)
