@@ -403,8 +403,7 @@ class Toolset:
     @property
     def listed_servers(self) -> tuple[McpServer, ...]:
         """The servers whose own lists are offered beside its tools."""
-        proxied = self.proxied_servers
-        return tuple(one for one in self.mcp_servers if one.name not in proxied)
+        return tuple(s for s in self.mcp_servers if s.name not in self.proxied_servers)
 
     def has_python_values(self, tool: ToolSpec) -> bool:
         """Whether a tool's handler is given Python's dates, UUIDs and bytes."""

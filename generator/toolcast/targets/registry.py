@@ -73,7 +73,6 @@ class RegistryView(NamedTuple):
     has_outside: bool
     outside: Code
     has_providers: bool
-    has_proxies: bool
     has_reserved: bool
     reserved: Code
     has_router: bool
@@ -146,7 +145,6 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         has_outside=bool(outside),
         outside=names(outside),
         has_providers=bool(toolset.mcp_servers),
-        has_proxies=bool(toolset.proxied_servers) and bool(toolset.mcp_servers),
         has_reserved=bool(toolset.reserved_names),
         reserved=literal(tuple(toolset.reserved_names), "    reserved_names=", ","),
         has_router=toolset.router is not None,

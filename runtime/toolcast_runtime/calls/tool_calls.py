@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,9 @@ class ToolCalls:
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
         resources: what tools use; None when the toolset has no lifespan.
-        proxies: answers the calls of tools that name a server; None when none does.
+
+    Attributes:
+        proxies: the providers; one that is `Proxies` answers tools that name a server.
     """
 
     def __init__(
@@ -69,10 +71,9 @@ class ToolCalls:
         handlers: str | None = None,
         *,
         resources: Resources | None = None,
-        proxies: Proxies | None = None,
     ) -> None:
         self._resources = resources
-        self._proxies = proxies
+        self.proxies: Sequence[ToolProvider] = ()
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
@@ -250,7 +251,7 @@ class ToolCalls:
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
     ) -> tuple[ToolResponse, CallOutcome]:
         """The answer of the server that the tool names, once a person has allowed the call."""
-        proxies = self._proxies
+        proxies = next((p for p in self.proxies if isinstance(p, Proxies)), None)
         if proxies is None:
             text = f"the server of the tool `{tool.name}` is not declared"
             return ToolResponse(error=text), "error"

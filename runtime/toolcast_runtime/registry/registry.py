@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..lifespan.lifespan_settings import Lifespan
     from ..lifespan.resources import Resources
     from ..router.router import Router
-    from ..tools.provider import Proxies, ToolProvider
+    from ..tools.provider import ToolProvider
     from ..tools.tool import Tool
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
@@ -55,7 +55,6 @@ class Registry:
         ledger: where calls of persistent tools are recorded; None refuses them.
         providers: where further tools come from; a local tool wins over one of the same
             name.
-        proxies: answers the calls of tools that name a server; None when none does.
         router: chooses tools for a message; None to choose by words.
         reserved_names: names that no tool of a provider may have.
         lifespan: what opens and closes the resources that tools use; None when they use
@@ -84,7 +83,6 @@ class Registry:
         override: OverrideFile | None = None,
         ledger: LedgerSettings | None = None,
         providers: Sequence[ToolProvider] = (),
-        proxies: Proxies | None = None,
         router: Router | None = None,
         reserved_names: Sequence[str] = (),
         lifespan: Lifespan | None = None,
@@ -104,7 +102,6 @@ class Registry:
         self._handlers = handlers
         self.asserts_formats = handlers is not None and formats == "assertion"
         self._providers = tuple(providers)
-        self._proxies = proxies
         self._router = router
         self._tool_calls: ToolCalls | None = None
         self._entered = 0
@@ -115,8 +112,7 @@ class Registry:
             toolset = self.package.rpartition(".")[2]
             self._resources = Resources(lifespan, handlers, toolset)
         for provider in self._providers:
-            taken = {*self._tools, *self._former_names, *reserved_names}
-            provider.reserve_names(taken)
+            provider.reserve_names({*self._tools, *self._former_names, *reserved_names})
 
     @property
     def has_clients(self) -> bool:
@@ -444,12 +440,8 @@ class Registry:
         if self._tool_calls is None:
             from ..calls.tool_calls import ToolCalls
 
-            made = ToolCalls(
-                self._ledger,
-                self._handlers,
-                resources=self._resources,
-                proxies=self._proxies,
-            )
+            made = ToolCalls(self._ledger, self._handlers, resources=self._resources)
+            made.proxies = self._providers
             made.validators.asserts_formats = self.asserts_formats
             self._tool_calls = made
         return self._tool_calls

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -85,6 +85,7 @@ class ToolProvider(Protocol):
         """Ends its connections and processes. What is called afterwards may open them."""
 
 
+@runtime_checkable
 class Proxies(Protocol):
     """The servers that answer calls of the toolset's own tools whose `proxy` names one."""
 
