@@ -107,7 +107,7 @@ MAY_IMPORT = {
     # Servers of others, read raw; and held to what was reviewed.
     "servers": {"facts", "model", "reading"},
     # Lists of tools that exist already.
-    "imports": {"encoders", "model", "reading", "servers"},
+    "imports": {"edits", "encoders", "facts", "model", "project", "reading", "servers"},
     # The writer knows no tools.
     "git": {"reading"},
     "output": {"findings", "git"},
@@ -160,7 +160,15 @@ MAY_IMPORT = {
         "reports",
         "wording",
     },
-    "commands.importing": {"commands", "imports"},
+    "commands.importing": {
+        "commands",
+        "edits",
+        "imports",
+        "model",
+        "project",
+        "reports",
+        "servers",
+    },
     "commands.calling": {"commands", "model", "servers", "wording"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }

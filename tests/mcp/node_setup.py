@@ -1,9 +1,10 @@
-"""Installs Node.js and two MCP clients written for it, once, outside of the repository.
+"""Installs Node.js and programs written for it, once, outside of the repository.
 
     python -m tests.mcp.node_setup
 
 They are the official conformance suite and the Inspector, at versions that know the protocol
-of 2026-07-28; both need Node.js 22 or newer, which comes as a Python wheel. Everything goes
+of 2026-07-28, and a validator of Agent Skills; they need Node.js 22 or newer, which comes as a
+Python wheel. Everything goes
 into one folder, $TOOLCAST_NODE or toolcast-node in the user's cache, which may be deleted at
 any time. The tests marked `node` run when the folder is there and are skipped when not.
 """
@@ -27,6 +28,7 @@ __all__ = ["NodeTools", "installed"]
 PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
     "@modelcontextprotocol/inspector@2.12.0",
+    "skills-ref@0.1.5",
 )
 
 
@@ -36,6 +38,7 @@ class NodeTools:
 
     conformance: tuple[str, ...]
     inspector: tuple[str, ...]
+    skills_ref: tuple[str, ...]
 
 
 def folder() -> Path:
@@ -49,9 +52,11 @@ def installed() -> NodeTools | None:
     modules = folder() / "node_modules" / "@modelcontextprotocol"
     conformance = modules / "conformance" / "dist" / "index.js"
     inspector = folder() / "node_modules" / ".bin" / "mcp-inspector"
-    if not all(path.exists() for path in (node, npm, conformance, inspector)):
+    skills_ref = folder() / "node_modules" / ".bin" / "skills-ref"
+    scripts = (conformance, inspector, skills_ref)
+    if not all(path.exists() for path in (node, npm, *scripts)):
         return None
-    return NodeTools((str(node), str(conformance)), (str(node), str(inspector)))
+    return NodeTools(*((str(node), str(script)) for script in scripts))
 
 
 def main() -> int:

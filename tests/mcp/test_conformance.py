@@ -212,3 +212,12 @@ def test_inspector_lists_every_tool(node: NodeTools, toolset: str) -> None:
         json.loads(path.read_text())["mcp"]["name"] for path in folder.glob("*.json")
     ]
     assert sorted(tool["name"] for tool in listed["tools"]) == sorted(names)
+
+
+def test_the_validator_for_node_takes_every_skill(node: NodeTools) -> None:
+    paths = sorted((ROOT / "generated").glob("*/*/*/SKILL.md"))
+    assert len(paths) > 3
+    for path in paths:
+        command = [*node.skills_ref, "validate", str(path.parent)]
+        run = subprocess.run(command, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr

@@ -182,6 +182,8 @@ def as_sent(meant: Any, schema: Any, rendered: RenderedSchema) -> Any:
         named = (
             root if reference == "#" else root["$defs"][reference.rpartition("/")[2]]
         )
+        if isinstance(named.get("$ref"), str):  # It may lead back to itself.
+            return meant
         return as_sent(meant, named, rendered)
     if isinstance(schema, Mapping) and "anyOf" in schema:
         return _as_one_of(meant, schema["anyOf"], rendered)

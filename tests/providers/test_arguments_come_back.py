@@ -20,13 +20,22 @@ from toolcast_runtime.providers.model_provider import render_tools
 from toolcast_runtime.tools.tool import Tool
 from toolcast_runtime.validation.compiled import build
 
-FORMS = [("openai-chat", False), ("openai-chat", True), ("openai-responses", True)]
+FORMS = [
+    ("openai-chat", False),
+    ("openai-chat", True),
+    ("openai-responses", True),
+    ("anthropic", False),
+    ("anthropic", True),
+    ("gemini", False),
+    ("bedrock", True),
+    ("ollama", False),
+]
 
 
 def listed(form: tuple[str, bool], schema: dict[str, Any]) -> ProviderTools:
     definition = {"name": "do", "inputSchema": schema}
     tool = Tool("do", "", "Does it.", definition)
-    return render_tools(provider_named(form[0]), [tool], ListOptions(form[1]))
+    return render_tools(provider_named(form[0]), [tool], ListOptions(["do"] * form[1]))
 
 
 @pytest.mark.slow

@@ -78,6 +78,7 @@ def answer(message: dict[str, object]) -> None:
     params = message.get("params") or {}
     assert isinstance(params, dict)
     if "silent" in WORDS:
+        print("\x1b[31mstarting\x1b[0m", flush=True)
         return
     if method == "server/discover":
         if "dies" in WORDS:
@@ -105,7 +106,7 @@ def answer(message: dict[str, object]) -> None:
             while True:
                 sys.stdout.write("x" * 1_000_000)
         if "noise" in WORDS:
-            print("\x1b[31mstarting\x1b[0m")
+            print("\x1b[31mstarting\x1b[0m", os.environ.get("KEY", ""))
         if "asks" in WORDS:
             send('"id":1,"method":"roots/list"')
         send(page(number, KINDS[str(method)], params.get("cursor")))

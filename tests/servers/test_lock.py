@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.external.conftest import until
+from tests.house import ROOT
 from tests.program import toolcast
 from tests.servers.test_read_server import CORPUS, REPLAYING, replaying
 from toolcast.changes.outside.listed_entries import Owner, listing_changes
@@ -298,6 +299,16 @@ def test_a_server_is_compared_with_a_toolset(project: Path, file: Path) -> None:
     assert "tool/removed" not in done.stdout
 
 
+@pytest.mark.slow
+def test_a_generated_server_is_as_it_is_defined() -> None:
+    command = f"{sys.executable} -m generated.molecule.mcp_server"
+    done = toolcast(ROOT, "verify", "--mcp-stdio", command)
+    assert (done.returncode, done.stdout) == (
+        0,
+        "no change against the toolset molecule\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -323,11 +334,13 @@ def test_a_tool_is_locked_or_a_spec_and_not_both(project: Path) -> None:
     workspace = load_workspace(str(project)).workspace
     assert workspace is not None
     (toolset,) = workspace.toolsets
-    assert not list(SERVER_LOCK.check(toolset, workspace))
+    check = SERVER_LOCK.check
+    assert check is not None
+    assert not list(check(toolset, workspace))
     (tool,) = toolset.tools
     source = replace(tool.source, tree={**tool.source.tree, "proxy": "other"})
     both = replace(toolset, tools=(replace(tool, source=source),))
-    (finding,) = SERVER_LOCK.check(both, workspace)
+    (finding,) = check(both, workspace)
     assert finding.message == "`other` has a lock, and its tools are specs (`proxy`)"
 
 

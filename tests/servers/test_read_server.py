@@ -106,10 +106,11 @@ def test_a_server_that_ends_at_an_unknown_method_is_started_again(odd: Path) -> 
 
 
 def test_noise_is_told_and_a_question_of_the_server_does_no_harm(odd: Path) -> None:
-    found = read_server(replaying(odd, "noise", "asks"))
+    server = replaying(odd, "noise", "asks", env={"KEY": "${SECRET}"})
+    found = read_server(server, environment={"SECRET": "swordfish"})
     assert len(found.tools) == 3
     assert found.notes == (
-        "4 of its lines on stdout are no messages: `\\x1b[31mstarting\\x1b[0m`",
+        "4 of its lines on stdout are no messages: `\\x1b[31mstarting\\x1b[0m [hidden]`",
     )
 
 
@@ -126,7 +127,10 @@ def test_what_differs_at_each_start_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "says"),
     [
-        ("silent", "it did not answer within 0.3 s"),
+        (
+            "silent",
+            r"within 0.6 s; 2 of its lines on stdout are no messages: `\\x1b\[31mst",
+        ),
         ("endless", "more than 1,000 pages"),
         ("flood", "it sent more than 64 MiB"),
     ],
@@ -135,7 +139,7 @@ def test_a_server_cannot_hold_the_reader_up(odd: Path, word: str, says: str) -> 
     begin = time.monotonic()
     with pytest.raises(ListingError, match=says):
         read_server(
-            replaying(odd, word, connect_timeout=0.3 if word == "silent" else 20.0)
+            replaying(odd, word, connect_timeout=0.6 if word == "silent" else 20.0)
         )
     assert time.monotonic() - begin < 10
 

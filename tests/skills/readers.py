@@ -61,7 +61,12 @@ def refused_by_quick_validate(folder: Path) -> list[str]:
     values = front_matter(text)
     name, description = values.get("name"), values.get("description")
     refused = [f"key {key}" for key in values.keys() - _KEYS]
-    if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) or len(name) > 64 or name != folder.name:
+    if (
+        not isinstance(name, str)
+        or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
+        or len(name) > 64
+        or name != folder.name
+    ):
         refused.append("name")
     if not isinstance(description, str) or not 0 < len(description.strip()) <= 1024:
         refused.append("description")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +143,30 @@ What `action` can be:
 """
 
 
+def test_each_tool_has_a_skill_instead_of_the_toolset(project: Path) -> None:
+    folder = project / "generated" / "each" / "skills"
+    skills = sorted(path.parent for path in folder.rglob("SKILL.md"))
+    get, each = (front_matter((s / "SKILL.md").read_text("utf-8")) for s in skills)
+
+    assert [skill.name for skill in skills] == ["get-user-by-id", "list-users"]
+    assert [validate(skill) for skill in skills] == [[], []]
+    # What no spec says is made of other texts, as validators take it.
+    made = "Get \u2039one\u203a user. When a user is known by number."
+    assert get == {"name": "get-user-by-id", "description": made}
+    assert each["description"].startswith("List users. When a user has")
+    assert each["description"].endswith("...")
+    text = (skills[0] / "SKILL.md").read_text("utf-8")
+    assert text.split("\n---\n", 1)[1] == """
+# getUserById
+
+Get <one> user.
+
+When a user is known by number.
+
+The number comes from a list.
+"""
+
+
 def test_the_lines_that_rules_count_are_those_of_the_file(project: Path) -> None:
     loaded = load_workspace(str(ROOT))
     assert loaded.workspace is not None
@@ -147,6 +174,24 @@ def test_the_lines_that_rules_count_are_those_of_the_file(project: Path) -> None
         folder = ROOT / "generated" / toolset.name / "skills" / toolset.name
         text = (folder / "SKILL.md").read_text("utf-8")
         assert list(body_of(toolset)) == text.split("\n---\n", 1)[1].splitlines()
+
+
+@pytest.mark.parametrize("toolset", ["each", "notes"])
+def test_the_runtime_gives_the_committed_files(project: Path, toolset: str) -> None:
+    code = f"import json, generated.{toolset}.skills as s; print(json.dumps(s.SKILLS.files()))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, check=True
+    )
+    folder = project / "generated" / toolset / "skills"
+    committed = {
+        path.relative_to(folder).as_posix(): "".join(
+            line
+            for line in path.read_text("utf-8").splitlines(keepends=True)
+            if " by Toolcast from " not in line
+        )
+        for path in folder.rglob("*.md")
+    }
+    assert json.loads(run.stdout) == committed
 
 
 VALUES: Any = st.recursive(

@@ -21,6 +21,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.properties import tried
 from tests.types.valid_values import valid_values
+from toolcast.facts.types.python_type import ANY, Choice, Member, OneOf, Table
+from toolcast.facts.types.schema_types import SchemaTypes
 
 # A reader of results is told that nobody writes them; pydantic says that it does not stop them.
 pytestmark = pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")
@@ -92,3 +94,28 @@ def test_a_wrong_value_in_depth_does_not(case: str, value: Any) -> None:
     module = loaded(folder / "expected.py", f"wrong_{case.replace('-', '_')}")
     with pytest.raises(ValidationError):
         TypeAdapter(module.TryItArguments).validate_python(value)
+
+
+def test_a_union_of_very_many_classes_is_no_type() -> None:
+    """A type checker would take minutes for it; many texts are no trouble."""
+
+    def members(many: int) -> list[Any]:
+        return [{"properties": {"kind": {"const": str(i)}}} for i in range(many)]
+
+    root = {
+        "properties": {
+            "few": {"type": "object", "oneOf": members(50)},
+            "many": {"type": "object", "oneOf": members(51)},
+            "texts": {"oneOf": [{"const": str(i), "title": "a"} for i in range(51)]},
+        }
+    }
+    found = SchemaTypes(root, "Try").arguments("TryArguments").members
+    assert isinstance(found["few"].type, OneOf)
+    assert found["many"] == Member(Table(ANY), False, ("oneOf",))
+    assert isinstance(found["texts"].type, Choice)
+
+
+def test_kinds_that_exclude_each_other_are_told() -> None:
+    both = {"allOf": [{"type": "string"}, {"type": "integer"}]}
+    found = SchemaTypes({"properties": {"both": both}}, "Try").arguments("TryArguments")
+    assert found.members["both"] == Member(ANY, False, ("type",))

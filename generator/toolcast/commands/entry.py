@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import sys
 from typing import Any
 
@@ -16,6 +17,7 @@ __all__ = ["main"]
 _GROUPS = {
     "Begin": {
         "init": "Lay out a project that generates, checks and tests at once.",
+        "import": "Write the specs of tools that exist already.",
         "new": "Write a tool spec and a typed handler stub.",
     },
     "Every day": {
@@ -49,6 +51,7 @@ _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.it
 # The commands that stand in a room of their own kind.
 _ROOMS = {
     "starting": {"init", "new"},
+    "importing": {"import"},
     "calling": {"call"},
     "generating": {"generate"},
     "comparing": {"diff", "git-diff-driver", "lock", "verify"},
@@ -76,7 +79,9 @@ class _Lazy(click.Group):
         if cmd_name not in _COMMANDS:
             return _of_extension(cmd_name, ctx.meta.get(__name__, []))
         rooms = [f"{room}." for room, names in _ROOMS.items() if cmd_name in names]
-        path = "".join([*rooms, cmd_name.replace("-", "_")])
+        # No module can be called as a keyword is.
+        name = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
+        path = "".join([*rooms, name])
         module = importlib.import_module(f".{path}", __package__)
         command: click.Command = module.command
         return command

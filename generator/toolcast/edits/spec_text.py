@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from ..encoders.json_text import compact
+from ..encoders.yaml_block import block
 from ..encoders.yaml_text import scalar
 from ..findings import has_errors
 from ..reading.characters import decoded
@@ -179,6 +180,22 @@ class SpecText:
             margin = " " * (start - self._line_start(start))
             self._new_lines(self._behind(after), _block_key(key, value, margin))
         _insert_behind(mapping, str(after[-1]), key, value)
+
+    def set_block(self, key: str, value: Any, after: str) -> None:
+        """Gives a key of the file itself another value, in block style.
+
+        Args:
+            value: JSON.
+            after: the key behind which it goes where the file does not have it.
+        """
+        lines = str(block(key, value))
+        if key in self.source.tree:
+            start, _ = self._offsets((key,), at_key=True)
+            self._replace(start, self._behind((key,)), lines)
+            self.value[key] = copy.deepcopy(value)
+        else:
+            self._new_lines(self._behind((after,)), lines)
+            _insert_behind(self.value, after, key, value)
 
     def remove_key(self, path: Path) -> None:
         """Takes a key and its value, in lines of their own, from a mapping."""

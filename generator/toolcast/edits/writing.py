@@ -125,7 +125,7 @@ def _replace(top: Folder, before: Files, after: Files) -> None:
 
 def _put(top: Folder, path: str, data: bytes) -> None:
     above, _, name = path.rpartition("/")
-    with top.below(above) as folder:
+    with top.below(above, create=True) as folder:
         folder.write(name, data)
 
 

@@ -117,7 +117,7 @@ class EditedFiles:
 
     def entries(self, folder: str) -> Sequence[Entry]:
         """See `ProjectFiles`."""
-        there = {entry.name: entry for entry in self._files.entries(folder)}
+        there = {entry.name: entry for entry in self._entries(folder)}
         for path, data in self._changed.items():
             above, _, name = path.rpartition("/")
             if above == folder and data is None:
@@ -125,6 +125,14 @@ class EditedFiles:
             elif above == folder:
                 there[name] = Entry(name)
         return sorted(there.values())
+
+    def _entries(self, folder: str) -> Sequence[Entry]:
+        try:
+            return self._files.entries(folder)
+        except FileNotFoundError:
+            if any(path.startswith(f"{folder}/") for path in self._changed):
+                return ()  # it will be made
+            raise
 
     def is_there(self, path: str) -> bool:
         """See `ProjectFiles`."""

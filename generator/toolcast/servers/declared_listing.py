@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from ..facts.mcp_definition import mcp_definition
-from ..model.model import Toolset
+from ..facts.skill_texts import front_matter_of, skill_owners
+from ..model.model import Toolset, ToolSpec
 from .server_listing import ServerListing
 
-__all__ = ["declared_listing"]
+__all__ = ["declared_listing", "without_sizes_of_skills"]
 
 _NEWEST = "2026-07-28"
 
 
-def declared_listing(toolset: Toolset, protocol: str | None = None) -> ServerListing:
+def declared_listing(
+    toolset: Toolset, protocol: str | None = None, *, has_skills: bool = False
+) -> ServerListing:
     """The listing of a toolset's own tools, resources and prompts.
 
     Args:
         toolset: whose.
         protocol: the revision in which it is spoken of: the newest has no `execution`, in
             older ones an `outputSchema` is that of an object.
+        has_skills: the server lists the toolset's skills, too; their sizes are left out,
+            which the specs do not say.
     """
     tools = []
     for tool in toolset.tools:
@@ -36,7 +44,35 @@ def declared_listing(toolset: Toolset, protocol: str | None = None) -> ServerLis
         protocol,
         instructions=toolset.instructions,
         tools=tuple(tools),
-        resources=tuple(spec.mcp for spec in resources),
+        resources=(
+            *(spec.mcp for spec in resources),
+            *(_skill(owner) for owner in skill_owners(toolset) if has_skills),
+        ),
         resource_templates=tuple(spec.mcp for spec in templates),
         prompts=tuple(spec.mcp for spec in toolset.mcp_prompts),
     )
+
+
+def _skill(owner: Toolset | ToolSpec) -> dict[str, Any]:
+    """A skill as the runtime's `skills/served_skills.py` lists it."""
+    front = front_matter_of(owner)
+    name = str(front["name"])
+    return {
+        "uri": f"skill://{name}/SKILL.md",
+        "name": name,
+        "mimeType": "text/markdown",
+        "description": str(front["description"]),
+    }
+
+
+def without_sizes_of_skills(listing: ServerListing) -> ServerListing:
+    """The listing as `declared_listing` has it."""
+    resources = [
+        (
+            {key: value for key, value in entry.items() if key != "size"}
+            if entry["uri"].startswith("skill://")
+            else entry
+        )
+        for entry in listing.resources
+    ]
+    return replace(listing, resources=tuple(resources))

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from toolcast_runtime.calls.untrusted_text import escaped
 from toolcast_runtime.external.server_process import (
     READ_BYTES,
     ServerProcess,
@@ -57,7 +56,7 @@ class StdioMessages:
         except (OSError, ValueError) as error:
             said = error.strerror if isinstance(error, OSError) else error
             raise ListingError(
-                f"`{escaped(self._server.command)}` cannot be started: {said}"
+                f"`{self._server.command}` cannot be started: {said}"
             ) from None
         self._readers = [
             asyncio.ensure_future(self._read()),

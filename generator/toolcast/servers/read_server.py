@@ -84,6 +84,8 @@ async def _read(
         if twice:
             again = await _once(server, resolved)
             listing = replace(listing, varying=variations(listing, again))
+        notes = tuple(without(words, resolved.secrets) for words in listing.notes)
+        listing = replace(listing, notes=notes)
     except ListingError as error:
         text = escaped(without(str(error), resolved.secrets))
         raise ListingError(f"{server.name}: {text}") from None
@@ -186,7 +188,7 @@ class _Reading:
                     words = escaped(str(refusal))
                     notes.append(f"it refused `{KINDS[kind][0]}`: {words}")
         if self.messages.noise:
-            notes.append(self._noise().removesuffix("; "))
+            notes.append(escaped(self._noise().removesuffix("; ")))
         notes += duplicate_notes(list(self.messages.twice))
         instructions = hello.get("instructions")
         return ServerListing(
@@ -269,8 +271,7 @@ class _Reading:
         lines = self.messages.noise
         if not lines:
             return ""
-        first = escaped(lines[0], 80)
-        return f"{len(lines)} of its lines on stdout are no messages: `{first}`; "
+        return f"{len(lines)} of its lines on stdout are no messages: `{lines[0]}`; "
 
 
 class _Refusal(Exception):

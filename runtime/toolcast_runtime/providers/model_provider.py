@@ -27,6 +27,7 @@ from .schemas.dialect import Dialect, Inexpressible
 from .schemas.rendered import RenderedSchema
 from .schemas.schema_rendering import rendered_schema
 from .schemas.sent_arguments import restored_arguments
+from .sendable_examples import sendable_examples
 
 __all__ = [
     "ArgumentsError",
@@ -72,6 +73,8 @@ class RenderedTool:
             none, or the form has no place for it.
         is_deferred: whether the model finds it by the provider's tool search.
         is_programmatic: whether programs of the model may call it.
+        examples: the arguments of its examples as the provider takes them; none where the
+            form has no place for them.
     """
 
     tool: Tool
@@ -82,6 +85,7 @@ class RenderedTool:
     returns: RenderedSchema | None = None
     is_deferred: bool = False
     is_programmatic: bool = False
+    examples: tuple[Mapping[str, Any], ...] = ()
 
 
 class ListOptions(NamedTuple):
@@ -139,6 +143,8 @@ class ModelProvider:
         has_tool_search: whether it has a search for tools that are deferred.
         has_programs: whether it runs programs of the model that call tools.
         budgets: the limits of a whole list.
+        is_strict_by_name: whether only tools that are named are strict: too many together
+            are refused, and `strict: true` is a loss of each.
         refuses: what a strict tool must not have, in words, of its rendered parameters;
             it is then rendered loose. None for none.
     """
@@ -155,6 +161,7 @@ class ModelProvider:
     has_tool_search: bool = False
     has_programs: bool = False
     budgets: tuple[Budget, ...] = ()
+    is_strict_by_name: bool = False
     refuses: Callable[[Mapping[str, Any]], str | None] = lambda _: None
 
 
@@ -239,7 +246,10 @@ def _rendered(
     parameters = None
     strict = options.strict
     is_wanted = strict if isinstance(strict, bool) else tool.name in strict
-    if is_wanted and provider.strict is not None:
+    if strict is True and provider.is_strict_by_name:
+        what = "not strict: too many strict tools are refused together; name those that need it"
+        losses.append(Loss(tool.name, "", "strict", what, Severity.WARNING))
+    elif is_wanted and provider.strict is not None:
         try:
             parameters = rendered_schema(tool.parameters, provider.strict, tool.name)
             too_much = provider.refuses(parameters.schema)
@@ -264,6 +274,15 @@ def _rendered(
     if isinstance(tool.returns, Mapping) and provider.returns is not None:
         returns = rendered_schema(tool.returns, provider.returns, tool.name, "returns")
         losses += returns.losses
+    examples: list[Mapping[str, Any]] = []
+    if "examples" in provider.takes:
+        examples = list(sendable_examples(tool, parameters))
+        left_out = len(tool.examples) - len(examples)
+        if left_out:
+            what = f"{left_out} of {len(tool.examples)} are left out: they fail, or the form"
+            losses.append(
+                Loss(tool.name, "/examples", "examples", f"{what} has other arguments")
+            )
     is_callable = tool.returns is not None and tool.confirm is None
     return RenderedTool(
         tool,
@@ -276,6 +295,7 @@ def _rendered(
         and provider.has_tool_search
         and not tool.always,
         is_programmatic=options.programmatic and provider.has_programs and is_callable,
+        examples=tuple(examples),
     )
 
 

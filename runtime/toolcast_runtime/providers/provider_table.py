@@ -12,6 +12,10 @@ _OPENAI = "openai_forms"
 _WHERE = {
     "openai-chat": (_OPENAI, "CHAT"),
     "openai-responses": (_OPENAI, "RESPONSES"),
+    "anthropic": ("anthropic_form", "ANTHROPIC"),
+    "gemini": ("gemini_form", "GEMINI"),
+    "bedrock": ("bedrock_form", "BEDROCK"),
+    "ollama": ("ollama_form", "OLLAMA"),
 }
 """The module of each, and its name there. One is imported when somebody asks for it."""
 

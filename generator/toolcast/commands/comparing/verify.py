@@ -66,7 +66,7 @@ def command(
     is not as it is defined.
     """
     from ...changes.outside.listed_entries import Owner, listing_changes
-    from ...servers.declared_listing import declared_listing
+    from ...servers.declared_listing import declared_listing, without_sizes_of_skills
 
     least = limits_or_end(fail_on)
     workspace = workspace_or_end(project)
@@ -75,10 +75,12 @@ def command(
     meant = _meant(workspace, server, mcp_stdio, mcp_url)
     listing = read_or_end(meant)
     own = _toolset(workspace, listing, toolset)
-    declared = declared_listing(own, listing.protocol)
+    has_skills = "skills" in own.targets
+    declared = declared_listing(own, listing.protocol, has_skills=has_skills)
     files = {tool.name: tool.source.file for tool in own.tools}
     owner = Owner(own.name, own.source.file, files)
-    changes = listing_changes(declared, listing, owner)
+    live = without_sizes_of_skills(listing) if has_skills else listing
+    changes = listing_changes(declared, live, owner)
     note(meant.name, listing, changes.varying)
     against = f"the toolset {own.name}"
     sys.exit(told(judged(changes.changes, against, least), format_, workspace.root))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = [
     "ANY",
@@ -16,6 +17,7 @@ __all__ = [
     "Plain",
     "PythonType",
     "Table",
+    "is_literal",
     "one_of",
 ]
 
@@ -132,3 +134,9 @@ def one_of(members: Sequence[PythonType]) -> PythonType:
         each.pop(Plain("int"), None)
     distinct = tuple(each)
     return distinct[0] if len(distinct) == 1 else OneOf(distinct)
+
+
+def is_literal(value: Any) -> bool:
+    """Whether mypy takes the value in a `Literal`: none of the large whole numbers."""
+    is_small = isinstance(value, int) and -(2**63) < value < 2**63
+    return value is None or isinstance(value, str) or is_small

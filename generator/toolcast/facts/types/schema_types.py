@@ -15,6 +15,7 @@ from toolcast_runtime.validation.references import References
 from toolcast_runtime.values.format_values import conversion_of
 
 from ...encoders.names import nested_class_name
+from .conditional_texts import ConditionalTexts
 from .python_type import (
     ANY,
     Array,
@@ -25,9 +26,10 @@ from .python_type import (
     Plain,
     PythonType,
     Table,
+    is_literal,
     one_of,
 )
-from .schema_place import Place
+from .schema_place import Place, tag_of
 
 __all__ = ["SchemaTypes", "Widening"]
 
@@ -38,7 +40,6 @@ _SCALARS = {
     "boolean": Plain("bool"),
     "null": Plain("None"),
 }
-_KINDS = (*_SCALARS, "array", "object")
 # What says more of a value than a type can.
 _UNSAID = tuple(
     "not if dependentSchemas dependentRequired dependencies $dynamicRef $recursiveRef".split()
@@ -47,6 +48,8 @@ _UNSAID = tuple(
 _TELLING = frozenset("type enum const properties items prefixItems anyOf oneOf".split())
 _COMBINED = ("anyOf", "oneOf")
 _MAX_DEPTH = 24
+_MOST_CLASSES = 50
+"""Of one union: mypy takes a minute for 150 of them, and four for 200."""
 _MOST_STEPS = 20_000
 """References can fan out; what is not resolved by then is Any, which is true as well."""
 
@@ -95,7 +98,7 @@ class SchemaTypes:
         has_values: bool = False,
     ) -> None:
         self._relevant = _RELEVANT | _FORMATS if has_values else _RELEVANT
-        self._has_values = has_values
+        self._conditional = ConditionalTexts(root) if has_values else None
         self.has_found_values = False
         self.objects: list[ObjectType] = []
         self._widened: dict[tuple[int, str], Widening] = {}
@@ -220,18 +223,21 @@ class SchemaTypes:
                     self._place(
                         [*place.parts, member],
                         place.depth,
-                        (*place.words, _tag(member) or f"option {index + 1}"),
+                        (*place.words, tag_of(member) or f"option {index + 1}"),
                         left,
                     )
                 )
                 for index, member in enumerate(part[keyword])
             ]
             return one_of(members)
-        kinds = self._kinds(place)
+        kinds = place.kinds
         if "object" not in kinds:
             self._note_unsaid(place)
         if not kinds:
-            self._note_all(place, ("properties", "items", "prefixItems"))
+            self._note_all(place, ("type", "properties", "items", "prefixItems"))
+            return ANY
+        is_named = kinds == ["object"] and any(place.values("properties"))
+        if not is_named and self._is_conditional(place):
             return ANY
         name = name if len(kinds) == 1 else None
         return one_of([self._of_kind(place, kind, name) for kind in kinds])
@@ -244,7 +250,17 @@ class SchemaTypes:
             return
         values = min(listed, key=len)
         types: list[PythonType] = []
-        literals = list(filter(_is_literal, values))
+        if self._is_conditional(place):
+            yield ANY
+            return
+        texts = [value for value in values if isinstance(value, str)]
+        if texts:
+            as_text = Choice(tuple(dict.fromkeys(texts)))
+            text = self._text(place, as_text)
+            if text != as_text:
+                types.append(text)
+                values = [value for value in values if not isinstance(value, str)]
+        literals = list(filter(is_literal, values))
         if literals:
             distinct = {(type(v), v): v for v in literals}
             only_none = all(value is None for value in literals)
@@ -259,29 +275,16 @@ class SchemaTypes:
                 (list, Array(ANY)),
                 (dict, Table(ANY)),
             ):
-                if any(isinstance(v, kind) for v in values if not _is_literal(v)):
+                if any(isinstance(v, kind) for v in values if not is_literal(v)):
                     types.append(type_)
         yield one_of(types)
 
-    def _kinds(self, place: Place) -> list[str]:
-        """The kinds of value that every `type` allows; empty when there is none."""
-        allowed: list[set[str]] = []
-        order: list[str] = []
-        for value in place.values("type"):
-            kinds = [value] if isinstance(value, str) else value
-            if not isinstance(kinds, list):
-                continue
-            named = [kind for kind in kinds if isinstance(kind, str) and kind in _KINDS]
-            order += [kind for kind in named if kind not in order]
-            # A whole number is a number.
-            allowed.append({*named, *(["integer"] if "number" in named else [])})
-        if not allowed:
-            return []
-        both = set.intersection(*allowed)
-        if "number" in both:
-            both.discard("integer")
-        found = [kind for kind in order if kind in both]
-        return found + sorted(both.difference(found))
+    def _is_conditional(self, place: Place) -> bool:
+        """Whether it is a text, or has one, whose type depends on more than types say."""
+        if self._conditional is None or not self._conditional.may_be(place):
+            return False
+        self.has_found_values = True
+        return True
 
     def _combined(self, place: Place) -> tuple[Mapping[str, Any], str] | None:
         """The `anyOf` or `oneOf` that the type says; others are noted."""
@@ -295,7 +298,8 @@ class SchemaTypes:
                     continue
                 # Many members again in each of many would be very many.
                 is_last = found is not None or len(place.left) > 1
-                if is_last or not any(map(self._tells, members)):
+                is_told = any(map(self._tells, members))
+                if is_last or not is_told or self._has_many_classes(members):
                     self._note(part, keyword)
                 else:
                     found = part, keyword
@@ -303,12 +307,19 @@ class SchemaTypes:
 
     def _tells(self, member: Any) -> bool:
         parts = self._place([member], 0, ()).parts
-        return any(not _TELLING.isdisjoint(part) for part in parts)
+        telling = _TELLING if self._conditional is None else _TELLING | _FORMATS
+        return any(not telling.isdisjoint(part) for part in parts)
+
+    def _has_many_classes(self, members: Sequence[Any]) -> bool:
+        if len(members) <= _MOST_CLASSES:
+            return False
+        places = (self._place([member], 0, ()) for member in members)
+        return sum(any(one.values("properties")) for one in places) > _MOST_CLASSES
 
     def _of_kind(self, place: Place, kind: str, name: str | None) -> PythonType:
         if kind == "array":
             return self._array(place)
-        if kind == "string" and self._has_values:
+        if kind == "string":
             return self._text(place)
         if kind != "object":
             return _SCALARS[kind]
@@ -316,14 +327,14 @@ class SchemaTypes:
             return ObjectName(self._object(place, name).name)
         return self._table(place)
 
-    def _text(self, place: Place) -> PythonType:
+    def _text(self, place: Place, text: PythonType = _SCALARS["string"]) -> PythonType:
         """The first format decides, as it does when the handler is called."""
-        for part in place.parts:
+        for part in place.parts if self._conditional is not None else ():
             conversion = conversion_of(part)
             if conversion is not None:
                 self.has_found_values = True
                 return Plain(conversion.type)
-        return _SCALARS["string"]
+        return text
 
     def _array(self, place: Place) -> PythonType:
         items: list[Any] = []
@@ -407,6 +418,10 @@ class SchemaTypes:
             members[key] = Member(type_, key in required, wider)
         for key in sorted(required - schemas.keys()):
             members[key] = Member(ANY, True)
+        if self._conditional is not None:
+            for key in list(self._conditional.members(place, members)):
+                self.has_found_values = True
+                members[key] = Member(ANY, members[key].is_required)
         made.members = members
         made.wider = tuple(dict.fromkeys(self._notes.pop()))
         return made
@@ -430,20 +445,3 @@ class SchemaTypes:
             found, number = f"{wanted}{number}", number + 1
         self._taken.add(found)
         return found
-
-
-def _is_literal(value: Any) -> bool:
-    """Whether mypy takes the value in a `Literal`: none of the large whole numbers."""
-    is_small = isinstance(value, int) and -(2**63) < value < 2**63
-    return value is None or isinstance(value, str) or is_small
-
-
-def _tag(member: Any) -> str:
-    """The text that tells a member of a union from the others, for the name of its class."""
-    properties = member.get("properties") if isinstance(member, dict) else None
-    if not isinstance(properties, dict):
-        return ""
-    for schema in properties.values():
-        if isinstance(schema, dict) and isinstance(schema.get("const"), str):
-            return str(schema["const"])
-    return ""

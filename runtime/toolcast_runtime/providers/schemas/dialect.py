@@ -69,9 +69,12 @@ class Dialect:
         keywords: those that it takes; None for every one, unknown ones included. `$defs` need
             not be named.
         lost_at_root: those of them that it does not take at the root.
+        lost_of_parameters: those that it does not take of a parameter itself, which is a
+            property of the root.
         formats: the values of `format` that it takes; None for any.
         patterns: which regular expressions it takes.
         enum_types: the JSON types of values of `enum` and `const`; None for any.
+        most_min_items: the largest `minItems` that it takes; None for any.
         references: what becomes of references.
         has_reference_siblings: whether keywords may stand beside `$ref`; else the reference
             is wrapped in `anyOf`.
@@ -89,9 +92,11 @@ class Dialect:
     name: str | None = None
     keywords: frozenset[str] | None = None
     lost_at_root: frozenset[str] = frozenset()
+    lost_of_parameters: frozenset[str] = frozenset()
     formats: frozenset[str] | None = None
     patterns: Patterns = Patterns.ANY
     enum_types: frozenset[str] | None = None
+    most_min_items: int | None = None
     references: References = References.KEPT
     has_reference_siblings: bool = True
     nullable: Nullable = Nullable.ANY

@@ -116,6 +116,8 @@ class Restating:
         # The alternatives are told where they are short: which parameters go together.
         needs = [{"required": one["required"]} for one in members if "required" in one]
         text, _ = told({keyword: needs}) if len(needs) == len(members) else ("", None)
+        if text and not self._dialect.takes("description", at_root=True):
+            text = ""
         if text and self._dialect.folds:
             whole["description"] = added(whole.get("description"), text)
         self._losses.add(
@@ -143,7 +145,10 @@ class Restating:
         ]
         rest = {key: value for key, value in schema.items() if key not in beside}
         try:
-            return {**rest, "anyOf": [merged(one, beside) for one in members]}
+            each = [
+                one if one is False else merged(_words(one), beside) for one in members
+            ]
+            return {**rest, "anyOf": each}
         except (Inexact, AttributeError):
             self._losses.add(
                 path,
@@ -153,6 +158,11 @@ class Restating:
                 Severity.WARNING,
             )
             return {key: value for key, value in schema.items() if key != "anyOf"}
+
+
+def _words(member: Any) -> Mapping[str, Any]:
+    """A schema as keywords: true has none."""
+    return member if isinstance(member, Mapping) else {}
 
 
 def _replaced(

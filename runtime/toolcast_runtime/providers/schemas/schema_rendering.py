@@ -30,6 +30,7 @@ __all__ = ["rendered_schema"]
 
 _NOT_SIMPLE = ("(?=", "(?!", "(?<", "\\b", "\\B", *(f"\\{n}" for n in range(1, 10)))
 _MOST_SCHEMAS = 20_000
+_OF_PARAMETERS = 2
 
 
 def rendered_schema(
@@ -183,6 +184,10 @@ class _Rendering:
         dialect = self._dialect
         if not dialect.takes(key, at_root=is_root):
             return False
+        if self._levels == _OF_PARAMETERS and key in dialect.lost_of_parameters:
+            return False
+        if key == "minItems" and dialect.most_min_items is not None:
+            return isinstance(value, int) and value <= dialect.most_min_items
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
         if key == "pattern" and dialect.patterns is Patterns.SIMPLE:
@@ -199,7 +204,7 @@ class _Rendering:
         if not lost:
             return
         said = frozenset[str]()
-        if self._dialect.folds and self._dialect.takes("description"):
+        if self._dialect.folds and self._dialect.takes("description", at_root=is_root):
             text, said = told({k: v for k, v in lost.items() if k in KNOWN})
             if text:
                 out["description"] = added(out.get("description"), text)

@@ -1,0 +1,190 @@
+"""`toolcast import`."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ...reports.escaping import printable
+from ..completion import complete_toolsets
+from ..exit_codes import (
+    FINDINGS,
+    counted,
+    fail,
+    print_findings,
+    workspace_or_end,
+)
+from ..options import project_option
+
+if TYPE_CHECKING:
+    from ...edits.project_edit import Refusal
+    from ...imports.importing import Imported
+    from ...imports.source import Source
+    from ...model.model import Workspace
+
+__all__ = ["command"]
+
+_MOST_NOTES = 40
+
+
+@click.command(name="import")
+@click.argument("files", metavar="[FILE]...", nargs=-1)
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    required=True,
+    help="The toolset; one that is not there is made.",
+    shell_complete=complete_toolsets,
+)
+@click.option(
+    "--mcp-stdio", metavar="COMMAND", help="Take what the server of a command lists."
+)
+@click.option(
+    "--mcp-url", metavar="URL", help="Take what the server at an address lists."
+)
+@click.option(
+    "--header",
+    "headers",
+    metavar="NAME:VALUE",
+    multiple=True,
+    help="Sent to the address; VALUE may name variables: `Bearer ${TOKEN}`.",
+)
+@click.option(
+    "--prefer",
+    "preferred",
+    metavar="[TOOL=]SOURCE",
+    multiple=True,
+    help="Which source counts where several contradict each other.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
+)
+@project_option
+def command(
+    files: tuple[str, ...],
+    toolset: str,
+    mcp_stdio: str | None,
+    mcp_url: str | None,
+    headers: tuple[str, ...],
+    preferred: tuple[str, ...],
+    dry_run: bool,
+    project: str | None,
+) -> None:
+    """Write the specs of tools that exist already.
+
+    A FILE holds the answer of an MCP server to `tools/list`, or a list of tools in OpenAI's
+    or Anthropic's form. What it says is kept letter for letter. Import again, and only what
+    changed there changes in the specs: what you added to them stays.
+    """
+    from ...edits.differences import unified_diff
+    from ...edits.project_edit import Refusal
+    from ...edits.writing import write
+    from ...imports.importing import importing
+    from .one_source import one_source_or_end
+
+    if headers and mcp_url is None:
+        fail("--header goes with --mcp-url")
+    sources = [*_read(files), *_live(mcp_stdio, mcp_url, headers)]
+    if not sources:
+        fail(
+            "nothing to import\n  help: name a file, --mcp-stdio COMMAND or --mcp-url URL"
+        )
+    source = one_source_or_end(sources, preferred)
+    workspace = _workspace(project)
+    try:
+        imported = importing(workspace, source, toolset)
+        if not dry_run:
+            write(workspace.root, imported.edit)
+    except Refusal as refusal:
+        _refuse(refusal)
+    if dry_run:
+        for row in unified_diff(imported.edit):
+            click.echo(printable(row))
+    _report(imported, source, toolset)
+
+
+def _workspace(project: str | None) -> Workspace:
+    """The project; where there is none, the one that this command begins here."""
+    from ...model.model import Workspace
+    from ...project import find_misnamed, find_root
+
+    here = os.getcwd()
+    if project is None and find_root(here) is None and find_misnamed(here) is None:
+        return Workspace(here, (), ())
+    return workspace_or_end(project)
+
+
+def _read(files: tuple[str, ...]) -> list[Source]:
+    from ...imports.source_file import read_source
+    from ...servers.server_listing import ListingError
+
+    sources, problems = [], []
+    for file in files:
+        try:
+            sources.append(read_source(file))
+        except ListingError as error:
+            problems.append(str(error))
+    if problems:
+        fail("\n".join(problems) + "\nnothing was written")
+    return sources
+
+
+def _live(
+    command: str | None, url: str | None, headers: tuple[str, ...]
+) -> list[Source]:
+    """What live servers list, read twice, to tell what varies."""
+    from ...imports.source import source_of_server
+    from ...imports.source_file import unsayable
+    from ...servers.named_server import command_server, url_server
+    from ...servers.read_server import read_server
+    from ...servers.server_listing import ListingError
+
+    pairs = [header.partition(":") for header in headers]
+    if not all(name.strip() and colon for name, colon, _ in pairs):
+        fail("--header is NAME:VALUE")
+    named = {name.strip(): value.strip() for name, _, value in pairs}
+    sources = []
+    try:
+        servers = [command_server(command)] if command is not None else []
+        if url is not None:
+            servers.append(dataclasses.replace(url_server(url), headers=named))
+        for server in servers:
+            source = source_of_server(read_server(server, twice=True))
+            problems = list(unsayable(source))
+            if problems:
+                raise ListingError("\n".join(problems))
+            sources.append(source)
+    except ListingError as error:
+        fail(f"{error}\nnothing was written")
+    return sources
+
+
+def _refuse(refusal: Refusal) -> None:
+    print_findings(list(refusal.findings), "text")
+    click.echo(f"error: {printable(str(refusal))}\nnothing was written", err=True)
+    sys.exit(FINDINGS)
+
+
+def _report(imported: Imported, source: Source, toolset: str) -> None:
+    for name, fields in imported.changed.items():
+        click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
+    for name in imported.gone:
+        click.echo(
+            printable(
+                f"gone: `{name}` is in {toolset}, and {source.name} does not have it; its"
+                " spec stays"
+            )
+        )
+    for note in imported.notes[:_MOST_NOTES]:
+        click.echo(f"note: {note}")
+    if len(imported.notes) > _MOST_NOTES:
+        click.echo(f"note: and {len(imported.notes) - _MOST_NOTES} more")
+    click.echo(
+        f"{counted(len(imported.new), 'new tool')}, {len(imported.changed)} changed,"
+        f" {imported.unchanged} unchanged, in the toolset {toolset}",
+        err=True,
+    )

@@ -1,0 +1,137 @@
+"""YAML: a JSON value in block style, as a person would have written it.
+
+What is written reads back as the same value: YAML's block scalars are taken only for texts
+that they give back letter for letter, and JSON's double quotes for all others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..reading.characters import is_plain
+from .code import Code
+from .json_text import compact
+from .yaml_text import scalar
+
+__all__ = ["block"]
+
+_WIDTH = 88
+_SENTENCE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*,?(?: [A-Za-z0-9_()/.'-]+,?)+")
+_FOLDS = re.compile(r"\S+(?: \S+)*")
+
+
+def block(key: str, value: Any, *, width: int = _WIDTH) -> Code:
+    """A key and its value as the lines of a block mapping, with the last line end.
+
+    Args:
+        key: the key.
+        value: JSON; a number that has a `spelling` keeps it.
+        width: columns that lines of lists and folded texts have at most.
+    """
+    return Code("\n".join(_entry(key, value, 0, width)) + "\n")
+
+
+def _entry(key: str, value: Any, margin: int, width: int) -> Iterator[str]:
+    """The lines of a key with its value."""
+    name = f"{' ' * margin}{scalar(key)!s}:"
+    short = _short(value, margin + len(name) + 1, width)
+    if short is not None:
+        yield f"{name} {short}"
+    elif isinstance(value, str):
+        yield from _text(name, value, margin, width)
+    elif isinstance(value, Mapping):
+        yield name
+        for inner, part in value.items():
+            yield from _entry(inner, part, margin + 2, width)
+    else:
+        yield name
+        for part in value:
+            yield from _item(part, margin + 2, width)
+
+
+def _item(value: Any, margin: int, width: int) -> Iterator[str]:
+    """The lines of an item of a list."""
+    dash = f"{' ' * margin}-"
+    short = _short(value, margin + 2, width)
+    if short is not None:
+        yield f"{dash} {short}"
+    elif isinstance(value, str):
+        yield from _text(dash, value, margin, width)
+    elif isinstance(value, Mapping):
+        # The first key stands behind the dash, the others below it.
+        lines = [
+            line for k, v in value.items() for line in _entry(k, v, margin + 2, width)
+        ]
+        yield f"{dash} {lines[0].lstrip(' ')}"
+        yield from lines[1:]
+    else:
+        yield dash
+        for part in value:
+            yield from _item(part, margin + 2, width)
+
+
+def _short(value: Any, column: int, width: int) -> str | None:
+    """A value that stands on one line, or None."""
+    if isinstance(value, str):
+        # A sentence needs no quotes in a line of its own.
+        plain = value if _SENTENCE.fullmatch(value) else str(scalar(value))
+        fits = column + len(plain) <= width or " " not in value
+        return plain if "\n" not in value and fits else None
+    if isinstance(value, Mapping):
+        return None if value else "{}"
+    if isinstance(value, list):
+        if any(isinstance(part, Mapping | list) for part in value):
+            return None
+        line = f"[{', '.join(_flow(part) for part in value)}]"
+        return line if column + len(line) <= width else None
+    return _flow(value)
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, str):
+        return str(scalar(value))
+    return _decimal(value) if isinstance(value, float) else str(compact(value))
+
+
+def _decimal(value: float) -> str:
+    """A number with a fraction or an exponent, as YAML of every version reads it."""
+    spelling = str(getattr(value, "spelling", repr(value)))
+    mantissa, _, exponent = spelling.lower().partition("e")
+    if "." not in mantissa:
+        mantissa += ".0"
+    return f"{mantissa}e{int(exponent):+d}" if exponent else mantissa
+
+
+def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
+    """A text of several lines, or a long one."""
+    indent = " " * (margin + 2)
+    if not all(map(is_plain, text.replace("\n", ""))):
+        yield f"{name} {compact(text)!s}"
+    elif "\n" not in text and _FOLDS.fullmatch(text):
+        yield f"{name} >-"
+        line = ""
+        for word in text.split(" "):
+            if line and len(indent) + len(line) + 1 + len(word) > width:
+                yield indent + line
+                line = word
+            else:
+                line = f"{line} {word}" if line else word
+        yield indent + line
+    elif _is_literal(text):
+        lines = text.split("\n")
+        chomping = "-" if lines[-1] else "" if len(lines) > 2 and lines[-2] else "+"
+        yield f"{name} |{chomping}"
+        if not lines[-1]:
+            lines.pop()
+        yield from (indent + line if line else "" for line in lines)
+    else:
+        yield f"{name} {compact(text)!s}"
+
+
+def _is_literal(text: str) -> bool:
+    """Whether the lines of a block scalar give a text back."""
+    lines = text.split("\n")
+    starts = bool(lines[0]) and not lines[0].startswith((" ", "\t"))
+    return len(lines) > 1 and starts and all(line.strip() or not line for line in lines)

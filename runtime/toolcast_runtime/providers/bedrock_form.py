@@ -1,0 +1,37 @@
+"""Bedrock's form: tools of the Converse API, loose and strict.
+
+Sources: the service model `bedrock-runtime` of the package `botocore` 1.44 (`ToolSpecification`),
+and AWS's page on structured outputs. The schema is handed to the model behind Bedrock; the
+dialect is that of Anthropic's models, the narrowest of those that take tools there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .anthropic_form import LOOSE, STRICT, TOOL_NAMES, too_much
+from .model_provider import ModelProvider, RenderedTool
+
+__all__ = ["BEDROCK"]
+
+
+def _form(rendered: RenderedTool) -> dict[str, Any]:
+    spec: dict[str, Any] = {"name": rendered.name}
+    if rendered.tool.description:  # An empty one is refused: `NonEmptyString`.
+        spec["description"] = rendered.tool.description
+    spec["inputSchema"] = {"json": rendered.parameters.schema}
+    if rendered.is_strict:
+        spec["strict"] = True
+    return {"toolSpec": spec}
+
+
+BEDROCK = ModelProvider(
+    name="bedrock",
+    title="Bedrock Converse",
+    dialect=LOOSE,
+    strict=STRICT,
+    names=TOOL_NAMES,
+    is_strict_by_name=True,
+    form=_form,
+    refuses=too_much,
+)

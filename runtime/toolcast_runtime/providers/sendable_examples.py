@@ -1,0 +1,32 @@
+"""The examples of a tool that a provider's form can show to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..tools.tool import Tool
+from ..validation.compiled import build
+from .schemas.rendered import RenderedSchema
+from .schemas.sent_arguments import restored_arguments
+
+__all__ = ["sendable_examples"]
+
+
+def sendable_examples(
+    tool: Tool, parameters: RenderedSchema
+) -> Iterator[Mapping[str, Any]]:
+    """The arguments of its examples that the rendered schema allows, as they would be sent.
+
+    A request with an example that its schema refuses is refused, and one that shows a call that
+    fails teaches the model to make it.
+    """
+    if not tool.examples:
+        return
+    validator = build(parameters.schema)
+    for example in tool.examples:
+        arguments = example.get("arguments", {})
+        if "error" in example or not validator.is_valid(arguments):
+            continue
+        if restored_arguments(arguments, parameters) == arguments:
+            yield arguments

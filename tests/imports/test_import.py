@@ -1,0 +1,199 @@
+"""What a server lists becomes specs that give the same list; again, only what changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.program import toolcast
+from toolcast.encoders.yaml_block import block
+from toolcast.facts.mcp_definition import mcp_definition
+from toolcast.model.loading import load_workspace
+from toolcast.reading.yaml_reader import read_yaml
+
+LISTS = sorted((Path(__file__).parents[1] / "corpus/mcp").glob("*.json"))
+QUICK = {"mcp-server-git", "server-everything"}
+
+
+def run(root: Path, *words: str, code: int = 0) -> str:
+    done = toolcast(root, "import", *words)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def write(path: Path, tools: list[dict[str, Any]], **more: Any) -> str:
+    path.write_text(json.dumps({"tools": tools, **more}), "utf-8")
+    return path.name
+
+
+def listed(root: Path, toolset: str = "things") -> list[dict[str, Any]]:
+    loaded = load_workspace(str(root))
+    assert loaded.workspace is not None
+    found = next(one for one in loaded.workspace.toolsets if one.name == toolset)
+    return [mcp_definition(tool) for tool in found.tools]
+
+
+def files(root: Path) -> Mapping[str, bytes]:
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*.yaml")}
+
+
+TOOL = {
+    "name": "find-visits",
+    "title": "Find visits",
+    "description": "Finds the visits of a day.\n\nDays are in UTC.",
+    "inputSchema": {"type": "object", "properties": {"day": {"type": "string"}}},
+    "annotations": {"readOnlyHint": True},
+}
+SPEC = """\
+name: find-visits
+summary: Finds the visits of a day.
+title: Find visits
+description: |-
+  Finds the visits of a day.
+
+  Days are in UTC.
+parameters:
+  type: object
+  properties:
+    day:
+      type: string
+annotations:
+  readOnlyHint: true
+order: 1
+"""
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(
+            file, id=file.stem, marks=[] if file.stem in QUICK else [pytest.mark.slow]
+        )
+        for file in LISTS
+    ],
+)
+def test_a_real_server_is_listed_as_it_was(file: Path, tmp_path: Path) -> None:
+    told = run(tmp_path, str(file), "--toolset", "things")
+    value = json.loads(file.read_text("utf-8"))
+    value = value.get("result", value) if isinstance(value, dict) else value
+    tools = value["tools"] if isinstance(value, dict) else value
+    assert json.dumps(listed(tmp_path)) == json.dumps(tools)
+    assert "is not the same" not in told and "another order" not in told
+    before = files(tmp_path)
+    assert f"{len(tools)} unchanged" in run(tmp_path, str(file), "--toolset", "things")
+    assert files(tmp_path) == before
+    assert toolcast(tmp_path, "generate").returncode == 0
+
+
+def test_specs_read_as_written_by_hand(tmp_path: Path) -> None:
+    info = {"name": "clinic", "title": "The clinic", "version": "2.1.0"}
+    name = write(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
+    run(tmp_path, name, "--toolset", "things")
+    assert files(tmp_path) == {
+        "toolcast.yaml": b'version: 1\ntoolsets: ["specs/things"]\n',
+        "specs/things/toolset.yaml": (
+            b'name: things\ntitle: The clinic\nversion: "2.1.0"\ninstructions: Be kind.\n'
+            b"targets:\n  mcp: {}\n  registry: {}\n"
+        ),
+        "specs/things/find-visits.yaml": SPEC.encode(),
+    }
+
+
+def test_only_what_changed_there_changes(tmp_path: Path) -> None:
+    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
+    spec = tmp_path / "specs/things/find-visits.yaml"
+    mine = "# Ours: ask Ada.\n" + SPEC.replace(
+        "order: 1", "order: 1\ntimeout: 5  # slow"
+    )
+    mine = mine.replace("summary: Finds the visits of a day.", "summary: My own words.")
+    spec.write_text(mine, "utf-8")
+    changed = {**TOOL, "description": "Other words.", "icons": []}
+    del changed["title"]
+    other = {"name": "new", "inputSchema": {"type": "object"}}
+    told = run(
+        tmp_path, write(tmp_path / "a.json", [changed, other]), "--toolset", "things"
+    )
+    assert "changed: `find-visits`: description, icons, title" in told
+    assert "1 new tool, 1 changed, 0 unchanged" in told
+    text = spec.read_text("utf-8")
+    assert text.startswith("# Ours: ask Ada.\n") and "timeout: 5  # slow" in text
+    assert "summary: My own words." in text
+    assert listed(tmp_path) == [changed, other]
+
+
+def test_what_is_gone_is_told_and_stays(tmp_path: Path) -> None:
+    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
+    other = {"name": "new", "inputSchema": {"type": "object"}}
+    told = run(tmp_path, write(tmp_path / "a.json", [other]), "--toolset", "things")
+    assert "gone: `find-visits` is in things, and a.json does not have it" in told
+    assert len(listed(tmp_path)) == 2
+
+
+def test_what_is_no_tool_is_named(tmp_path: Path) -> None:
+    prompts = [{"name": "greet\x1b[31m"}]
+    name = write(tmp_path / "a.json", [TOOL], prompts=prompts)
+    told = run(tmp_path, name, "--toolset", "things")
+    assert "note: not imported, 1 of kind prompt: `greet\\x1b[31m`" in told
+
+
+@pytest.mark.parametrize(
+    ("tools", "says"),
+    [
+        ([TOOL, TOOL], "is there 2 times"),
+        ([{**TOOL, "name": "../x"}], "is no name of a tool"),
+        ([{**TOOL, "inputSchema": 3}], "find-visits"),
+    ],
+)
+def test_what_no_spec_can_say_is_told_and_nothing_is_written(
+    tools: list[dict[str, Any]], says: str, tmp_path: Path
+) -> None:
+    name = write(tmp_path / "a.json", tools)
+    done = toolcast(tmp_path, "import", name, "--toolset", "things")
+    assert done.returncode in (1, 2)
+    assert says in done.stdout + done.stderr
+    assert "nothing was written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not files(tmp_path)
+
+
+def test_another_file_is_not_replaced(tmp_path: Path) -> None:
+    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
+    before = files(tmp_path)
+    (tmp_path / "specs/others").mkdir()
+    (tmp_path / "specs/others/toolset.yaml").write_text("mine", "utf-8")
+    told = run(tmp_path, "a.json", "--toolset", "others", code=1)
+    assert "specs/others/toolset.yaml is there already" in told
+    assert files(tmp_path) == {**before, "specs/others/toolset.yaml": b"mine"}
+
+
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cc", "Cs", "Cf", "Co", "Cn"])
+    | st.sampled_from("\n \t#:-|>'\"{}[]"),
+    max_size=200,
+)
+VALUES = st.recursive(
+    TEXTS
+    | st.integers(-(10**18), 10**18)
+    | st.booleans()
+    | st.none()
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.text("abc$-: #", min_size=1, max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(value=VALUES)
+def test_what_is_written_reads_back(value: Any) -> None:
+    document, findings = read_yaml("x.yaml", str(block("key", value)).encode())
+    if document is None or findings:
+        # Characters that no spec may have are told, wherever they come from.
+        assert any("forbidden" in f.rule or "invisible" in f.rule for f in findings)
+        return
+    assert json.dumps(document.value) == json.dumps({"key": value})

@@ -1,0 +1,107 @@
+"""With `values: python` the types of handlers say what handlers are given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from tests.mcp.projects import generate_project
+from tests.types.test_types_of_schemas import loaded
+from toolcast.encoders.names import class_name
+from toolcast_runtime.validation.compiled import compiled
+from toolcast_runtime.values.python_values import PythonValues
+
+CASES = yaml.safe_load("""
+listed_days:
+  properties: {day: {type: string, format: date, enum: ["2026-01-01", "2026-01-02"]}}
+  given: {day: "2026-01-02"}
+  types: {day: date}
+one_day_or_none:
+  properties: {day: {format: date, enum: ["2026-01-01", null]}}
+  given: {day: "2026-01-01"}
+  types: {day: date | None}
+one_constant_day:
+  properties: {days: {type: array, items: {const: "2026-01-01", format: date}}}
+  given: {days: ["2026-01-01"]}
+  types: {days: "Sequence[date]"}
+alternative_formats:
+  properties: {at: {type: string, anyOf: [{format: date}, {format: date-time}]}}
+  given: {at: "2026-01-01"}
+  types: {at: date | datetime}
+formats_by_another_argument:
+  properties: {kind: {enum: [day, text]}, what: {type: string}, kept: {type: string}}
+  if: {properties: {kind: {const: day}}, required: [kind]}
+  then: {properties: {what: {format: date}}}
+  given: {kind: day, what: "2026-01-01", kept: a}
+  types: {what: Any, kept: str}
+format_in_some_cases:
+  properties: {what: {type: string, if: {minLength: 10}, then: {format: date}}}
+  given: {what: "2026-01-01"}
+  types: {what: Any}
+formats_by_a_name:
+  properties: {due_day: {type: string}, text: {type: string}}
+  patternProperties: {"_day$": {format: date}}
+  given: {due_day: "2026-01-01", text: a}
+  types: {due_day: Any, text: str}
+formats_of_dependents:
+  properties: {zone: {type: string}, at: {type: array, items: {type: string}}}
+  dependentSchemas: {zone: {properties: {at: {items: {format: date-time}}}}}
+  given: {zone: UTC, at: ["2026-01-01T00:00:00Z"]}
+  types: {zone: str, at: Any}
+formats_in_two_combinations:
+  properties: {day: {type: string}}
+  anyOf: [{properties: {day: {format: date}}}, {required: [day]}]
+  given: {day: "2026-01-01"}
+  types: {day: Any}
+""")
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The generated types of all of them."""
+    root = tmp_path_factory.mktemp("given")
+    specs = root / "specs" / "toy"
+    specs.mkdir(parents=True)
+    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
+    (specs / "toolset.yaml").write_text(
+        "name: toy\ntitle: Toy\nhandlers: handlers\nvalues: python\ntargets: {registry: {}}\n"
+    )
+    for name in CASES:
+        spec = {"name": name, "summary": "Try.", "handler": f"handlers.toy:{name}"}
+        (specs / f"{name}.yaml").write_text(
+            yaml.safe_dump({**spec, "parameters": _schema(name)}, sort_keys=False)
+        )
+    generate_project(root)
+    return root / "generated/toy/tools"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_types_say_what_is_given(tools: Path, name: str) -> None:
+    module = loaded(tools / f"{name}.py", f"given_{name}")
+    class_ = getattr(module, f"{class_name(name)}Given")
+    said = {key: class_.__annotations__[key] for key in CASES[name]["types"]}
+    assert {key: _shown(one) for key, one in said.items()} == CASES[name]["types"]
+
+    schema = _schema(name)
+    assert compiled(schema).is_valid(CASES[name]["given"])
+    given = PythonValues(schema).of(CASES[name]["given"])
+    assert given != CASES[name]["given"]
+    adapter: Any = TypeAdapter(class_)
+    adapter.validate_python(given, strict=True)
+    if "Any" not in CASES[name]["types"].values():
+        with pytest.raises(ValidationError):
+            adapter.validate_python(CASES[name]["given"], strict=True)
+
+
+def _schema(name: str) -> dict[str, Any]:
+    own = {k: v for k, v in CASES[name].items() if k not in ("given", "types")}
+    return {"type": "object", **own}
+
+
+def _shown(annotation: Any) -> str:
+    text: str = annotation.__forward_arg__
+    return text.removeprefix("NotRequired[").removesuffix("]")
