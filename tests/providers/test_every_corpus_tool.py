@@ -103,3 +103,38 @@ def _problems(schema: Mapping[str, Any], *, is_root: bool = False) -> Iterator[s
             yield from _problems(inner)
     for inner in [*schema.get("anyOf", []), *filter(None, [schema.get("items")])]:
         yield from _problems(inner)
+
+
+def _doubling(levels: int) -> dict[str, Any]:
+    definitions: dict[str, Any] = {
+        f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)
+    }
+    definitions[f"d{levels}"] = {"type": "object", "properties": {}}
+    inner = {"a": {"$ref": "#/$defs/d0"}}
+    return {"type": "object", "properties": inner, "$defs": definitions}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _doubling(40),
+        {"type": "object", "properties": ["a"], "required": 5},
+        {"properties": {"a": {"enum": "x", "required": "y", "allOf": "z"}}},
+        {
+            "properties": {"a": {"$ref": "#/$defs/a"}},
+            "$defs": {"a": {"$ref": "#/$defs/a"}},
+        },
+        {"$ref": "#"},
+    ],
+    ids=["doubling", "wrong", "wrong-inside", "itself", "root"],
+)
+@pytest.mark.parametrize("strict", [False, True], ids=["loose", "strict"])
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_a_hostile_schema_ends_soon(
+    name: str, strict: bool, schema: dict[str, Any]
+) -> None:
+    tool = Tool("do", "", "Does it.", {"name": "do", "inputSchema": schema})
+    start = time.process_time()
+    listed = render_tools(provider_named(name), [tool], ListOptions(strict))
+    assert listed.call("do", {"a": None}).name == "do"
+    assert time.process_time() - start < MOST_SECONDS

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -251,7 +252,7 @@ def _rendered(
         losses.append(Loss(tool.name, "", "strict", what, Severity.WARNING))
     elif is_wanted and provider.strict is not None:
         try:
-            parameters = rendered_schema(tool.parameters, provider.strict, tool.name)
+            parameters = _schema(tool, "parameters", provider.strict)
             too_much = provider.refuses(parameters.schema)
             if too_much:
                 raise Inexpressible(("parameters",), "strict", too_much)
@@ -268,12 +269,19 @@ def _rendered(
             )
     is_strict = parameters is not None
     if parameters is None:
-        parameters = rendered_schema(tool.parameters, provider.dialect, tool.name)
+        try:
+            parameters = _schema(tool, "parameters", provider.dialect)
+        except Inexpressible as refusal:
+            what = f"the schema {refusal.why}, and is sent as it is"
+            lost = pointer(refusal.path), refusal.keyword, what, Severity.ERROR
+            losses.append(Loss(tool.name, *lost))
+            parameters = RenderedSchema(dict(tool.parameters))
     losses += parameters.losses
     returns = None
     if isinstance(tool.returns, Mapping) and provider.returns is not None:
-        returns = rendered_schema(tool.returns, provider.returns, tool.name, "returns")
-        losses += returns.losses
+        with suppress(Inexpressible):
+            returns = _schema(tool, "returns", provider.returns)
+            losses += returns.losses
     examples: list[Mapping[str, Any]] = []
     if "examples" in provider.takes:
         examples = list(sendable_examples(tool, parameters))
@@ -297,6 +305,20 @@ def _rendered(
         is_programmatic=options.programmatic and provider.has_programs and is_callable,
         examples=tuple(examples),
     )
+
+
+def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
+    """A schema of a tool in a dialect.
+
+    Raises:
+        Inexpressible: the dialect does not say it, or it is no valid schema: that of an
+            external server's tool, say, which nobody has checked.
+    """
+    schema = tool.returns if name == "returns" else tool.parameters
+    try:
+        return rendered_schema(schema, dialect, tool.name, name)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        raise Inexpressible((name,), name, "is no valid one") from None
 
 
 def _lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterable[Loss]:

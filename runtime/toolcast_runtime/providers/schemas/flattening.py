@@ -15,6 +15,7 @@ __all__ = ["DEEPEST", "Flattening"]
 DEEPEST = 50
 """More levels of schemas, or of references one in another, than this are cut."""
 
+_MOST_INLINED = 2_000
 _OF_OBJECTS = frozenset("type properties required additionalProperties".split())
 
 
@@ -38,6 +39,7 @@ class Flattening:
         self._names: dict[int, str] = {}
         self._named: dict[str, Any] = {"#": parts.root}
         self.opened = [id(parts.root)]
+        self._left = _MOST_INLINED
         self.definitions: list[tuple[str, Any]] = []
 
     def flat(
@@ -115,7 +117,9 @@ class Flattening:
         if not isinstance(target, Mapping):
             return beside, path
         place = self._parts.place(target)
-        if id(target) in self.opened or len(self.opened) > DEEPEST:
+        self._left -= 1
+        is_open = id(target) in self.opened
+        if is_open or len(self.opened) > DEEPEST or self._left < 0:
             return {**beside, **self.cut(target, keyword, place)}, path
         self.opened.append(id(target))
         inner, place = self.flat(target, place)

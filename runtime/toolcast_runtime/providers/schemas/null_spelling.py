@@ -34,8 +34,26 @@ def takes_null(
         target: gives what a reference names; LookupError when that is nothing.
         steps: how far references and alternatives are followed.
     """
+    return _takes_null(schema, target, steps, {})
+
+
+def _takes_null(
+    schema: Any, target: Callable[[str], Any], steps: int, known: dict[int, bool]
+) -> bool:
     if not isinstance(schema, Mapping) or not steps:
         return schema is True
+    if id(schema) not in known:
+        known[id(schema)] = False  # While it is looked at, it leads back to itself.
+        known[id(schema)] = _looked_at(schema, target, steps, known)
+    return known[id(schema)]
+
+
+def _looked_at(
+    schema: Mapping[str, Any],
+    target: Callable[[str], Any],
+    steps: int,
+    known: dict[int, bool],
+) -> bool:
     if not schema.keys() & {"not", "if", "$dynamicRef", "$recursiveRef"}:
         allowed = []
         if "enum" in schema:
@@ -49,10 +67,12 @@ def takes_null(
                 named = target(schema["$ref"])
             except LookupError:
                 return False
-            allowed.append(takes_null(named, target, steps - 1))
+            allowed.append(_takes_null(named, target, steps - 1, known))
         for key, combine in (("anyOf", any), ("oneOf", any), ("allOf", all)):
             if key in schema:
-                members = [takes_null(one, target, steps - 1) for one in schema[key]]
+                members = [
+                    _takes_null(one, target, steps - 1, known) for one in schema[key]
+                ]
                 allowed.append(combine(members))
         return all(allowed)
     return False
