@@ -15,13 +15,13 @@ from typing import Any
 from .model_provider import Budget, ModelProvider, ProviderTools, RenderedTool
 from .schemas.dialect import Dialect, Nullable, Patterns, References
 
-__all__ = ["ANTHROPIC", "LOOSE", "STRICT", "TOOL_NAMES", "too_much"]
+__all__ = ["ANTHROPIC", "LOOSE", "SEARCH", "STRICT", "TOOL_NAMES", "too_much"]
 
 TOOL_NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MOST_OPTIONAL = 24
 _MOST_UNIONS = 16
 _LIMITS = "its page on structured outputs, limits of a request"
-_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
 _PROGRAMS = {"type": "code_execution_20260521", "name": "code_execution"}
 LOOSE = Dialect(
     source=(
@@ -136,7 +136,7 @@ def _with_search(listed: ProviderTools) -> list[dict[str, Any]]:
     """The tools, and what finds and calls them."""
     arranged = [_form(rendered) for rendered in listed.rendered]
     if any(tool.is_deferred for tool in listed.rendered):
-        arranged.append(dict(_SEARCH))
+        arranged.append(dict(SEARCH))
     if any(_is_programmatic(tool) for tool in listed.rendered):
         arranged.append(dict(_PROGRAMS))
     return arranged

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from ..calls.background_loop import sync
 from .model_provider import ListOptions, ProviderTools, render_tools
 from .provider_table import provider_named
+from .remote_servers import anthropic_toolset, openai_mcp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..registry.registry import Registry
+    from ..tools.tool import Tool
 
 __all__ = ["ProviderLists"]
 
@@ -71,3 +73,55 @@ class ProviderLists:
         return render_tools(form, wanted, ListOptions(**given), self._sections)
 
     tools_sync = sync(tools)
+
+    def anthropic_toolset(
+        self,
+        server: str,
+        client: str | None = None,
+        *,
+        tool_search: bool = False,
+        pinned: bool = False,
+    ) -> list[dict[str, Any]]:
+        """For `tools` of a request in which Anthropic calls the toolset's own MCP server.
+
+        Args:
+            server: its name in `mcp_servers` of the request.
+            client: whose tools are enabled; the server has to serve the same.
+            tool_search: whether tools that are not `always` are deferred.
+            pinned: whether the definitions are sent along, so that the server is not asked.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        return anthropic_toolset(
+            server, self._served(client), tool_search=tool_search, pinned=pinned
+        )
+
+    def openai_mcp(
+        self,
+        label: str,
+        url: str,
+        client: str | None = None,
+        *,
+        tool_search: bool = False,
+    ) -> list[dict[str, Any]]:
+        """For `tools` of a request in which OpenAI calls the toolset's own MCP server.
+
+        A tool with `confirm` requires an approval.
+
+        Args:
+            label: what its calls name the server.
+            url: the server's address.
+            client: whose tools are allowed; the server has to serve the same.
+            tool_search: whether the server is deferred, where no tool is `always`.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        return openai_mcp(label, url, self._served(client), tool_search=tool_search)
+
+    def _served(self, client: str | None) -> list[Tool]:
+        tools = self._registry.tools(client)
+        return [tool for tool in tools if tool.is_in("providers") and tool.is_in("mcp")]
