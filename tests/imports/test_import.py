@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.program import toolcast
 from toolcast.encoders.yaml_block import block
 from toolcast.facts.mcp_definition import mcp_definition
@@ -89,6 +90,20 @@ def test_a_real_server_is_listed_as_it_was(file: Path, tmp_path: Path) -> None:
     assert f"{len(tools)} unchanged" in run(tmp_path, str(file), "--toolset", "things")
     assert files(tmp_path) == before
     assert toolcast(tmp_path, "generate").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["nasty_numbers", "nasty_texts"])
+def test_odd_numbers_and_texts_come_back(name: str, tmp_path: Path) -> None:
+    """Numbers that YAML spells in another way, and characters that it reads as line ends."""
+    (tmp_path / "list.json").write_text(NASTY_LISTS[name], "utf-8")
+    run(tmp_path, "list.json", "--toolset", "things")
+    value = json.loads(NASTY_LISTS[name])
+    tools = value["tools"] if isinstance(value, dict) else value
+    assert json.dumps(listed(tmp_path)) == json.dumps(tools)
+    before = files(tmp_path)
+    again = run(tmp_path, "list.json", "--toolset", "things")
+    assert f"0 changed, {len(tools)} unchanged" in again
+    assert files(tmp_path) == before
 
 
 def test_specs_read_as_written_by_hand(tmp_path: Path) -> None:

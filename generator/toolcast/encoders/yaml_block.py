@@ -108,7 +108,7 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
     """A text of several lines, or a long one."""
     indent = " " * (margin + 2)
     if not all(map(is_plain, text.replace("\n", ""))):
-        yield f"{name} {compact(text)!s}"
+        yield f"{name} {scalar(text)!s}"
     elif "\n" not in text and _FOLDS.fullmatch(text):
         yield f"{name} >-"
         line = ""
@@ -127,7 +127,7 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
             lines.pop()
         yield from (indent + line if line else "" for line in lines)
     else:
-        yield f"{name} {compact(text)!s}"
+        yield f"{name} {scalar(text)!s}"
 
 
 def _is_literal(text: str) -> bool:

@@ -14,6 +14,8 @@ from .json_text import compact
 __all__ = ["front_matter", "scalar"]
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z][A-Za-z0-9_-]*)*")
+# What YAML takes for the end of a line, or does not allow to stand as it is.
+_ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _OTHER_MEANING = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
 )
@@ -26,7 +28,7 @@ def scalar(text: str) -> Code:
     """
     if _PLAIN.fullmatch(text) and text.lower() not in _OTHER_MEANING:
         return Code(text)
-    return Code(compact(text))
+    return Code(_ESCAPED.sub(lambda m: f"\\u{ord(m.group()):04x}", compact(text)))
 
 
 def front_matter(values: Mapping[str, Any], signature: Code) -> Code:

@@ -17,7 +17,6 @@ from ..encoders.yaml_block import block
 from ..facts.mcp_definition import mcp_definition
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..project import WORKSPACE_FILE
-from ..reading.exact_json import exact_text
 from ..reading.project_files import DiskFiles
 from .source import MEMBERS, Source
 from .tool_fields import fields_of, said_of
@@ -184,7 +183,8 @@ def _change(
     changed: list[str] = []
     last = "name"
     for field, value in said.items():
-        if field not in tree or exact_text(tree[field]) != exact_text(value):
+        # A number's spelling in JSON is not the one in YAML; its value and kind are.
+        if field not in tree or json.dumps(tree[field]) != json.dumps(value):
             text.set_block(field, value, last)
             changed.append(field)
         last = field

@@ -34,13 +34,13 @@ __all__ = [
 _VERBATIM = (
     "name summary parameters title description guidance section"
     " order returns annotations meta execution always persistent service"
-    " permission timeout data skill deprecated stability since values"
+    " permission timeout proxy data skill deprecated stability since values"
 ).split()
 
 
 _TOOLSET_VERBATIM = (
     "version stability instructions handlers permissions client_kind clients_override"
-    " ledger formats skill values"
+    " ledger formats skill values proxy"
 ).split()
 
 

@@ -64,6 +64,13 @@ class McpServer:
         """What a tool of the server is called in the toolset."""
         return self.tools.get(own, self.prefix + own)
 
+    def own_name(self, name_here: str) -> str:
+        """The server's own name of a tool that is called so here."""
+        for own, name in self.tools.items():
+            if name == name_here:
+                return own
+        return name_here.removeprefix(self.prefix)
+
     @property
     def declared_names(self) -> tuple[str, ...]:
         """What the tools are called here that `allow` and `tools` name."""

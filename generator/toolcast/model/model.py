@@ -195,6 +195,7 @@ class ToolSpec:
     mcp_omit: tuple[str, ...] = ()
     mcp_extra: JsonObject = field(default_factory=dict)
     handler: HandlerReference | None = None
+    proxy: str | None = None
     uses: tuple[str, ...] = ()
     values: str | None = None
     arguments_type: HandlerReference | None = None
@@ -340,6 +341,7 @@ class Toolset:
     stability: str = "stable"
     instructions: str | None = None
     handlers: str | None = None
+    proxy: str | None = None
     lifespan: HandlerReference | None = None
     resources: Mapping[str, HandlerReference] = field(default_factory=dict)
     formats: str = "assertion"
@@ -385,6 +387,23 @@ class Toolset:
     def asserts_formats(self) -> bool:
         """Whether arguments have to be of their formats; only for handlers of its own."""
         return self.handlers is not None and self.formats == "assertion"
+
+    def proxy_of(self, tool: ToolSpec) -> str | None:
+        """The server that answers a tool's calls: its own word, else the toolset's."""
+        if tool.proxy is not None or tool.handler is not None:
+            return tool.proxy
+        return self.proxy
+
+    @property
+    def proxied_servers(self) -> frozenset[str]:
+        """The names of the servers that answer calls of its own tools."""
+        named = {self.proxy, *(self.proxy_of(tool) for tool in self.tools)}
+        return frozenset(name for name in named if name is not None)
+
+    @property
+    def listed_servers(self) -> tuple[McpServer, ...]:
+        """The servers whose own lists are offered beside its tools."""
+        return tuple(s for s in self.mcp_servers if s.name not in self.proxied_servers)
 
     def has_python_values(self, tool: ToolSpec) -> bool:
         """Whether a tool's handler is given Python's dates, UUIDs and bytes."""

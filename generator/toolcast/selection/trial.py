@@ -199,7 +199,7 @@ def _untried(toolset: Toolset, one: DeclaredCase) -> Untried:
     name = one.case.tool or ""
     if any(tool.name == name for tool in toolset.tools):
         return Untried(one, f"nobody is offered `{name}`", False)
-    if any(server.is_named(name) for server in toolset.mcp_servers):
+    if any(server.is_named(name) for server in toolset.listed_servers):
         return Untried(one, f"`{name}` is of an external server", False)
     return Untried(one, f"there is no tool `{name}`", True)
 

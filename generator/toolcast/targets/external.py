@@ -67,7 +67,7 @@ def external_file(toolset: Toolset, context: Context) -> bytes | None:
         header=header(f"{toolset.folder}/toolset.yaml"),
         has_servers=bool(toolset.mcp_servers),
         has_locks=any(server.lock for server in toolset.mcp_servers),
-        servers=[_server(server) for server in toolset.mcp_servers],
+        servers=[_server(one, toolset) for one in toolset.mcp_servers],
         has_router=router is not None,
         model=[
             _setting(name, value, _INNER)
@@ -106,13 +106,15 @@ def _lock(data: bytes) -> dict[str, Any]:
     return {"tools": list(listing.tools), **({"varies": varies} if varies else {})}
 
 
-def _server(server: McpServer) -> ServerView:
+def _server(server: McpServer, toolset: Toolset) -> ServerView:
     plain = McpServer(server.name)
     values: dict[str, Any] = {"name": server.name}
     for name in (field.name for field in fields(server)):
         value = getattr(server, name)
         if name not in _SPEC_ONLY and value != getattr(plain, name):
             values[RUNTIME_NAMES.get(name, name)] = value
+    if server.name in toolset.proxied_servers:
+        values["is_proxied"] = True
     if server.lock is not None:
         values["is_locked"] = True
     inner = _INNER + "    "

@@ -200,12 +200,14 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
 
 TARGET = Target(
     name="registry",
-    reads_toolset=frozenset(["lifespan", "mcp_servers", "resources", "router"]),
+    reads_toolset=frozenset(
+        ["lifespan", "mcp_servers", "proxy", "resources", "router"]
+    ),
     purpose="A definition and types a tool, look-up by client, calls with validation.",
     generate=generate,
     reads=frozenset("""
         name title summary description parameters returns when_to_use annotations icons
-        meta execution mcp handler clients always persistent service permission timeout
+        meta execution mcp handler proxy clients always persistent service permission timeout
         confirm actions renamed_from deprecated examples order uses
         values arguments_type result_type
         """.split()),
@@ -245,6 +247,7 @@ def _definition(
         "actions": _actions(tool),
         "cli": _cli(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
+        "proxy": toolset.proxy_of(tool),
         "uses": list(tool.uses) or None,
         "timeout": int(timeout) if float(timeout).is_integer() else timeout,
         "values": "python" if toolset.has_python_values(tool) else None,

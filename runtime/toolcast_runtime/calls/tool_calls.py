@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from ..access.clients import AccessError
 from ..consent.questions import Questions
 from ..lifespan.lifespan_settings import LifespanError
 from ..tools.deprecation import deprecation_line
-from ..tools.provider import ToolProvider
+from ..tools.provider import Proxies, ToolProvider
 from ..tools.tool import Confirm, Tool
 from .call_context import (
     CALL_GUARD,
@@ -60,6 +60,9 @@ class ToolCalls:
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
         resources: what tools use; None when the toolset has no lifespan.
+
+    Attributes:
+        proxies: the providers; one that is `Proxies` answers tools that name a server.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class ToolCalls:
         resources: Resources | None = None,
     ) -> None:
         self._resources = resources
+        self.proxies: Sequence[ToolProvider] = ()
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
@@ -211,6 +215,8 @@ class ToolCalls:
         problems = self.validators.problems_with_arguments(tool, arguments)
         if problems:
             return ToolResponse(error=invalid(tool, problems)), "invalid"
+        if tool.proxy is not None:
+            return await self._proxied(tool, arguments, context)
         if tool.handler is None:
             unwritten = "is not implemented: its spec names no handler"
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
@@ -240,6 +246,28 @@ class ToolCalls:
         if isinstance(work, ToolResponse):
             return work, "error"
         return await run_call(tool, work, arguments, context, check)
+
+    async def _proxied(
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+    ) -> tuple[ToolResponse, CallOutcome]:
+        """The answer of the server that the tool names, once a person has allowed the call."""
+        proxies = next((p for p in self.proxies if isinstance(p, Proxies)), None)
+        if proxies is None:
+            text = f"the server of the tool `{tool.name}` is not declared"
+            return ToolResponse(error=text), "error"
+        if tool.confirm is not None:
+            from ..consent.confirmation import copied
+
+            arguments = copied(arguments)
+            refused = await self._confirmed(tool, tool.confirm, arguments, context)
+            if refused is not None:
+                return refused
+
+        async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
+            return await awaited(lambda: proxies.call_proxied(tool, given, context))
+
+        check = self.validators.problems_with_result
+        return await run_call(tool, invoke, arguments, context, check)
 
     async def _with_resources(
         self, tool: Tool, handler: HandlerAdapter

@@ -31,7 +31,9 @@ class Validators:
         self, tool: Tool, arguments: Mapping[str, Any]
     ) -> list[str]:
         """What is wrong with the arguments of a call; empty when nothing is."""
-        checkers, formats = self._arguments, self.asserts_formats
+        # What a proxied tool takes beyond its schema is its server's to say.
+        checkers = self._arguments
+        formats = self.asserts_formats and tool.proxy is None
         problems = _problems(checkers, tool.name, tool.parameters, arguments, formats)
         return problems or list(problems_with_actions(tool, arguments))
 

@@ -131,6 +131,15 @@ class Connection:
                 error=f"the tool gave no answer within {server.call_timeout:g} s"
             )
 
+    async def call_own(
+        self, own: str, arguments: Mapping[str, Any], report: Report | None
+    ) -> ToolResponse:
+        """Calls a tool by the server's own name. Its caller keeps the time and checks."""
+        await self.decided()
+        if self._session is None:
+            return self._unreachable()
+        return await self._sent(self._session, own, arguments, report)
+
     async def close(self) -> None:
         """Ends the connection and the server's process. It may be used again."""
         keeper, self._keeper = self._keeper, None
@@ -146,8 +155,7 @@ class Connection:
         await self.decided()
         offer, session = self._offer, self._session
         if offer is None or session is None:
-            where = f"the external server `{self.server.name}`"
-            return ToolResponse(error=f"{where} of this tool cannot be reached now")
+            return self._unreachable()
         tool = offer.listing.tools.get(name)
         if tool is None:
             return ToolResponse(error=f"unknown tool `{name}`")
@@ -157,15 +165,8 @@ class Connection:
             return ToolResponse(
                 error=f"the arguments of `{name}` are not valid:{lines}"
             )
-        from .session import Refused
-
-        try:
-            own = offer.listing.own_names[name]
-            told = None if report is None else self._told(report)
-            answer = await session.call(own, arguments, told)
-        except Refused as refused:
-            return ToolResponse(error=self._cleaned(str(refused)))
-        response = response_of(answer, self._resolved.secrets)
+        own = offer.listing.own_names[name]
+        response = await self._sent(session, own, arguments, report)
         if response.error is None and tool.returns is not None:
             problems = offer.validators.problems_with_result(tool, response.result)
             if problems:
@@ -174,6 +175,27 @@ class Connection:
                 mismatch = "the tool's result does not match its declared schema"
                 return ToolResponse(error=mismatch)
         return response
+
+    async def _sent(
+        self,
+        session: Session,
+        own: str,
+        arguments: Mapping[str, Any],
+        report: Report | None,
+    ) -> ToolResponse:
+        """What the server answers to a call; a refusal is an answer, too."""
+        from .session import Refused
+
+        try:
+            told = None if report is None else self._told(report)
+            answer = await session.call(own, arguments, told)
+        except Refused as refused:
+            return ToolResponse(error=self._cleaned(str(refused)))
+        return response_of(answer, self._resolved.secrets)
+
+    def _unreachable(self) -> ToolResponse:
+        where = f"the external server `{self.server.name}`"
+        return ToolResponse(error=f"{where} of this tool cannot be reached now")
 
     async def _keep(self) -> None:
         """Connects, and again when the connection is lost, with growing pauses."""
@@ -218,7 +240,11 @@ class Connection:
             self._session = None
 
     async def _up(self, session: Session) -> None:
-        """Lists the tools and offers them."""
+        """Lists the tools and offers them; those of a proxied server are specs already."""
+        if self.server.is_proxied:
+            self._session = session
+            self._decided.set()
+            return
         definitions: Sequence[Mapping[str, Any]] = await session.list_tools()
         if self.server.is_locked:
             definitions = self._held_to_lock(definitions)

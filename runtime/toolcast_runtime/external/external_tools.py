@@ -26,6 +26,7 @@ from .server_settings import ExternalServer
 if TYPE_CHECKING:
     from ..calls.call_context import CallContext
     from .connection import Connection
+    from .server_lock import Lock
 
 __all__ = ["ExternalTools"]
 
@@ -48,7 +49,8 @@ class ExternalTools:
     def __init__(
         self, servers: Sequence[ExternalServer], locks: str | None = None
     ) -> None:
-        self._servers = tuple(servers)
+        self._servers = tuple(one for one in servers if not one.is_proxied)
+        self._proxied = {one.name: one for one in servers if one.is_proxied}
         self._locks = locks
         self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
@@ -93,6 +95,21 @@ class ExternalTools:
         found = self._offered.get(name)
         return None if found is None else found[0]
 
+    async def call_proxied(
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+    ) -> ToolResponse:
+        """Passes the call of a tool of the toolset's own on to the server that it names."""
+        server = self._proxied.get(tool.proxy or "")
+        if server is None:
+            return ToolResponse(error=f"the server of `{tool.name}` is not declared")
+
+        async def pass_on() -> ToolResponse:
+            own = server.own_name(tool.name)
+            connection = self._connection(server)
+            return await connection.call_own(own, arguments, context.report)
+
+        return await _in_background(pass_on())
+
     async def call_tool(
         self,
         tool: Tool,
@@ -122,19 +139,26 @@ class ExternalTools:
         if servers and not all(one is not None and one.is_decided for one in known):
             await _in_background(self._decide([server.name for server in servers]))
 
-    async def _decide(self, names: Sequence[str]) -> None:
+    def _connection(
+        self, server: ExternalServer, lock: Lock | None = None
+    ) -> Connection:
         from .connection import Connection
-        from .server_lock import read_locks
 
         if not self._connections:
             atexit.register(self._close_at_exit, os.getpid())
+        if server.name not in self._connections:
+            made = Connection(server, self._reserved, self._offer, lock)
+            self._connections[server.name] = made
+        return self._connections[server.name]
+
+    async def _decide(self, names: Sequence[str]) -> None:
+        from .server_lock import read_locks
+
         new = [s for s in self._servers if s.name not in self._connections]
         is_locked = self._locks is not None and any(s.is_locked for s in new)
         locks = read_locks(self._locks) if self._locks and is_locked else {}
         for server in new:
-            self._connections[server.name] = Connection(
-                server, self._reserved, self._offer, locks.get(server.name)
-            )
+            self._connection(server, locks.get(server.name))
         connections = self._connections
         await asyncio.gather(*(connections[name].decided() for name in names))
 
@@ -146,7 +170,9 @@ class ExternalTools:
         owners: dict[str, Connection] = {}
         offered: dict[str, tuple[Tool, Connection]] = {}
         for server in self._servers:
-            connection = self._connections[server.name]
+            connection = self._connections.get(server.name)
+            if connection is None:
+                continue
             for name in connection.names_seen:
                 owner = owners.setdefault(look_alike_key(name), connection)
                 if (

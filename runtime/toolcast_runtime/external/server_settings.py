@@ -46,8 +46,10 @@ class ExternalServer:
         persistent: calls are written to the ledger.
         connect_timeout: seconds for the connection and its handshake.
         list_timeout: seconds for the list of its tools.
-        call_timeout: seconds for a call.
+        call_timeout: seconds for a call; a proxied tool has a time-out of its own.
         most_tools: how many tools are taken at most, in the server's order.
+        is_proxied: its tools are not offered by its list: tools of the toolset's own name
+            it, and their calls are passed on to it.
         is_locked: its tools are held to the lock that the package has of it.
         on_change: what becomes of a tool that is not as the lock has it: `refuse`, or
             `log`, which offers it all the same.
@@ -70,6 +72,7 @@ class ExternalServer:
     list_timeout: float = 15.0
     call_timeout: float = 60.0
     most_tools: int = 250
+    is_proxied: bool = False
     is_locked: bool = False
     on_change: str = "refuse"
 
@@ -86,6 +89,13 @@ class ExternalServer:
     def name_here(self, own: str) -> str:
         """What callers call a tool of this name, the server's own."""
         return self.tools.get(own, self.prefix + own)
+
+    def own_name(self, name_here: str) -> str:
+        """The server's own name of a tool that is called so here."""
+        for own, name in self.tools.items():
+            if name == name_here:
+                return own
+        return name_here.removeprefix(self.prefix)
 
     def may_have(self, name_here: str) -> bool:
         """Whether a tool that callers know by this name could be the server's."""

@@ -112,8 +112,7 @@ class Registry:
             toolset = self.package.rpartition(".")[2]
             self._resources = Resources(lifespan, handlers, toolset)
         for provider in self._providers:
-            taken = {*self._tools, *self._former_names, *reserved_names}
-            provider.reserve_names(taken)
+            provider.reserve_names({*self._tools, *self._former_names, *reserved_names})
 
     @property
     def has_clients(self) -> bool:
@@ -442,6 +441,7 @@ class Registry:
             from ..calls.tool_calls import ToolCalls
 
             made = ToolCalls(self._ledger, self._handlers, resources=self._resources)
+            made.proxies = self._providers
             made.validators.asserts_formats = self.asserts_formats
             self._tool_calls = made
         return self._tool_calls

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..calls.tool_response import ToolResponse
     from .tool import Tool
 
-__all__ = ["ToolProvider", "Wanted"]
+__all__ = ["Proxies", "ToolProvider", "Wanted"]
 
 
 class Wanted(NamedTuple):
@@ -83,3 +83,17 @@ class ToolProvider(Protocol):
 
     async def close(self) -> None:
         """Ends its connections and processes. What is called afterwards may open them."""
+
+
+@runtime_checkable
+class Proxies(Protocol):
+    """The servers that answer calls of the toolset's own tools whose `proxy` names one."""
+
+    async def call_proxied(
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+    ) -> ToolResponse:
+        """Passes a call on, with the arguments exactly as the caller sent them.
+
+        They are valid, and whoever has to allow the call did. The answer is not checked yet;
+        what goes wrong is an answer with an error.
+        """

@@ -52,6 +52,7 @@ class Tool:
         definition: the tool exactly as MCP's `tools/list` shows it.
         handler: `module:function` of the code that does the work; None when the spec
             names none yet.
+        proxy: the external server that answers its calls; None when its handler does.
         uses: the resources of the toolset's lifespan that the handler is given.
         timeout: seconds until a call is given up.
         action_parameter: the parameter that selects an action; None without actions.
@@ -90,6 +91,7 @@ class Tool:
     description: str
     definition: Mapping[str, Any]
     handler: str | None = None
+    proxy: str | None = None
     uses: tuple[str, ...] = ()
     timeout: float = 60.0
     action_parameter: str | None = None

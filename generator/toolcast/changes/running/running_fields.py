@@ -27,6 +27,17 @@ HANDLED, UNHANDLED = RULES.pair(
 HANDLER = RULES.alone(
     "run/handler", "Another function does a tool's work.", Grades(call=_R, code=_R)
 )
+PROXIED, UNPROXIED = RULES.pair(
+    "run/proxied",
+    "Another program answers the calls: the server that `proxy` names.",
+    Grades(call=_R, attachment=_R),
+    "run/proxy-gone",
+    "No server answers the calls any more: they fail where there is no handler.",
+    Grades(call=_B),
+)
+PROXY = RULES.alone(
+    "run/proxy", "Another server answers the calls.", Grades(call=_R, attachment=_R)
+)
 PACKAGE = RULES.alone(
     "run/handlers-package",
     "Handlers come from another package; those outside of it are refused.",
@@ -112,6 +123,7 @@ RESOURCE_TYPE = RULES.alone(
 _KINDS = {True: "Python's values", False: "JSON values"}
 _TOOL = (
     value("handler", "the handler", HANDLER, came=HANDLED, gone=UNHANDLED),
+    value("proxy", "the server that answers", PROXY, came=PROXIED, gone=UNPROXIED),
     items("uses", "the resources that the tool uses", USES, USES_NOT),
     flag(
         "persistent",
@@ -125,6 +137,7 @@ _TOOL = (
     value("service", "the service that the tool depends on", SERVICE),
 )
 _TOOLSET = (
+    value("proxy", "the server that answers", PROXY, came=PROXIED, gone=UNPROXIED),
     value("handlers", "the handlers' package", PACKAGE),
     value("lifespan", "the lifespan", OTHER_LIFESPAN, came=LIFESPAN, gone=NO_LIFESPAN),
     entries("resources", "the resources", RESOURCE, NO_RESOURCE, RESOURCE_TYPE),

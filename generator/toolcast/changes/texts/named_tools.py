@@ -46,7 +46,9 @@ def unknown_in(text: str, toolset: Toolset, workspace: Workspace) -> frozenset[s
 def names_of(toolset: Toolset) -> Mapping[str, str]:
     """What texts of a toolset may call tools, each with its present name."""
     names = {
-        name: name for server in toolset.mcp_servers for name in server.declared_names
+        name: name
+        for server in toolset.listed_servers
+        for name in server.declared_names
     }
     for tool in toolset.tools:
         names.update(dict.fromkeys(tool.renamed_from, tool.name))

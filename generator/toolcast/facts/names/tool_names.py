@@ -43,7 +43,9 @@ class ToolNames:
     def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
         self._known = frozenset(_known(toolset, workspace))
         self._by_end: dict[tuple[str, bool], list[tuple[str, list[str]]]] = {}
-        external = (n for server in toolset.mcp_servers for n in server.declared_names)
+        external = (
+            n for server in toolset.listed_servers for n in server.declared_names
+        )
         for name in (*(tool.name for tool in toolset.tools), *external):
             parts = _parts(name)
             for key in ((parts[0], True), (parts[-1], False)):
@@ -139,7 +141,7 @@ def _known(toolset: Toolset, workspace: Workspace) -> Iterator[str]:
     for other in workspace.toolsets:
         for tool in other.tools:
             yield from map(str.casefold, (tool.name, *tool.renamed_from))
-    for server in toolset.mcp_servers:
+    for server in toolset.listed_servers:
         yield from map(str.casefold, server.declared_names)
         yield from map(str.casefold, (*(server.allow or ()), *server.tools))
     yield from map(str.casefold, toolset.reserved_names)

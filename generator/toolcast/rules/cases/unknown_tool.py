@@ -20,7 +20,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     former = {old: tool.name for tool in toolset.tools for old in tool.renamed_from}
     for declared in cases_of(toolset):
         for path, name in _named(declared):
-            if name in known or any(s.is_named(name) for s in toolset.mcp_servers):
+            if name in known or any(s.is_named(name) for s in toolset.listed_servers):
                 continue
             if name in former:
                 help_ = f"it is called `{former[name]}`"

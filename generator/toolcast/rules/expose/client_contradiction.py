@@ -22,7 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     f"`{client.name}` allows and restricts `{name}`",
                     "remove it from one of the two lists; as it stands it is restricted",
                 )
-    for server in toolset.mcp_servers:
+    for server in toolset.listed_servers:
         for index, name in enumerate(server.allow or ()):
             if name in server.restrict:
                 yield RULE.at(

@@ -34,7 +34,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     else "add it to a client's `allow`, or remove the tool"
                 ),
             )
-    for server in toolset.mcp_servers:
+    for server in toolset.listed_servers:
         clients = toolset.clients
         if clients and not any(_may_have(client, server) for client in clients):
             yield RULE.at(

@@ -22,7 +22,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             ("restrict", client.restrict),
         ):
             for index, name in enumerate(listed):
-                is_external = any(s.is_named(name) for s in toolset.mcp_servers)
+                is_external = any(s.is_named(name) for s in toolset.listed_servers)
                 if name in names or is_external:
                     continue
                 now = f"it is called `{former[name]}` now" if name in former else ""

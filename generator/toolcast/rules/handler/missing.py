@@ -21,12 +21,12 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     ):
         return
     for tool in toolset.tools_in("registry"):
-        if tool.handler is None:
+        if tool.handler is None and toolset.proxy_of(tool) is None:
             yield RULE.at(
                 tool,
                 ("name",),
                 f"`{tool.name}` has no handler: it can be shown and not called",
-                "add `handler: module:function`",
+                "add `handler: module:function`, or `proxy` with a server that answers",
             )
 
 

@@ -45,7 +45,7 @@ def _reserved(toolset: Toolset) -> Iterator[Finding]:
                 what = "name" if path == ("name",) else "former name"
                 message = f"the {what} `{name}` {_why(toolset, name, owned)}"
                 yield RULE.at(tool, path, message, "choose another name")
-    for server in toolset.mcp_servers:
+    for server in toolset.listed_servers:
         for name in server.declared_names:
             owned = reserved.get(look_alike_key(name))
             if owned is not None:

@@ -25,7 +25,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 look_alike_key(former), (former, f"a former name of `{tool.name}`")
             )
     prefixes: dict[str, str] = {}
-    for server in toolset.mcp_servers:
+    for server in toolset.listed_servers:
         for path, own in _named(server):
             name = server.name_here(own)
             if not server.takes(own):

@@ -1,0 +1,94 @@
+"""A server to be put behind a toolset: it reports, refuses, draws, and waits to be called off.
+
+    python source.py CALLED [PORT]
+
+What it is asked goes to the file CALLED, a line a call. Over stdio, or at /mcp of the port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+
+CALLED = Path("".join(sys.argv[1:2]))
+PIXEL = "iVBORw0KGgo="
+DEFINITIONS = [
+    {
+        "name": "print-it",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"text": {"type": "string"}, "at": {"format": "date"}},
+            "required": ["text"],
+        },
+        "outputSchema": {
+            "type": "object",
+            "properties": {"pages": {"type": "integer"}},
+        },
+        "_meta": {},
+    },
+    {"name": "wait", "description": "", "inputSchema": {"type": "object"}},
+]
+
+
+def noted(words: Any) -> None:
+    with CALLED.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(words) + "\n")
+
+
+async def list_tools(
+    context: ServerRequestContext[Any, Any], params: Any
+) -> types.ListToolsResult:
+    listed = [types.Tool.model_validate(one) for one in DEFINITIONS]
+    return types.ListToolsResult(tools=listed)
+
+
+async def call_tool(
+    context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+) -> types.CallToolResult:
+    given = params.arguments or {}
+    noted([params.name, given])
+    if params.name == "wait":
+        await context.session.report_progress(1, 4, "a quarter")
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            noted("called off")
+            raise
+    if given["text"] == "jam":
+        words = types.TextContent(type="text", text="the paper is jammed")
+        return types.CallToolResult(content=[words], is_error=True)
+    await context.session.report_progress(1, 2, "half of it")
+    blocks: list[Any] = [
+        types.TextContent(type="text", text="printed"),
+        types.ImageContent(type="image", data=PIXEL, mime_type="image/png"),
+    ]
+    pages = {"pages": "many" if given["text"] == "lie" else 3}
+    return types.CallToolResult(content=blocks, structured_content=pages)
+
+
+async def serve(server: Server[Any]) -> None:
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+def main() -> None:
+    server = Server("source", on_list_tools=list_tools, on_call_tool=call_tool)
+    if len(sys.argv) == 2:
+        asyncio.run(serve(server))
+        return
+    import uvicorn
+
+    app = server.streamable_http_app()
+    config = uvicorn.Config(app, port=int(sys.argv[2]), log_level="warning")
+    uvicorn.Server(config).run()
+
+
+if __name__ == "__main__":
+    main()
