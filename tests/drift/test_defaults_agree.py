@@ -25,10 +25,13 @@ def defaults(model: Any) -> dict[str, Any]:
 
 def test_an_external_server_has_the_runtimes_defaults() -> None:
     own = defaults(McpServer)
-    # These two are the spec's alone.
-    del own["fields"], own["title"]
+    # These are the spec's alone.
+    for name in ("fields", "title", "lock", "locked"):
+        del own[name]
     renamed = {RUNTIME_NAMES.get(name, name): value for name, value in own.items()}
-    assert renamed == defaults(ExternalServer)
+    # What the runtime makes of the lock, and of tools that are said to be a server's.
+    made = {"is_locked": False, "is_proxied": False}
+    assert {**renamed, **made} == defaults(ExternalServer)
 
 
 def test_the_model_that_chooses_tools_has_the_runtimes_defaults() -> None:

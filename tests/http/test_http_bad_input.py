@@ -174,7 +174,7 @@ def test_an_unknown_tool(server: Served, path: str, modern: bool, name: str) -> 
 
 @each_path
 @eras
-@pytest.mark.parametrize("method", ["tools/m4rk3r", "resources/list", "initialized"])
+@pytest.mark.parametrize("method", ["tools/m4rk3r", "prompts/list", "initialized"])
 def test_an_unknown_method(
     server: Served, path: str, modern: bool, method: str
 ) -> None:

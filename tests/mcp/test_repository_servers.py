@@ -169,4 +169,4 @@ def test_server_introduces_itself() -> None:
         stamp = found["_meta"]["io.modelcontextprotocol/serverInfo"]
     assert (stamp["name"], stamp["title"]) == ("kirishima", "Kirishima")
     assert found["instructions"].startswith("The tools of a personal assistant")
-    assert list(found["capabilities"]) == ["tools"]
+    assert sorted(found["capabilities"]) == ["extensions", "resources", "tools"]

@@ -20,7 +20,9 @@ MODULES = {
     for path in ROOT.rglob("*.py")
 }
 ROOMS = sorted(
-    name for name, path in MODULES.items() if path.name == "__init__.py" and "." in name
+    name
+    for name, path in MODULES.items()
+    if path.name == "__init__.py" and name.count(".") == 1
 )
 
 

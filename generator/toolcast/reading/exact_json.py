@@ -43,10 +43,8 @@ class SpelledNumber(float):
     __slots__ = ("spelling",)
     spelling: str
 
-    def __new__(cls, spelling: str) -> SpelledNumber:
-        made = super().__new__(cls, spelling)
-        made.spelling = spelling
-        return made
+    def __init__(self, spelling: str) -> None:
+        self.spelling = spelling
 
     def __reduce__(self) -> tuple[type[SpelledNumber], tuple[str]]:
         return SpelledNumber, (self.spelling,)

@@ -23,7 +23,10 @@ def sendable_examples(
     """
     if not tool.examples:
         return
-    validator = build(parameters.schema)
+    try:
+        validator = build(parameters.schema)
+    except ValueError:
+        return  # what is no schema is another finding
     for example in tool.examples:
         arguments = example.get("arguments", {})
         if "error" in example or not validator.is_valid(arguments):
