@@ -219,4 +219,6 @@ def assert_twin(tmp_path: Path, specs: Specs) -> None:
         mine, theirs = shape_of(path, data), shape_of(path, benign[path])
         if path.endswith(".md"):
             mine, theirs = len(mine), len(theirs)
+        if path.endswith("SKILL.md") and mine < theirs:
+            continue  # a tool of which blank texts say nothing has no heading there
         assert mine == theirs, f"{path}: a text changed the structure"

@@ -37,6 +37,7 @@ printable = st.text(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+@example(text=" ")  # says nothing
 @example(text="\\1")  # like a pattern's back reference
 @given(text=printable)
 def test_any_text_changes_constants_only(

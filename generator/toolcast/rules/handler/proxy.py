@@ -82,7 +82,7 @@ mcp_servers: {notes: {command: notes-server}}
 """,
     good="""\
 # note.yaml
-summary: Stores a note.
+# handler: none, the server does the work
 proxy: notes
 # toolset.yaml
 mcp_servers: {notes: {command: notes-server}}
