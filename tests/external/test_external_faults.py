@@ -93,7 +93,7 @@ async def test_how_far_the_server_is_and_who_has_gone_are_passed_on(
         ("ending", r"it ended; its last words: cannot \x1b[31mstart: no licence"),
         ("garbage", "it wrote 1000 lines that are no messages"),
         ("endless", "it sent a message of more than 16 MiB"),
-        ("silent", "no connection within 1.5 s"),
+        pytest.param("silent", "no connection within 1.5 s", marks=pytest.mark.slow),
         pytest.param(
             "slow_list", "it did not list its tools within 1 s", marks=pytest.mark.slow
         ),

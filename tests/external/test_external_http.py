@@ -104,6 +104,7 @@ async def test_own_tools_answer_while_the_server_is_down(
     await registry.REGISTRY.close()
 
 
+@pytest.mark.slow
 async def test_a_server_that_went_away_comes_back(
     opened: Open, personal_http: Personal
 ) -> None:
@@ -128,6 +129,7 @@ async def test_without_the_token_nothing_is_offered(
     assert "external server personal: not connected: MCPError" in caplog.text
 
 
+@pytest.mark.slow
 async def test_a_secret_in_the_address_reaches_no_log(
     opened: Open,
     personal_http: Personal,

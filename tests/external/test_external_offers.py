@@ -111,6 +111,7 @@ async def test_a_change_of_the_list_is_noticed(
     assert listed[-1] == "later"
 
 
+@pytest.mark.slow
 async def test_a_change_is_noticed_from_a_server_that_tells_on_request_only(
     opened: Open, tmp_path: Path
 ) -> None:

@@ -103,6 +103,7 @@ def _start(server: StdioServer, tool: str, arguments: dict[str, Any]) -> int:
 @pytest.mark.parametrize(
     "era", [pytest.param(ERAS[0], marks=pytest.mark.slow), ERAS[1]]
 )
+@pytest.mark.slow
 def test_a_call_its_progress_its_errors_and_its_end_pass_through(
     project: Path, era: str
 ) -> None:

@@ -214,6 +214,7 @@ async def test_an_application_that_mounts_a_server_runs_it(toolset: Toolset) -> 
     assert toolset.told == ["opened", "closed"]
 
 
+@pytest.mark.slow
 def test_a_server_that_only_lists_opens_nothing(shop: Shop) -> None:
     code, out, err = shop.run(*SERVER, "--no-lifespan", given=calls("ping", "add"))
     assert code == 0

@@ -394,6 +394,7 @@ def test_a_command_writes_the_image_of_its_answer(live: Any, tmp_path: Path) -> 
     assert printed.count("month,sales\n1,30\n") == 2
 
 
+@pytest.mark.slow
 def test_a_server_without_these_loads_nothing_for_them(project: Path) -> None:
     said = """if True:
         import sys

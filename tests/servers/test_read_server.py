@@ -221,6 +221,7 @@ def test_a_server_of_an_older_revision_is_read_over_http(
     assert exact_text(found.tools) == '[{"name":"a","limit":1E3}]'
 
 
+@pytest.mark.slow
 def test_an_answer_over_http_has_an_end(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

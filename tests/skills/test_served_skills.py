@@ -182,6 +182,7 @@ def test_wrong_parameters_are_refused(
     assert owner.request(method, params)["error"]["code"] == INVALID
 
 
+@pytest.mark.slow
 def test_older_clients_read_the_files_as_resources(project: Path) -> None:
     with stdio_server(project, "generated.notes", era=LEGACY) as server:
         listed = server.request("resources/list")["result"]["resources"]
@@ -192,6 +193,7 @@ def test_older_clients_read_the_files_as_resources(project: Path) -> None:
         assert text_at(server, MAIN).startswith("---\nname: keep-notes\n")
 
 
+@pytest.mark.slow
 def test_without_skills_nothing_is_declared(tmp_path: Path) -> None:
     folder = tmp_path / "specs" / "plain"
     folder.mkdir(parents=True)
