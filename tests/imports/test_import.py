@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,8 @@ from toolcast.facts.mcp_definition import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast.reading.yaml_reader import read_yaml
 
-LISTS = sorted((Path(__file__).parents[1] / "corpus/mcp").glob("*.json"))
+ROOT = Path(__file__).parents[2]
+LISTS = sorted((ROOT / "tests/corpus/mcp").glob("*.json"))
 QUICK = {"mcp-server-git", "server-everything"}
 
 
@@ -140,6 +143,27 @@ def test_only_what_changed_there_changes(tmp_path: Path) -> None:
     assert text.startswith("# Ours: ask Ada.\n") and "timeout: 5  # slow" in text
     assert "summary: My own words." in text
     assert listed(tmp_path) == [changed, other]
+
+
+SERVER = """
+import os, runpy
+os.chdir({root!r})
+runpy.run_module("generated.kirishima.mcp_server", run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+def test_a_live_server_is_imported(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", SERVER.format(root=str(ROOT))]
+    told = run(tmp_path, "--mcp-stdio", shlex.join(words), "--toolset", "things")
+    assert (
+        "note: not imported, 1 of kind resource: `skill://kirishima/SKILL.md`" in told
+    )
+    for tool in listed(tmp_path):
+        file = ROOT / f"generated/kirishima/tools/{tool['name']}.json"
+        assert json.dumps(tool) == json.dumps(
+            json.loads(file.read_text("utf-8"))["mcp"]
+        )
 
 
 def test_what_is_gone_is_told_and_stays(tmp_path: Path) -> None:
