@@ -100,7 +100,9 @@ def test_a_schema_is_valid_where_jsonschema_says_so(
     oracle = DIALECTS[address](metaschema)
     # Of these two the libraries have metaschemas that differ in `enum` and `writeOnly`.
     if "draft-04" not in address and "draft-07" not in address:
-        assert (not found) == oracle.is_valid(value)
+        # What is no address is told also where a dialect has no such keyword (`then`).
+        others = [one for one in found if one[0][-1:] != ("$id",)]
+        assert not others if oracle.is_valid(value) else found
     for path, message, _ in found:
         part: Any = value
         for step in path:
