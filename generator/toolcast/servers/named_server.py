@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import fields
 
 from toolcast_runtime.external.server_settings import ExternalServer
@@ -10,7 +11,7 @@ from toolcast_runtime.external.server_settings import ExternalServer
 from ..model.mcp_servers import McpServer
 from .server_listing import ListingError
 
-__all__ = ["command_server", "declared_server", "url_server"]
+__all__ = ["command_server", "declared_server", "headers_of", "url_server"]
 
 _OTHERWISE = {"max_tools": "most_tools"}
 _SPEC_ONLY = {"fields", "title", "lock", "locked", "on_change"}
@@ -44,6 +45,18 @@ def url_server(url: str) -> ExternalServer:
     # A query or a user's part may hold a secret.
     shown = url.split("?")[0].rpartition("@")[2]
     return ExternalServer(shown, url=url)
+
+
+def headers_of(words: Iterable[str]) -> dict[str, str]:
+    """The headers that `--header NAME:VALUE` gives.
+
+    Raises:
+        ListingError: a word is none.
+    """
+    pairs = [word.partition(":") for word in words]
+    if not all(name.strip() and colon for name, colon, _ in pairs):
+        raise ListingError("--header is NAME:VALUE")
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def declared_server(server: McpServer) -> ExternalServer:

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .model_provider import Budget, ModelProvider, ProviderTools, RenderedTool
+from .model_provider import (
+    Budget,
+    ModelProvider,
+    ProviderTools,
+    RenderedTool,
+    of_strict_schemas,
+)
 from .schemas.dialect import Dialect, Nullable, Patterns, References
 
 __all__ = ["ANTHROPIC", "LOOSE", "SEARCH", "STRICT", "TOOL_NAMES", "too_much"]
@@ -93,16 +99,6 @@ def too_much(schema: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _of_strict(
-    what: str, count: Callable[[Mapping[str, Any]], int]
-) -> Callable[[Sequence[RenderedTool]], Mapping[str, int]]:
-    def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
-        strict = [tool.parameters.schema for tool in tools if tool.is_strict]
-        return {f"{what} in its strict schemas together": sum(map(count, strict))}
-
-    return counts
-
-
 def _strict_tools(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
     return {"strict tools": sum(tool.is_strict for tool in tools)}
 
@@ -157,9 +153,13 @@ ANTHROPIC = ModelProvider(
     budgets=(
         Budget(10_000, _deferred_tools, "its page on tool search"),
         Budget(20, _strict_tools, _LIMITS),
-        Budget(_MOST_OPTIONAL, _of_strict("optional parameters", _optional), _LIMITS),
         Budget(
-            _MOST_UNIONS, _of_strict("parameters of several types", _unions), _LIMITS
+            _MOST_OPTIONAL, of_strict_schemas("optional parameters", _optional), _LIMITS
+        ),
+        Budget(
+            _MOST_UNIONS,
+            of_strict_schemas("parameters of several types", _unions),
+            _LIMITS,
         ),
         # All strict schemas become one grammar, of a size that is bounded and not documented.
         Budget(
@@ -171,7 +171,7 @@ ANTHROPIC = ModelProvider(
         ),
         Budget(
             7_000,
-            _of_strict("bytes", _bytes),
+            of_strict_schemas("bytes", _bytes),
             "at risk of `compiled grammar is too large`, which a schema of 7,354 bytes was"
             " refused with: pome-sh/digital-twins#527",
             False,

@@ -38,6 +38,7 @@ __all__ = [
     "ProviderTools",
     "RenderedTool",
     "ToolCall",
+    "of_strict_schemas",
     "render_tools",
 ]
 
@@ -216,6 +217,18 @@ class ProviderTools:
         return ToolCall(
             found.tool.name, restored_arguments(arguments, found.parameters)
         )
+
+
+def of_strict_schemas(
+    what: str, count: Callable[[Mapping[str, Any]], int]
+) -> Callable[[Sequence[RenderedTool]], Mapping[str, int]]:
+    """What a budget counts in all strict schemas of a list together."""
+
+    def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+        strict = [tool.parameters.schema for tool in tools if tool.is_strict]
+        return {f"{what} in its strict schemas together": sum(map(count, strict))}
+
+    return counts
 
 
 def render_tools(

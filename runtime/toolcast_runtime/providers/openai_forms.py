@@ -7,10 +7,16 @@ guides to function calling, structured outputs and tool search, and the messages
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .model_provider import Budget, ModelProvider, ProviderTools, RenderedTool
+from .model_provider import (
+    Budget,
+    ModelProvider,
+    ProviderTools,
+    RenderedTool,
+    of_strict_schemas,
+)
 from .schemas.dialect import Dialect, Nullable, Patterns, References
 
 __all__ = ["CHAT", "RESPONSES"]
@@ -110,16 +116,6 @@ def _too_much(schema: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _of_all(
-    what: str, count: Callable[[Mapping[str, Any]], int]
-) -> Callable[[Sequence[RenderedTool]], Mapping[str, int]]:
-    def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
-        strict = [tool.parameters.schema for tool in tools if tool.is_strict]
-        return {f"{what} in its strict schemas together": sum(map(count, strict))}
-
-    return counts
-
-
 def _namespaces(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
     names = [tool.tool.section for tool in tools if tool.is_deferred]
     return {
@@ -133,11 +129,18 @@ _BUDGETS = (
     Budget(
         128, lambda tools: {"tools": len(tools)}, "its reference: at most 128 functions"
     ),
-    Budget(_MOST_PROPERTIES, _of_all("properties", _properties), _GUIDE, False),
-    Budget(_MOST_ENUM_VALUES, _of_all("values of `enum`", _enum_values), _GUIDE, False),
+    Budget(
+        _MOST_PROPERTIES, of_strict_schemas("properties", _properties), _GUIDE, False
+    ),
+    Budget(
+        _MOST_ENUM_VALUES,
+        of_strict_schemas("values of `enum`", _enum_values),
+        _GUIDE,
+        False,
+    ),
     Budget(
         _MOST_CHARACTERS,
-        _of_all("characters of names and values", _characters),
+        of_strict_schemas("characters of names and values", _characters),
         _GUIDE,
         False,
     ),

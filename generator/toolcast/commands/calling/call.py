@@ -106,13 +106,13 @@ def _given(
     command: str | None, url: str | None, headers: tuple[str, ...]
 ) -> ExternalServer:
     """The server of the command line."""
-    from ...servers.named_server import command_server, url_server
+    from ...servers.named_server import command_server, headers_of, url_server
     from ...servers.server_listing import ListingError
 
-    pairs = [header.partition(":") for header in headers]
-    if not all(name.strip() and colon for name, colon, _ in pairs):
-        fail("--header is NAME:VALUE")
-    named = {name.strip(): value.strip() for name, _, value in pairs}
+    try:
+        named = headers_of(headers)
+    except ListingError as error:
+        fail(str(error))
     try:
         server = url_server(url) if url is not None else command_server(command or "")
     except ListingError as error:

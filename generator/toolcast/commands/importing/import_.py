@@ -139,14 +139,14 @@ def _live(
     """What live servers list, read twice, to tell what varies."""
     from ...imports.source import source_of_server
     from ...imports.source_file import unsayable
-    from ...servers.named_server import command_server, url_server
+    from ...servers.named_server import command_server, headers_of, url_server
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
-    pairs = [header.partition(":") for header in headers]
-    if not all(name.strip() and colon for name, colon, _ in pairs):
-        fail("--header is NAME:VALUE")
-    named = {name.strip(): value.strip() for name, _, value in pairs}
+    try:
+        named = headers_of(headers)
+    except ListingError as error:
+        fail(str(error))
     sources = []
     try:
         servers = [command_server(command)] if command is not None else []
