@@ -8,7 +8,7 @@ from dataclasses import fields
 
 from toolcast_runtime.external.server_settings import ExternalServer
 
-from ..model.mcp_servers import McpServer
+from ..model.mcp.mcp_servers import McpServer
 from .server_listing import ListingError
 
 __all__ = ["command_server", "declared_server", "headers_of", "url_server"]
