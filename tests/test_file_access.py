@@ -31,7 +31,7 @@ ELSEWHERE = {
     # The terminal that a person sits at, by the name that it has for every process.
     ("toolcast_runtime/cli/terminal.py", "os.open"),
     # The file that takes everything.
-    ("toolcast_runtime/mcp/stdio.py", "os.open"),
+    ("toolcast_runtime/mcp/process/stdio.py", "os.open"),
 }
 
 OF_OS = frozenset(

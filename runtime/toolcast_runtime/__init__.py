@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .access.caller import Caller, calling_as
     from .calls.call_context import CallContext, current_call
     from .calls.tool_response import ToolError, ToolResponse
     from .consent.question import Declined
@@ -22,11 +23,13 @@ __all__ = [
     "LEVEL",
     "OLDEST_LEVEL",
     "CallContext",
+    "Caller",
     "Declined",
     "ToolError",
     "ToolResponse",
     "__version__",
     "audio",
+    "calling_as",
     "current_call",
     "file",
     "image",
@@ -45,10 +48,12 @@ OLDEST_LEVEL = 1
 
 _LAZY = {
     "CallContext": "calls.call_context",
+    "Caller": "access.caller",
     "Declined": "consent.question",
     "ToolError": "calls.tool_response",
     "ToolResponse": "calls.tool_response",
     "audio": "resources.content_blocks",
+    "calling_as": "access.caller",
     "current_call": "calls.call_context",
     "file": "resources.content_blocks",
     "image": "resources.content_blocks",

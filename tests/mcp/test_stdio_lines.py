@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.mcp.servers import meta
-from toolcast_runtime.mcp.framing import MOST_BYTES
+from toolcast_runtime.mcp.process.framing import MOST_BYTES
 
 COMMAND = [sys.executable, "-m", "generated.unkind.mcp_server"]
 PATIENCE = 60.0

@@ -11,7 +11,7 @@ import pytest
 from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import LEGACY, meta
 from toolcast_runtime.mcp import sdk_server
-from toolcast_runtime.mcp.framing import Incoming, Outgoing
+from toolcast_runtime.mcp.process.framing import Incoming, Outgoing
 from toolcast_runtime.mcp.sdk_server import build_server
 
 PERSONALITY = {"name": "get_personality", "arguments": {}}

@@ -12,7 +12,7 @@ import pytest
 from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.access.clients import Access
 from toolcast_runtime.calls.tool_validators import Validators
-from toolcast_runtime.mcp.gc_freeze import gc_freeze
+from toolcast_runtime.mcp.process.gc_freeze import gc_freeze
 from toolcast_runtime.validation import checker
 
 

@@ -49,6 +49,8 @@ class ServerView(NamedTuple):
     hosts_variable: Code
     has_hosts: bool
     allowed_hosts: Code
+    has_headers: bool
+    headers: Code
     has_origins: bool
     allowed_origins: Code
     has_max_body: bool
@@ -98,6 +100,8 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         allowed_hosts=literal(
             tuple(http.get("allowed_hosts", ())), f"{inner}allowed_hosts=", ","
         ),
+        has_headers=bool(http.get("headers")),
+        headers=literal(tuple(http.get("headers", ())), f"{inner}headers=", ","),
         has_origins=bool(http.get("allowed_origins")),
         allowed_origins=literal(
             tuple(http.get("allowed_origins", ())), f"{inner}allowed_origins=", ","

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from .caller import CALLER
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -112,9 +114,12 @@ class Access:
         return allow is None or tool in allow
 
     def is_permitted(self, client: Client, tool: str) -> bool:
-        """Whether a client has the permission that a tool needs, if it needs one."""
+        """Whether client and caller have the permission that a tool needs, if it needs one."""
         needed = self.tool_permissions.get(tool)
-        return needed is None or needed in client.permissions
+        if needed is None:
+            return True
+        has = CALLER.get().permissions
+        return needed in client.permissions and (has is None or needed in has)
 
     def lists(self, name: str | None) -> tuple[frozenset[str] | None, frozenset[str]]:
         """What a client is allowed, None for everything, and what it may not have.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import (
     Awaitable,
     Callable,
@@ -14,6 +15,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from ..access.caller import CALLER, Caller
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -87,6 +90,7 @@ class CallContext:
         report: tells the caller how far the call is; None when it did not ask.
         questions: puts questions to a person; None where nobody can be asked.
         keep: keeps what a link leads to; None where nothing is kept.
+        caller: who asks, and with which request.
         cancelled: nobody waits for the call any more: the caller has gone or called it off,
             its time is over, or the server ends. An async handler is cancelled as well; a
             plain function that takes long asks from time to time, and ends.
@@ -97,8 +101,49 @@ class CallContext:
     report: Report | None = None
     questions: Questions | None = None
     keep: Keep | None = None
+    caller: Caller = field(default_factory=CALLER.get)
     cancelled: bool = field(default=False, init=False)
+    _ends: float | None = field(default=None, init=False)
     _awaited: set[Future[Any]] | None = field(default=None, init=False)
+
+    @property
+    def user(self) -> str | None:
+        """The person or program that the caller's token names; None when nobody is known."""
+        return self.caller.user
+
+    @property
+    def claims(self) -> Mapping[str, Any]:
+        """What the caller's token says beside that."""
+        return self.caller.claims
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Headers that the toolset asks for (`targets.mcp.http.headers`), in lower case."""
+        return self.caller.headers
+
+    @property
+    def request_id(self) -> str | int | None:
+        """The JSON-RPC request's id."""
+        return self.caller.request_id
+
+    @property
+    def session(self) -> str | None:
+        """The MCP session's id."""
+        return self.caller.session
+
+    @property
+    def deadline(self) -> float | None:
+        """When the call has to be answered, in seconds of `time.monotonic`; None before it runs.
+
+        The time that a person takes to answer is not counted.
+        """
+        if self._ends is None or self.questions is None:
+            return self._ends
+        return self._ends + self.questions.waited
+
+    def begins(self, timeout: float) -> None:
+        """Says that the handler runs from now on, for so many seconds at most."""
+        self._ends = time.monotonic() + timeout
 
     def give_up(self) -> None:
         """Says that nobody waits any more, also to what the handler's threads wait for."""

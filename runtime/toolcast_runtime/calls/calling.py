@@ -52,6 +52,7 @@ async def run_call(
     A call that is given up is cancelled, and its context says so; a thread cannot be
     stopped, so its late result is dropped. Cancellation of the caller passes through.
     """
+    context.begins(tool.timeout)
     task = asyncio.create_task(_in_context(invoke, arguments, context))
     try:
         done, _ = await asyncio.wait({task}, timeout=tool.timeout)

@@ -12,8 +12,8 @@ import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..mcp.ending import GRACE_SECONDS, Ending
-from ..mcp.gc_freeze import gc_freeze
+from ..mcp.process.ending import GRACE_SECONDS, Ending
+from ..mcp.process.gc_freeze import gc_freeze
 from .logs import LogFormat, log_config
 from .settings import Listening, SettingsError
 from .uvicorn_ending import ending_app, supervise

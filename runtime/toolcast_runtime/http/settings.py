@@ -45,6 +45,7 @@ class HttpSettings:
         allowed_hosts: names that requests may be sent to, as `name`, `name:port` or `*`.
         allowed_origins: origins of web pages that may send requests, besides those of
             the allowed hosts.
+        headers: names of the headers that handlers may ask for, of each request.
         max_body: bytes of the largest request.
     """
 
@@ -53,6 +54,7 @@ class HttpSettings:
     hosts_variable: str
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
     max_body: int = 4 * _MEBIBYTE
 
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..lifespan.lifespan_settings import LifespanError
-from ..mcp.ending import CLOSING_SECONDS, SIGNALS, START_FAILED, Ending
+from ..mcp.process.ending import CLOSING_SECONDS, SIGNALS, START_FAILED, Ending
 
 if TYPE_CHECKING:
     import uvicorn

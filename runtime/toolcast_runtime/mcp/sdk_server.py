@@ -17,6 +17,7 @@ from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
 from .asking import Approved, asker
+from .callers import told_who_asks
 from .progress_notifications import asked_for
 from .results import call_result, failure, sendable
 from .sealing import sealing
@@ -145,6 +146,8 @@ def build_server(
     if skills is not None:
         skills.add_to(server)
     server.middleware[:] = [when_traced(each) for each in server.middleware]
+    headers = () if served.http is None else served.http.headers
+    server.middleware.append(told_who_asks(headers))
     server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))
     return server
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..access.clients import AccessError, UnknownClientError
 from ..lifespan.lifespan_settings import LifespanError
-from .ending import GRACE_SECONDS, START_FAILED
+from .process.ending import GRACE_SECONDS, START_FAILED
 from .sealing import SealingError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
             _refuse_options_of_http(options, parser)
             if options.no_lifespan:
                 server.registry.leave_lifespan_out()
-            from .stdio import serve_over_stdio
+            from .process.stdio import serve_over_stdio
 
             logging.basicConfig(stream=sys.stderr, level=logging.INFO)
             serve_over_stdio(server, client, options.grace)

@@ -22,7 +22,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from ..calls.untrusted_text import escaped
 from ..registry import UnknownToolError
 from ..validation.protocol import REVISIONS, listed_before_2026, problems_with_tool
-from .framing import RawJson
+from .process.framing import RawJson
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,7 @@ __all__ = ["empty_list", "exact_tools", "header_schemas", "is_before_2026"]
 
 _logger = logging.getLogger("toolcast")
 
+_MOST_LISTS = 16
 _HEADER_KEY = "x-mcp-header"
 """Marks a parameter that callers over HTTP repeat in a header.
 
@@ -69,7 +70,8 @@ def exact_tools(
         takes_raw_json: the transport writes `RawJson` as it is, so that a list is sent
             without one object being built for it.
     """
-    shown: dict[bool, tuple[tuple[str, ...], Any]] = {}
+    # Callers with other permissions are shown other lists.
+    shown: dict[tuple[bool, tuple[str, ...]], Any] = {}
     left_out: set[tuple[str, bool]] = set()
 
     async def put_in(
@@ -80,13 +82,16 @@ def exact_tools(
             return result
         old = is_before_2026(ctx.protocol_version)
         present = served.names(client)
-        if old not in shown or present != shown[old][0]:
+        local = shown.get((old, present))
+        if local is None:
+            if len(shown) == _MOST_LISTS:
+                shown.clear()
             local = _local(served.tools(client), old, takes_raw_json=takes_raw_json)
-            shown[old] = present, local
+            shown[old, present] = local
         external = await served.external_tools(client)
         return {
             **result,
-            "tools": _with(shown[old][1], _taken(external, old, left_out)),
+            "tools": _with(local, _taken(external, old, left_out)),
         }
 
     return put_in

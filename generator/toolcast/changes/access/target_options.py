@@ -117,6 +117,14 @@ KEPT, NOT_KEPT = RULES.pair(
     "The content of handlers' links is sent with the answer, and was kept for their caller.",
     Grades(call=_R, prompt=_R),
 )
+HEADER, HEADER_NOT = RULES.pair(
+    "offer/header-read",
+    "A header of requests is given to handlers.",
+    Grades(attachment=_R),
+    "offer/header-not-read",
+    "A header of requests is not given to handlers any more.",
+    Grades(code=_R),
+)
 KEPT_LESS, KEPT_MORE = RULES.pair(
     "offer/links-shorter",
     "Less content of links is kept, or for a shorter time: some is gone when it is asked for.",
@@ -153,6 +161,9 @@ _ROWS = (
         "the allowed origins",
         ORIGIN_ADDED,
         ORIGIN_REMOVED,
+    ),
+    items(
+        "targets.mcp.http.headers", "the headers that handlers read", HEADER, HEADER_NOT
     ),
     amount(
         "targets.mcp.http.max_body",

@@ -17,7 +17,7 @@ from .gc_freeze import gc_freeze
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .toolset_server import ToolsetServer
+    from ..toolset_server import ToolsetServer
 
 __all__ = ["serve_over_stdio"]
 
@@ -44,8 +44,8 @@ def serve_over_stdio(
     """
     ending = Ending(grace)
     with gc_freeze():
+        from ..sdk_server import build_server
         from .framing import Incoming, Outgoing
-        from .sdk_server import build_server
 
         server = build_server(served, client, takes_raw_json=True)
 

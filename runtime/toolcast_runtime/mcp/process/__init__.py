@@ -1,0 +1,1 @@
+"""How a server process reads, writes and ends."""

@@ -1,0 +1,123 @@
+"""A handler knows who asks, on every surface, in a thread or in the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.runtime.packages import Package, definition
+from toolcast_runtime import Caller, calling_as
+from toolcast_runtime.access.clients import Client
+from toolcast_runtime.http import Endpoint, HttpSettings
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.settings import Listening
+from toolcast_runtime.langchain import LangChainTools
+from toolcast_runtime.mcp import McpServer
+from toolcast_runtime.registry import Registry
+
+HANDLERS = "tests.callers.handlers"
+MIA = Caller("mia", {"tenant": "shop"}, frozenset())
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    tools = [
+        definition(name, handler=f"{HANDLERS}:{name}")
+        for name in ("in_thread", "in_loop")
+    ]
+    guarded = definition("guarded", handler=f"{HANDLERS}:guarded", permission="billing")
+    clients = {"desk": Client("*", permissions=("billing",))}
+    tools_package = Package(tmp_path, *tools, guarded).load()
+    return Registry(tools_package, handlers=HANDLERS, clients=clients)
+
+
+@pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
+def test_a_program_says_for_whom_it_calls(registry: Registry, tool: str) -> None:
+    with calling_as(MIA):
+        told = registry.call_tool_sync(tool, {}, "desk").result
+    assert told == {
+        "tool": tool,
+        "client": "desk",
+        "user": "mia",
+        "claims": {"tenant": "shop"},
+        "headers": {},
+        "request_id": None,
+        "session": None,
+        "is_in_time": True,
+    }
+    assert registry.call_tool_sync(tool, {}, "desk").result["user"] is None
+
+
+def test_a_caller_has_no_more_permissions_than_its_own(registry: Registry) -> None:
+    assert "guarded" in registry.names("desk")
+    with calling_as(MIA):
+        assert registry.names("desk") == ("in_loop", "in_thread")
+        refused = registry.call_tool_sync("guarded", {}, "desk")
+        assert refused.error == "unknown tool `guarded`"
+    with calling_as(Caller("ann", permissions=frozenset({"billing"}))):
+        assert registry.call_tool_sync("guarded", {}, "desk").result["user"] == "ann"
+
+
+def test_a_token_gives_nobody_what_its_client_does_not_have(tmp_path: Path) -> None:
+    tools = Package(tmp_path, definition("guarded", permission="billing")).load()
+    registry = Registry(tools, clients={"desk": Client("*")})
+    with calling_as(Caller("ann", permissions=frozenset({"billing"}))):
+        assert registry.names("desk") == ()
+
+
+def test_langchain_tools_are_called_for_the_one_who_asks(registry: Registry) -> None:
+    tool = LangChainTools(registry).get("in_loop", "desk")
+    with calling_as(MIA):
+        assert json.loads(tool.invoke({}))["user"] == "mia"
+
+
+@pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+def test_a_request_over_http_brings_its_id_and_the_headers_that_are_asked_for(
+    registry: Registry, tool: str, version: str
+) -> None:
+    settings = HttpSettings(
+        (Endpoint("/mcp/", "desk", "NONE"),), "NONE", "NONE", headers=("X-Tenant",)
+    )
+    server = McpServer(registry, name="shop", client="desk", http=settings)
+    answer = asyncio.run(_asked(server, tool, version))
+    told = json.loads(answer["result"]["content"][0]["text"])
+    assert told["headers"] == {"x-tenant": "north"}
+    assert (told["request_id"], told["user"]) == (7, None)
+
+
+async def _asked(server: McpServer, tool: str, version: str) -> Any:
+    assert server.http is not None
+    app = http_app(server, Listening.on(server.http, "127.0.0.1", {}))
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params: dict[str, Any] = {"name": tool, "arguments": {}}
+    if version >= "2026":
+        params["_meta"] = meta
+    body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    headers = {
+        "mcp-protocol-version": version,
+        "mcp-method": "tools/call",
+        "mcp-name": tool,
+        "accept": "application/json, text/event-stream",
+        "x-tenant": "north",
+        "x-other": "is not asked for",
+    }
+    async with app.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1"
+        ) as client:
+            sent = await client.post("/mcp/", json=body, headers=headers)
+    text = sent.text
+    if text.startswith("event:") or "\ndata:" in text:
+        text = next(line[5:] for line in text.splitlines() if line.startswith("data:"))
+    return json.loads(text)
