@@ -137,7 +137,9 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
     elif _is_literal(text):
         lines = text.split("\n")
         chomping = "-" if lines[-1] else "" if len(lines) > 2 and lines[-2] else "+"
-        yield f"{name} |{chomping}"
+        # Where the first line does not show how far the text is indented, a number says it.
+        indented = "2" if text.lstrip("\n").startswith(" ") else ""
+        yield f"{name} |{indented}{chomping}"
         if not lines[-1]:
             lines.pop()
         yield from (indent + line if line else "" for line in lines)
@@ -147,6 +149,4 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
 
 def _is_literal(text: str) -> bool:
     """Whether the lines of a block scalar give a text back."""
-    lines = text.split("\n")
-    starts = bool(lines[0]) and not lines[0].startswith((" ", "\t"))
-    return len(lines) > 1 and starts and all(line.strip() or not line for line in lines)
+    return "\n" in text and bool(text.strip("\n"))

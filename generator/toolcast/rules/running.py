@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..findings import Finding, Severity
 from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean
 from .rule import Rule

@@ -11,7 +11,7 @@ from ...edits.project_edit import Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.yaml_block import scalar
-from ...model.mcp_spec_files import FOLDERS
+from ...model.mcp.mcp_spec_files import FOLDERS
 from ...model.model import Workspace
 from ...rendering.renderer import render
 from ...targets.table import enabled
