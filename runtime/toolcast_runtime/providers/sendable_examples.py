@@ -7,6 +7,7 @@ from typing import Any
 
 from ..tools.tool import Tool
 from ..validation.compiled import build
+from .schemas.property_names import renamed_keys
 from .schemas.rendered import RenderedSchema
 from .schemas.sent_arguments import restored_arguments
 
@@ -28,8 +29,9 @@ def sendable_examples(
     except ValueError:
         return  # what is no schema is another finding
     for example in tool.examples:
-        arguments = example.get("arguments", {})
+        meant = example.get("arguments", {})
+        arguments = renamed_keys(meant, parameters.names)
         if "error" in example or not validator.is_valid(arguments):
             continue
-        if restored_arguments(arguments, parameters) == arguments:
+        if restored_arguments(arguments, parameters) == meant:
             yield arguments

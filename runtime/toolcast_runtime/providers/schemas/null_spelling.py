@@ -167,5 +167,6 @@ def _without_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, 
     if len(members) == 1:
         return {**rest, **members[0]}
     if "anyOf" in rest:
-        return {**rest, "allOf": [{"anyOf": members}]}
+        both = rest.pop("anyOf")
+        members = [{**member, "anyOf": both} for member in members]
     return {**rest, "anyOf": members}
