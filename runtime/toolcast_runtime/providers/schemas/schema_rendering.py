@@ -115,6 +115,8 @@ class _Rendering:
     ) -> dict[str, Any]:
         if "$ref" in schema:
             return self._reference(schema)
+        if is_root:
+            schema = {"type": "object", **schema} | {"type": "object"}
         schema = self._restating.restated(schema, path, is_root)
         if self._dialect.is_closed:
             schema = self._closing.typed(schema, path)
@@ -145,8 +147,7 @@ class _Rendering:
         if self._dialect.is_closed and "object" in (types_of(out) or ()):
             undo = self._closing.close(schema, out, path, undo)
         if is_root:
-            out = {"type": "object", **out, "properties": out.get("properties", {})}
-            out["type"] = "object"
+            out = {**out, "properties": out.get("properties", {})}
         if self._dialect.needs_items and "array" in (types_of(out) or ()):
             if self._dialect.is_closed and "items" not in out:
                 raise Inexpressible(path, "items", "takes items of any type")
@@ -171,10 +172,13 @@ class _Rendering:
         if key in NAMED and isinstance(value, Mapping):
             return {n: self._schema(one, (*path, key, n)) for n, one in value.items()}
         if key in LISTED and isinstance(value, (list, tuple)):
+            is_choice = key in ("anyOf", "oneOf") and any(
+                one is not False for one in value
+            )
             return [
                 self._schema(one, (*path, key, index))
                 for index, one in enumerate(value)
-                if one is not False or key not in ("anyOf", "oneOf")
+                if one is not False or not is_choice
             ]
         if key in HELD and (isinstance(value, Mapping) or self._dialect.is_closed):
             return self._schema(value, (*path, key))
