@@ -13,7 +13,7 @@ from tests.corpus.specs_from_list import read_list, write_toolset
 from tests.corpus.test_mcp_lists_exact import LISTS
 from tests.mcp.projects import generate_project
 
-TARGETS = ("mcp", "registry", "langchain", "prompts", "snapshots")
+TARGETS = ("mcp", "registry", "langchain", "prompts", "providers", "snapshots")
 
 
 @pytest.fixture(scope="module")

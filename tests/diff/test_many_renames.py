@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.diff.single_changes import loaded
-from toolcast.changes import tool_life
 from toolcast.changes.comparison import compare
+from toolcast.changes.life import tool_life
 
 NUMBER = 50
 

@@ -10,7 +10,7 @@ import pytest
 
 from toolcast.handler_code.functions import Node, read_node
 from toolcast.handler_code.package_names import Definition, HandlerPackage
-from toolcast.handler_code.pools import Pools
+from toolcast.handler_code.tables.pools import Pools
 
 ACCESSORS = {f"handlers.work:pool{n}": f"p{n}" for n in range(3)}
 Calls = dict[str, list[str]]

@@ -228,6 +228,18 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("\nMap a website.\n", "text: |\n\n  Map a website.\n"),
+        ("\n  Map\na website.", "text: |2-\n\n    Map\n  a website.\n"),
+        ("Map\n   \na website.\n ", "text: |-\n  Map\n     \n  a website.\n   \n"),
+    ],
+)
+def test_texts_of_several_lines_are_read_line_by_line(text: str, written: str) -> None:
+    assert str(block("text", text)) == written
+
+
 @given(value=VALUES)
 def test_what_is_written_reads_back(value: Any) -> None:
     document, findings = read_yaml("x.yaml", str(block("key", value)).encode())

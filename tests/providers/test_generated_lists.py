@@ -8,13 +8,16 @@ import pytest
 
 from generated.kirishima import provider_lists
 from generated.kirishima.registry import REGISTRY
+from toolcast.model.language import schema
 from toolcast_runtime.providers import (
+    PROVIDERS,
     ArgumentsError,
     UnknownProviderError,
     provider_named,
     render_tools,
 )
 from toolcast_runtime.providers.model_provider import ListOptions
+from toolcast_runtime.validation.compiled import build
 
 REPORTS = sorted((Path(provider_lists.__file__).parent / "providers").glob("*.txt"))
 DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
@@ -26,6 +29,13 @@ def test_the_report_says_what_the_list_loses(report: Path) -> None:
     listed = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
     lines = report.read_text("utf-8").splitlines()
     assert lines[1:] == [str(loss) for loss in listed.losses]
+
+
+def test_a_toolset_may_declare_every_provider() -> None:
+    options = {"strict": ["do"], "tool_search": True, "programmatic": True}
+    targets = {"providers": {**dict.fromkeys(PROVIDERS, options), PROVIDERS[0]: None}}
+    toolset = {"name": "notes", "title": "Notes", "targets": targets}
+    assert build(schema("toolset")).is_valid(toolset)
 
 
 async def test_a_clients_list_is_as_the_toolset_declares_it() -> None:

@@ -16,7 +16,7 @@ from toolcast_runtime.providers import PROVIDERS, ListOptions, provider_named
 from toolcast_runtime.providers.model_provider import ProviderTools, render_tools
 from toolcast_runtime.tools.tool import Tool
 
-CORPUS = Path(__file__).parents[1] / "corpus" / "mcp"
+CORPUS = Path(__file__).parents[1] / "corpus"
 
 
 @cache
@@ -24,7 +24,8 @@ def lists() -> list[list[Tool]]:
     """The tools of each server, with an example as a spec may have it."""
     more = os.environ.get("TOOLCAST_CORPUS")
     found = []
-    for folder in [CORPUS, *([Path(more)] if more else [])]:
+    folders = [CORPUS / "mcp", CORPUS / "snapshots", *([Path(more)] if more else [])]
+    for folder in folders:
         for path in sorted(folder.glob("*.json")):
             answer = json.loads(path.read_text("utf-8"))
             found.append([_tool(one) for one in answer["tools"]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -47,6 +48,18 @@ def odd(tmp_path: Path) -> Path:
     file = tmp_path / "odd.json"
     file.write_text(ODD, "utf-8")
     return file
+
+
+def test_a_typed_command_has_the_environment_of_its_shell(
+    odd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_KEY", "${NONE} of a shop")
+    line = f"sh -c 'test \"$SHOP_KEY\" && exec {sys.executable} {REPLAYING} {odd}'"
+    assert len(read_server(command_server(line)).tools) == 3
+    words = shlex.split(line)
+    declared = ExternalServer("other", command=words[0], args=tuple(words[1:]))
+    with pytest.raises(ListingError, match="it ended"):
+        read_server(declared)
 
 
 @pytest.mark.parametrize("words", [(), ("modern",), ("pages",), ("modern", "pages")])

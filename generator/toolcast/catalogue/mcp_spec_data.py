@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..model.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, Workspace
 
 __all__ = ["mcp_spec_data"]

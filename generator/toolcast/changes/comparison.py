@@ -10,9 +10,9 @@ from .change import Change, SpecFiles, files_of
 from .effects.effect import Effect
 from .extension_fields import changes_of_extensions
 from .field_rows import changes_of
-from .stability import relaxed
+from .life.stability import relaxed
+from .life.tool_life import Matched, match
 from .table import families
-from .tool_life import Matched, match
 
 __all__ = ["Comparison", "compare"]
 

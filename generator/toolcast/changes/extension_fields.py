@@ -9,7 +9,7 @@ from .change import ABSENT, Change, Grade, Grades, SpecFiles, files_of
 from .family import Family, Rules
 from .json_equality import same
 from .json_values import said
-from .tool_life import Matched
+from .life.tool_life import Matched
 
 __all__ = ["FAMILY", "changes_of_extensions"]
 

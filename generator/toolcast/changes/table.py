@@ -5,18 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
-from . import (
-    cost_fields,
-    extension_fields,
-    life_fields,
-    project_fields,
-    selection,
-    stability,
-    tool_life,
-)
+from . import cost_fields, extension_fields, project_fields, selection
 from .access import client_settings, client_tools, target_options
 from .change import ChangeRule
 from .family import Family
+from .life import life_fields, stability, tool_life
 from .listing import listed_keys, resources_and_prompts, tool_annotations
 from .outside import listed_entries, reach, servers
 from .running import (

@@ -50,6 +50,7 @@ _GROUPS = {
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
 # The commands that stand in a room of their own kind.
 _ROOMS = {
+    "selecting": {"select"},
     "starting": {"init", "new"},
     "importing": {"import"},
     "calling": {"call"},

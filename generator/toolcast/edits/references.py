@@ -10,7 +10,7 @@ from ..extensions import fields_of
 from ..facts.names.name_mentions import is_plain_word, mention_pattern, mentions_in
 from ..facts.names.tool_names import other_meanings
 from ..facts.spec_texts import prose_of
-from ..model.mcp_specs import ResourceSpec
+from ..model.mcp.mcp_specs import ResourceSpec
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned

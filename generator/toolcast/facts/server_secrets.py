@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..model.mcp_servers import McpServer, without_references
+from ..model.mcp.mcp_servers import McpServer, without_references
 
 __all__ = ["is_secret_text", "secret_places"]
 

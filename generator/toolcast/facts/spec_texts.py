@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..model.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec
 from ..reading.tree import Path
 from .model_texts import texts_in

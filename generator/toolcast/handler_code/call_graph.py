@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from .functions import Context, Node, Seen, Visitor, read_node, visit
 from .package_names import Definition, HandlerPackage
-from .pools import Pools
+from .tables.pools import Pools
 
 __all__ = ["Noted", "Reached", "Step", "Touched", "reached_from"]
 

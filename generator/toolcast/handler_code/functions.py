@@ -10,9 +10,9 @@ from typing import NamedTuple, Protocol
 from .local_names import NESTED, Event, Locals
 from .package_names import Definition, HandlerPackage
 from .python_module import FunctionDefinition, arguments_of, last_name
-from .sql_tables import HOLE, is_surely_sql, looks_like_sql, tables_in_sql
 from .string_values import item_of, template_of
-from .table_objects import named_by_call
+from .tables.sql_tables import HOLE, is_surely_sql, looks_like_sql, tables_in_sql
+from .tables.table_objects import named_by_call
 
 __all__ = [
     "Context",

@@ -10,7 +10,7 @@ from .module_scope import imports_of
 from .name_chains import Chain, chain_of, is_getter, made_by
 from .package_names import Definition, HandlerPackage
 from .string_values import Place, each_of, texts_of
-from .table_objects import declared_tables, tables_of
+from .tables.table_objects import declared_tables, tables_of
 
 __all__ = ["NESTED", "Event", "Locals"]
 

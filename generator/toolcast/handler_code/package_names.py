@@ -17,7 +17,7 @@ from .python_module import (
     returned_by,
     statements_of,
 )
-from .sql_tables import HOLE
+from .tables.sql_tables import HOLE
 
 __all__ = ["Definition", "HandlerPackage", "Names"]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .module_scope import ModuleScope
 from .package_names import Definition, HandlerPackage, Names
 from .python_module import last_name
-from .sql_tables import HOLE
+from .tables.sql_tables import HOLE
 
 __all__ = ["EACH", "Place", "each_of", "item_of", "template_of", "texts_of"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ..reading.tree import Document
-from .mcp_servers import bind_mcp_servers, bind_router
+from .mcp.mcp_servers import bind_mcp_servers, bind_router
 from .model import (
     Action,
     Actions,

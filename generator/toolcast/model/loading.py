@@ -30,8 +30,8 @@ from .folders import (
     specs_in,
     unlisted,
 )
-from .mcp_servers import with_locks
-from .mcp_spec_files import mcp_prompts, mcp_resources
+from .mcp.mcp_servers import with_locks
+from .mcp.mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 

@@ -18,8 +18,8 @@ from toolcast_runtime.tools.deprecation import deprecation_line
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .definitions import Definitions
-from .mcp_servers import McpServer, ToolRouter
-from .mcp_specs import PromptSpec, ResourceSpec
+from .mcp.mcp_servers import McpServer, ToolRouter
+from .mcp.mcp_specs import PromptSpec, ResourceSpec
 
 __all__ = [
     "Action",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..findings import Finding, Severity
 from ..model.definitions import Definitions
-from ..model.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 

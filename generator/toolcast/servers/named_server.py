@@ -8,7 +8,7 @@ from dataclasses import fields
 
 from toolcast_runtime.external.server_settings import ExternalServer
 
-from ..model.mcp_servers import McpServer
+from ..model.mcp.mcp_servers import McpServer
 from .server_listing import ListingError
 
 __all__ = ["command_server", "declared_server", "headers_of", "url_server"]
@@ -20,7 +20,8 @@ _SPEC_ONLY = {"fields", "title", "lock", "locked", "on_change"}
 def command_server(line: str) -> ExternalServer:
     """The server that a command line starts, split as a POSIX shell does; none is run.
 
-    `${NAME}` in it stands for a variable of the environment, as in `mcp_servers`.
+    It gets the whole environment, as in the shell that the line was typed in. `${NAME}` in
+    it stands for a variable, as in `mcp_servers`.
 
     Raises:
         ListingError: it is empty, or a quotation in it does not end.
@@ -31,7 +32,9 @@ def command_server(line: str) -> ExternalServer:
         raise ListingError(f"the command is not valid: {error}") from None
     if not words:
         raise ListingError("the command is empty")
-    return ExternalServer(words[0], command=words[0], args=tuple(words[1:]))
+    return ExternalServer(
+        words[0], command=words[0], args=tuple(words[1:]), whole_environment=True
+    )
 
 
 def url_server(url: str) -> ExternalServer:

@@ -15,7 +15,7 @@ from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, tool_line, usage_lines
-from ..facts.strict_clients import refused_by
+from ..facts.providers.strict_clients import refused_by
 from ..model.endpoints import variable
 from ..model.model import Action, Client, Toolset, ToolSpec
 from ..rendering.output_shape import JsonShape, PythonShape

@@ -85,7 +85,10 @@ async def started(server: Resolved) -> ServerProcess:
         stdin=PIPE,
         stdout=PIPE,
         stderr=PIPE,
-        env={**_default_environment(), **server.env},
+        env={
+            **(os.environ if server.whole_environment else _default_environment()),
+            **server.env,
+        },
         cwd=server.cwd,
         start_new_session=sys.platform != "win32",
     )

@@ -34,6 +34,8 @@ class ExternalServer:
         command: the program to start; None for a server at a URL.
         args: its arguments.
         env: variables that it gets beside the few that every program needs.
+        whole_environment: it gets all variables of this process, as what a person starts
+            from a shell does.
         cwd: the folder that it starts in; None for the present one.
         url: the address of its streamable HTTP endpoint; None for a command.
         headers: headers of every request to the URL.
@@ -59,6 +61,7 @@ class ExternalServer:
     command: str | None = None
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    whole_environment: bool = False
     cwd: str | None = None
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -124,6 +127,7 @@ class Resolved:
     command: str = field(default="", repr=False)
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    whole_environment: bool = False
     cwd: str | None = field(default=None, repr=False)
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -179,7 +183,8 @@ def resolve(server: ExternalServer, environment: Mapping[str, str]) -> Resolved:
     url = fill(server.url or "")
     # The longest first, so that a secret within another leaves no rest of it.
     ordered = tuple(sorted(secrets, key=len, reverse=True))
-    return Resolved(command, args, env, cwd, url, headers, ordered)
+    whole = server.whole_environment
+    return Resolved(command, args, env, whole, cwd, url, headers, ordered)
 
 
 def _is_empty(text: str, environment: Mapping[str, str]) -> bool:

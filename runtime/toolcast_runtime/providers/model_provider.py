@@ -17,11 +17,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..tools.tool import Tool
+from ..validation.compiled import build
 from .loss import Loss, Severity, pointer
 from .provider_names import provider_names
 from .schemas.dialect import Dialect, Inexpressible
@@ -175,11 +175,13 @@ class ProviderTools:
         provider: whose form it has.
         rendered: the tools, in their order.
         sections: the headings of the toolset's sections by their names.
+        left_out: the tools that are not in it, each with the reason.
     """
 
     provider: ModelProvider
     rendered: tuple[RenderedTool, ...]
     sections: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[Loss, ...] = ()
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -189,7 +191,8 @@ class ProviderTools:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What the list does not say of its tools, sorted."""
-        return tuple(sorted(loss for tool in self.rendered for loss in tool.losses))
+        found = [loss for tool in self.rendered for loss in tool.losses]
+        return tuple(sorted([*found, *self.left_out]))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
         """What a model wants to call, as the spec says it.
@@ -214,9 +217,11 @@ class ProviderTools:
         found = next((one for one in self.rendered if one.name == name), None)
         if found is None:
             return ToolCall(name, dict(arguments))
-        return ToolCall(
-            found.tool.name, restored_arguments(arguments, found.parameters)
-        )
+        try:
+            meant = restored_arguments(arguments, found.parameters)
+        except ValueError:  # A text that is no Unicode, which the call refuses.
+            meant = dict(arguments)
+        return ToolCall(found.tool.name, meant)
 
 
 def of_strict_schemas(
@@ -239,6 +244,9 @@ def render_tools(
 ) -> ProviderTools:
     """Tools in a provider's form.
 
+    One whose schema is no valid one, an external server's say, is left out: with it the provider
+    would refuse the whole request.
+
     Args:
         provider: whose form is wanted.
         tools: in the order that they are listed in.
@@ -247,10 +255,17 @@ def render_tools(
     """
     listed = list(tools)
     names = provider_names((tool.name for tool in listed), provider.names)
-    rendered = []
+    rendered, left_out = [], []
     for tool in listed:
-        rendered.append(_rendered(provider, tool, names[tool.name], options))
-    return ProviderTools(provider, tuple(rendered), sections or {})
+        try:
+            rendered.append(_rendered(provider, tool, names[tool.name], options))
+        except Inexpressible as refusal:
+            what = f"the schema {refusal.why}; the tool is left out"
+            path = pointer(refusal.path)
+            left_out.append(
+                Loss(tool.name, path, refusal.keyword, what, Severity.ERROR)
+            )
+    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
 
 
 def _rendered(
@@ -282,19 +297,16 @@ def _rendered(
             )
     is_strict = parameters is not None
     if parameters is None:
-        try:
-            parameters = _schema(tool, "parameters", provider.dialect)
-        except Inexpressible as refusal:
-            what = f"the schema {refusal.why}, and is sent as it is"
-            lost = pointer(refusal.path), refusal.keyword, what, Severity.ERROR
-            losses.append(Loss(tool.name, *lost))
-            parameters = RenderedSchema(dict(tool.parameters))
+        parameters = _schema(tool, "parameters", provider.dialect)
     losses += parameters.losses
     returns = None
-    if isinstance(tool.returns, Mapping) and provider.returns is not None:
-        with suppress(Inexpressible):
+    if tool.returns is not None and provider.returns is not None:
+        try:
             returns = _schema(tool, "returns", provider.returns)
             losses += returns.losses
+        except Inexpressible as refusal:
+            what = f"the schema {refusal.why}; it is left out"
+            losses.append(Loss(tool.name, pointer(refusal.path), "returns", what))
     examples: list[Mapping[str, Any]] = []
     if "examples" in provider.takes:
         examples = list(sendable_examples(tool, parameters))
@@ -329,6 +341,7 @@ def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
     """
     schema = tool.returns if name == "returns" else tool.parameters
     try:
+        build(schema)
         return rendered_schema(schema, dialect, tool.name, name)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise Inexpressible((name,), name, "is no valid one") from None

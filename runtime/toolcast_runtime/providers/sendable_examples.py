@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..tools.tool import Tool
@@ -24,14 +25,15 @@ def sendable_examples(
     """
     if not tool.examples:
         return
-    try:
-        validator = build(parameters.schema)
-    except ValueError:
-        return  # what is no schema is another finding
+    validator = build(parameters.schema)
     for example in tool.examples:
         meant = example.get("arguments", {})
         arguments = renamed_keys(meant, parameters.names)
-        if "error" in example or not validator.is_valid(arguments):
+        if "error" in example:
             continue
-        if restored_arguments(arguments, parameters) == meant:
-            yield arguments
+        with suppress(ValueError):  # A text that is no Unicode.
+            if (
+                validator.is_valid(arguments)
+                and restored_arguments(arguments, parameters) == meant
+            ):
+                yield arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...model.mcp_servers import McpServer
+from ...model.mcp.mcp_servers import McpServer
 from ...model.model import Client, Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ..change import (

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 from ...facts.costs.client_kinds import Limited, crossed, limits_here
 from ...facts.mcp_definition import mcp_definition
-from ...facts.provider_forms import LANGCHAIN_LOSES, lost_keywords, name_problem
-from ...facts.strict_clients import refused_by
+from ...facts.providers.provider_forms import (
+    LANGCHAIN_LOSES,
+    lost_keywords,
+    name_problem,
+)
+from ...facts.providers.strict_clients import refused_by
 from ...model.model import Toolset, ToolSpec
 from ..json_values import said
 from .effect import Effect, EffectKind

@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...model.mcp_specs import PromptArgument, PromptSpec, ResourceSpec
+from ...model.mcp.mcp_specs import PromptArgument, PromptSpec, ResourceSpec
 from ...model.model import Toolset, Workspace
 from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles
 from ..family import Family, Rules
 from ..field_rows import FieldRow, changes_of, entries, items, value
 from ..json_values import said
-from ..life_fields import suppression_changes
+from ..life.life_fields import suppression_changes
 
 __all__ = ["FAMILY"]
 

@@ -21,10 +21,10 @@ from ..change import ABSENT, Both, Change, Grade, Grades, SpecFiles
 from ..family import Family, Rules
 from ..field_rows import changes_of
 from ..json_values import said
+from ..life.tool_life import ADDED, REMOVED, RENAMED_SILENTLY
 from ..listing import listed_keys, tool_annotations
 from ..schemas import schema_family
 from ..texts import notes, tool_texts
-from ..tool_life import ADDED, REMOVED, RENAMED_SILENTLY
 
 __all__ = ["FAMILY", "ListingChanges", "Owner", "listing_changes"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...facts.server_secrets import secret_places
-from ...model.mcp_servers import McpServer
+from ...model.mcp.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ...servers.lock_file import locked_listing

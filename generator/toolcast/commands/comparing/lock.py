@@ -12,7 +12,7 @@ from ..options import project_option
 from .live import ANY, FORMATS, judged, limits_or_end, note, read_or_end, told
 
 if TYPE_CHECKING:
-    from ...model.mcp_servers import McpServer
+    from ...model.mcp.mcp_servers import McpServer
     from ...model.model import Toolset, Workspace
     from ...servers.server_listing import ServerListing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...model.mcp_servers import McpServer
+from ...model.mcp.mcp_servers import McpServer
 from ...model.model import Client, Toolset, Workspace
 from ..rule import Rule
 

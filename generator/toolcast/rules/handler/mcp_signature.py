@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...facts.uri_templates import variables_of
 from ...findings import Finding, Severity
 from ...handler_code.handler import Signature, function_code
-from ...model.mcp_specs import ResourceSpec
+from ...model.mcp.mcp_specs import ResourceSpec
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...encoders.names import is_keyword_argument
 from ...facts.uri_templates import variables_of
 from ...findings import Finding, Severity
-from ...model.mcp_specs import PromptSpec, ResourceSpec
+from ...model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule

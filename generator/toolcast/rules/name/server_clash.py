@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from toolcast_runtime.tools.look_alikes import look_alike_key
 
 from ...findings import Finding, Severity
-from ...model.mcp_servers import McpServer
+from ...model.mcp.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ..rule import Rule

@@ -56,6 +56,7 @@ targets: {registry: {}, prompts: {}, skills: {}}
 when_to_use: When something has to last.
 skill: {name: keep-notes}
 # toolset.yaml
+instructions: Keeps notes.
 targets: {registry: {}, prompts: {}, skills: {}}
 """,
     check=check,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...model.mcp_specs import PromptSpec
+from ...model.mcp.mcp_specs import PromptSpec
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule

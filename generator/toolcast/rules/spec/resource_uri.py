@@ -9,7 +9,7 @@ from toolcast_runtime.tools.module_names import module_name
 
 from ...facts.uri_templates import problems_with_template, variables_of
 from ...findings import Finding, Severity
-from ...model.mcp_specs import PromptSpec, ResourceSpec
+from ...model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ...model.model import Toolset, Workspace
 from ...wording import did_you_mean
 from ..rule import Rule

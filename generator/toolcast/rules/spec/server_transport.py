@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...model.mcp_servers import McpServer, reference_problem
+from ...model.mcp.mcp_servers import McpServer, reference_problem
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
 

@@ -36,15 +36,17 @@ RULE = Rule(
     severity=Severity.ERROR,
     purpose="Checks that a target's options are ones that it has.",
     why=(
-        "The options of built-in targets are checked by the spec language itself; those of"
-        " targets that come as entry points are checked here, lest one be ignored."
+        "An option of another name would be ignored. Most options of built-in targets are"
+        " checked by the spec language itself; the names of model providers, and the options"
+        " of targets that come as entry points, are checked here."
     ),
-    bad="",
+    bad="""\
+# toolset.yaml
+targets: {providers: {antropic: {tool_search: true}}}
+""",
     good="""\
 # toolset.yaml
-targets: {cli: {heading: Notes}}
-# note.yaml
-cli: {keyword: note}
+targets: {providers: {anthropic: {tool_search: true}}}
 """,
     check=check,
 )

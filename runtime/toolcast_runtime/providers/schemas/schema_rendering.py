@@ -121,6 +121,8 @@ class _Rendering:
     ) -> dict[str, Any]:
         if "$ref" in schema:
             return self._reference(schema)
+        if is_root:
+            schema = {"type": "object", **schema} | {"type": "object"}
         schema = self._restating.restated(schema, path, is_root)
         if self._dialect.enum_types is not None and not is_root:
             typed = typed_values(schema)
@@ -152,8 +154,7 @@ class _Rendering:
             self._note_names(out, path)
             out = renamed(out, self._names)
         if is_root:
-            out = {"type": "object", **out, "properties": out.get("properties", {})}
-            out["type"] = "object"
+            out = {**out, "properties": out.get("properties", {})}
         if self._dialect.needs_items and "array" in (types_of(out) or ()):
             if self._dialect.is_closed and "items" not in out:
                 raise Inexpressible(path, "items", "takes items of any type")
@@ -202,10 +203,13 @@ class _Rendering:
         if key in NAMED and isinstance(value, Mapping):
             return {n: self._schema(one, (*path, key, n)) for n, one in value.items()}
         if key in LISTED and isinstance(value, (list, tuple)):
+            is_choice = key in ("anyOf", "oneOf") and any(
+                one is not False for one in value
+            )
             return [
                 self._schema(one, (*path, key, index))
                 for index, one in enumerate(value)
-                if one is not False or key not in ("anyOf", "oneOf")
+                if one is not False or not is_choice
             ]
         if key in HELD and (isinstance(value, Mapping) or self._dialect.is_closed):
             return self._schema(value, (*path, key))

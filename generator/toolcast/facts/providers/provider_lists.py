@@ -14,8 +14,8 @@ from toolcast_runtime.providers import (
 )
 from toolcast_runtime.tools.tool import Confirm, Tool
 
-from ..model.model import Toolset, ToolSpec
-from .mcp_definition import mcp_definition
+from ...model.model import Toolset, ToolSpec
+from ..mcp_definition import mcp_definition
 
 __all__ = ["declared_providers", "provider_lists", "runtime_tool"]
 

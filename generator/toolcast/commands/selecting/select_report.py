@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..reports.escaping import printable
-from ..selection.cases import DeclaredCase
-from ..selection.trial import Selection, Trial, confusions
-from .exit_codes import counted
+from ...reports.escaping import printable
+from ...selection.cases import DeclaredCase
+from ...selection.trial import Selection, Trial, confusions
+from ..exit_codes import counted
 
 __all__ = ["NO_CASES", "as_text", "as_value", "cut", "place_of_case"]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..reading.tree import NOWHERE, Source
+from ...reading.tree import NOWHERE, Source
 
 if TYPE_CHECKING:
-    from .model import HandlerReference, Suppression
+    from ..model import HandlerReference, Suppression
 
 __all__ = ["PromptArgument", "PromptMessage", "PromptSpec", "ResourceSpec"]
 

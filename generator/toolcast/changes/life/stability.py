@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..model.model import Toolset, Workspace
-from .change import Both, Change, ChangeRule, Grade, Grades, files_of, raw
-from .family import Family, Rules
+from ...model.model import Toolset, Workspace
+from ..change import Both, Change, ChangeRule, Grade, Grades, files_of, raw
+from ..family import Family, Rules
 from .tool_life import Matched
 
 __all__ = ["FAMILY", "relaxed"]

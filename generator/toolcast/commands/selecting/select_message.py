@@ -13,15 +13,15 @@ import click
 from toolcast_runtime.router import Route, RoutedTool, Router
 from toolcast_runtime.router.lexical_ranking import ranking
 
-from ..facts.token_count import estimated_tokens
-from ..reports.escaping import printable
-from ..selection.cases import cases_of, same_words
-from ..selection.catalogue import catalogues, routed
-from .exit_codes import counted, fail
+from ...facts.token_count import estimated_tokens
+from ...reports.escaping import printable
+from ...selection.cases import cases_of, same_words
+from ...selection.catalogue import catalogues, routed
+from ..exit_codes import counted, fail
 from .select_report import cut, place_of_case
 
 if TYPE_CHECKING:
-    from ..model.model import Toolset
+    from ...model.model import Toolset
 
 __all__ = ["show_message"]
 

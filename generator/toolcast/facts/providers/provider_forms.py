@@ -14,7 +14,7 @@ from toolcast_runtime.providers import (
     render_tools,
 )
 
-from ..model.model import ToolSpec
+from ...model.model import ToolSpec
 from .provider_lists import runtime_tool
 
 __all__ = ["LANGCHAIN_LOSES", "ProviderForm", "lost_keywords", "name_problem"]

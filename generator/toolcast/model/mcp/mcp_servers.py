@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..reading.project_files import ProjectFiles
+from ...reading.project_files import ProjectFiles
 
 __all__ = [
     "McpServer",

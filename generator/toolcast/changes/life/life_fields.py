@@ -7,11 +7,11 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..model.model import Example, Suppression, Toolset, Workspace
-from .change import ABSENT, Both, Change, Grade, Grades, SpecFiles, files_of, place_of
-from .family import Family, Rules
-from .json_equality import key_of, same
-from .json_values import said
+from ...model.model import Example, Suppression, Toolset, Workspace
+from ..change import ABSENT, Both, Change, Grade, Grades, SpecFiles, files_of, place_of
+from ..family import Family, Rules
+from ..json_equality import key_of, same
+from ..json_values import said
 
 __all__ = ["FAMILY", "suppression_changes"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from .module_scope import ModuleScope
-from .package_names import Definition, HandlerPackage
-from .python_module import last_name
-from .string_values import Place, texts_of
+from ..module_scope import ModuleScope
+from ..package_names import Definition, HandlerPackage
+from ..python_module import last_name
+from ..string_values import Place, texts_of
 
 __all__ = ["declared_tables", "named_by_call", "tables_of"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from toolcast_runtime.files.regular_file import NoRegularFile
 
-from ..findings import Finding, Severity
-from ..reading.characters import decoded, describe, forbidden
-from ..reading.project_files import ProjectFiles
-from ..reading.tree import Document
-from .folders import specs_in
+from ...findings import Finding, Severity
+from ...reading.characters import decoded, describe, forbidden
+from ...reading.project_files import ProjectFiles
+from ...reading.tree import Document
+from ..folders import specs_in
+from ..model import HandlerReference, Suppression
 from .mcp_specs import PromptArgument, PromptMessage, PromptSpec, ResourceSpec
-from .model import HandlerReference, Suppression
 
 __all__ = ["FOLDERS", "LARGEST_FILE", "ReadDocument", "mcp_prompts", "mcp_resources"]
 

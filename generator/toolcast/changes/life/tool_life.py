@@ -8,11 +8,11 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple
 
-from ..model.model import Toolset, ToolSpec, Workspace
-from ..reading.tree import NOWHERE
-from .change import ABSENT, Both, Change, ChangeRule, Grade, Grades, SpecFiles
-from .family import Family, Rules
-from .json_equality import key_of
+from ...model.model import Toolset, ToolSpec, Workspace
+from ...reading.tree import NOWHERE
+from ..change import ABSENT, Both, Change, ChangeRule, Grade, Grades, SpecFiles
+from ..family import Family, Rules
+from ..json_equality import key_of
 
 __all__ = ["FAMILY", "Matched", "match"]
 

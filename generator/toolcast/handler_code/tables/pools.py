@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .functions import Node
-from .package_names import Definition
+from ..functions import Node
+from ..package_names import Definition
 
 __all__ = ["Pools"]
 

@@ -1,0 +1,1 @@
+"""A tool's life: names, deprecation, removal, stability."""

@@ -1,0 +1,1 @@
+"""The command that chooses tools for a message, and its measured cases."""

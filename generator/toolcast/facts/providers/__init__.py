@@ -1,0 +1,1 @@
+"""What providers and strict clients are given of a tool."""

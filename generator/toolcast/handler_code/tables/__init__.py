@@ -1,0 +1,1 @@
+"""Which pools and tables handlers use."""

@@ -1,0 +1,1 @@
+"""MCP servers, resources and prompts that a toolset names."""
