@@ -18,6 +18,7 @@ from .model_provider import (
     RenderedTool,
     of_strict_schemas,
 )
+from .provider_names import provider_names
 from .schemas.dialect import Dialect, Nullable, Patterns, References
 
 __all__ = ["CHAT", "RESPONSES"]
@@ -213,6 +214,8 @@ def _with_namespaces(listed: ProviderTools) -> list[dict[str, Any]]:
     """Deferred functions in the namespace of their section, and what finds and calls them."""
     arranged: list[dict[str, Any]] = []
     namespaces: dict[str, dict[str, Any]] = {}
+    sections = [one.tool.section for one in listed.rendered]
+    names = provider_names(filter(None, sections), _NAMES)
     for rendered in listed.rendered:
         form, section = _responses(rendered), rendered.tool.section
         if not rendered.is_deferred or section is None:
@@ -221,7 +224,7 @@ def _with_namespaces(listed: ProviderTools) -> list[dict[str, Any]]:
         if section not in namespaces:
             namespaces[section] = {
                 "type": "namespace",
-                "name": section,
+                "name": names[section],
                 "description": listed.sections.get(section, section),
                 "tools": [],
             }
