@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .answers import IMAGES, PDF, Answer, Media
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -21,6 +20,7 @@ from .model_provider import (
     of_strict_schemas,
 )
 from .schemas.dialect import Dialect, Nullable, Patterns, References
+from .tool_answers import IMAGES, PDF, Answer, Media
 
 __all__ = ["ANTHROPIC", "LOOSE", "SEARCH", "STRICT", "TOOL_NAMES", "too_much"]
 

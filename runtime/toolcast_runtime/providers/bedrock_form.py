@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .answers import IMAGES, Answer, Media
 from .anthropic_form import LOOSE, STRICT, TOOL_NAMES, too_much
 from .model_provider import ModelProvider, RenderedTool
+from .tool_answers import IMAGES, Answer, Media
 
 __all__ = ["BEDROCK"]
 

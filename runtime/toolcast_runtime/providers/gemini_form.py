@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .answers import IMAGES, PDF, Answer, Media
 from .model_provider import Budget, ModelProvider, ProviderTools, RenderedTool
 from .schemas.dialect import Dialect, Nullable, References
+from .tool_answers import IMAGES, PDF, Answer, Media
 
 __all__ = ["GEMINI"]
 

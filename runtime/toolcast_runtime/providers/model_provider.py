@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
 from ..validation.compiled import build
-from .answers import Answer
 from .loss import Loss, Severity, pointer
 from .provider_names import provider_names
 from .schemas.dialect import Dialect, Inexpressible
@@ -32,6 +31,7 @@ from .schemas.rendered import RenderedSchema
 from .schemas.schema_rendering import rendered_schema
 from .schemas.sent_arguments import restored_arguments
 from .sendable_examples import sendable_examples
+from .tool_answers import Answer
 
 __all__ = [
     "ArgumentsError",

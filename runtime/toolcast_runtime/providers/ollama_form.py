@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .answers import Answer
 from .model_provider import ModelProvider, RenderedTool
 from .schemas.dialect import Dialect, Nullable, References
+from .tool_answers import Answer
 
 __all__ = ["OLLAMA"]
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .answers import IMAGES, PDF, Answer, Media
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -20,6 +19,7 @@ from .model_provider import (
 )
 from .provider_names import provider_names
 from .schemas.dialect import Dialect, Nullable, Patterns, References
+from .tool_answers import IMAGES, PDF, Answer, Media
 
 __all__ = ["CHAT", "RESPONSES"]
 
