@@ -31,7 +31,9 @@ __all__ = [
     "has_skill",
     "lines_of_when",
     "made_description",
+    "name_path",
     "openclaw_of",
+    "shared_texts",
     "skill_files",
     "skill_owners",
 ]
@@ -71,6 +73,11 @@ def front_matter_of(owner: Toolset | ToolSpec) -> dict[str, Any]:
     return front | {key: said[key] for key in _KEPT if said.get(key)}
 
 
+def name_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
+    """Where a spec says the skill's name."""
+    return ("skill", "name") if "name" in (owner.skill or {}) else ("name",)
+
+
 def openclaw_of(owner: Toolset | ToolSpec) -> Mapping[str, Any]:
     """What OpenClaw reads of a skill; empty for a skill without."""
     found: Mapping[str, Any] = (owner.skill or {}).get("openclaw", {})
@@ -87,7 +94,9 @@ def made_description(owner: Toolset | ToolSpec) -> str:
         # It is the same for all, and not each may have each tool.
         return f"How to use the tools of {owner.title}."
     tools = [tool for section in _sections(owner) for tool in section[1]]
-    return f"{owner.title}: {'; '.join(tool.summary.rstrip('.') for tool in tools)}."
+    # A summary may end with three dots, which stay.
+    done = [re.sub(r"(?<!\.)\.$", "", tool.summary) for tool in tools]
+    return f"{owner.title}: {'; '.join(done)}."
 
 
 def _opening(instructions: str) -> str:
@@ -116,6 +125,15 @@ def guidance_of(toolset: Toolset) -> Code:
     if made_description(toolset) == " ".join(said.split()):
         said = said if "description" in toolset.skill else ""
     return block(dedent(toolset.skill.get("guidance", said).strip("\n")))
+
+
+def shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What the toolset's skill says to every client, with its place in the spec."""
+    for field in ("description", "guidance"):
+        if said := toolset.skill.get(field):
+            yield ("skill", field), said
+    if {"description", "guidance"} - toolset.skill.keys() and toolset.instructions:
+        yield ("instructions",), toolset.instructions
 
 
 def skill_files(

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..tools.tool import Tool
 from ..validation.compiled import build
+from .schemas.property_names import renamed_keys
 from .schemas.rendered import RenderedSchema
 from .schemas.sent_arguments import restored_arguments
 
@@ -26,12 +27,13 @@ def sendable_examples(
         return
     validator = build(parameters.schema)
     for example in tool.examples:
-        arguments = example.get("arguments", {})
+        meant = example.get("arguments", {})
+        arguments = renamed_keys(meant, parameters.names)
         if "error" in example:
             continue
         with suppress(ValueError):  # A text that is no Unicode.
             if (
                 validator.is_valid(arguments)
-                and restored_arguments(arguments, parameters) == arguments
+                and restored_arguments(arguments, parameters) == meant
             ):
                 yield arguments
