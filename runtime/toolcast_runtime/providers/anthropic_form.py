@@ -20,6 +20,7 @@ from .model_provider import (
     of_strict_schemas,
 )
 from .schemas.dialect import Dialect, Nullable, Patterns, References
+from .tool_answers import IMAGES, PDF, Answer, Media
 
 __all__ = ["ANTHROPIC", "LOOSE", "SEARCH", "STRICT", "TOOL_NAMES", "too_much"]
 
@@ -123,6 +124,26 @@ def _form(rendered: RenderedTool) -> dict[str, Any]:
     return form
 
 
+def _answer(answer: Answer) -> dict[str, Any]:
+    result: dict[str, Any] = {"type": "tool_result", "tool_use_id": answer.call_id}
+    content = [_block(part) for part in answer.parts({*IMAGES, PDF}) if part]
+    if content:  # A text that is empty is refused.
+        result["content"] = content
+    if not answer.response.success:
+        result["is_error"] = True
+    return result
+
+
+def _block(part: str | Media) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    source = {"type": "base64", "media_type": part.mime_type, "data": part.base64}
+    return {
+        "type": "document" if part.mime_type == PDF else "image",
+        "source": source,
+    }
+
+
 def _is_programmatic(rendered: RenderedTool) -> bool:
     """Programs call no strict tools: its page on programmatic tool calling."""
     return rendered.is_programmatic and not rendered.is_strict
@@ -147,6 +168,7 @@ ANTHROPIC = ModelProvider(
     takes=frozenset(["examples"]),
     is_strict_by_name=True,
     form=_form,
+    answer=_answer,
     arranged=_with_search,
     has_tool_search=True,
     has_programs=True,

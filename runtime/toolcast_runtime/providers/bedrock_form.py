@@ -11,6 +11,7 @@ from typing import Any
 
 from .anthropic_form import LOOSE, STRICT, TOOL_NAMES, too_much
 from .model_provider import ModelProvider, RenderedTool
+from .tool_answers import IMAGES, Answer, Media
 
 __all__ = ["BEDROCK"]
 
@@ -25,6 +26,25 @@ def _form(rendered: RenderedTool) -> dict[str, Any]:
     return {"toolSpec": spec}
 
 
+def _answer(answer: Answer) -> dict[str, Any]:
+    result: dict[str, Any] = {"toolUseId": answer.call_id}
+    value = answer.response.result
+    if answer.is_json and isinstance(value, dict):  # It takes no other JSON.
+        result["content"] = [{"json": value}]
+    else:
+        result["content"] = [_block(part) for part in answer.parts(IMAGES) if part]
+    if not answer.response.success:  # Not every model takes `success`.
+        result["status"] = "error"
+    return {"toolResult": result}
+
+
+def _block(part: str | Media) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"text": part}
+    kind = part.mime_type.removeprefix("image/")
+    return {"image": {"format": kind, "source": {"bytes": part.data}}}
+
+
 BEDROCK = ModelProvider(
     name="bedrock",
     title="Bedrock Converse",
@@ -33,5 +53,6 @@ BEDROCK = ModelProvider(
     names=TOOL_NAMES,
     is_strict_by_name=True,
     form=_form,
+    answer=_answer,
     refuses=too_much,
 )
