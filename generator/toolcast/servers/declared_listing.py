@@ -82,4 +82,5 @@ def without_sizes_of_skills(listing: ServerListing) -> ServerListing:
         )
         for entry in listing.resources
     ]
-    return replace(listing, resources=tuple(resources))
+    again = None if listing.again is None else without_sizes_of_skills(listing.again)
+    return replace(listing, resources=tuple(resources), again=again)
