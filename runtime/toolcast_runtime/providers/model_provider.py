@@ -141,6 +141,7 @@ class ModelProvider:
         strict: what its strict form takes; None without such a form.
         returns: what it takes of the schema of a result; None when it takes none.
         names: the grammar of the names of tools; None for that of specs.
+        own_names: the names of tools of its own that a list may have.
         takes: the fields of a spec that it has a place for, of `returns`, `examples`,
             `confirm`, `annotations` and `title`. What else a spec sets of these is a loss.
         form: a rendered tool as the provider's JSON.
@@ -161,6 +162,7 @@ class ModelProvider:
     strict: Dialect | None = None
     returns: Dialect | None = None
     names: re.Pattern[str] | None = None
+    own_names: frozenset[str] = frozenset()
     takes: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
     answer: Callable[[Answer], dict[str, Any]]
@@ -279,7 +281,9 @@ def render_tools(
         sections: the headings of the toolset's sections by their names.
     """
     listed = list(tools)
-    names = provider_names((tool.name for tool in listed), provider.names)
+    names = provider_names(
+        (tool.name for tool in listed), provider.names, provider.own_names
+    )
     rendered, left_out = [], []
     for tool in listed:
         try:
