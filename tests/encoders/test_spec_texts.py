@@ -19,7 +19,7 @@ from toolcast.encoders.names import (
     is_keyword_argument,
     option_name,
 )
-from toolcast.encoders.yaml_text import scalar
+from toolcast.encoders.yaml_block import scalar
 from toolcast.reading.yaml_reader import read_yaml
 from toolcast_runtime.tools.module_names import module_name
 

@@ -234,13 +234,13 @@ def _gemini(tools: list[dict[str, Any]]) -> Iterator[str]:
     if len(declared) > 512:
         yield "more than 512 declarations"
     for one in declared:
+        yield from (f"{one['name']}: {it}" for it in _root(one["parametersJsonSchema"]))
         for keyword in ("parametersJsonSchema", "responseJsonSchema"):
-            for problem in _gemini_schema(one.get(keyword, {"type": "object"})):
+            for problem in _gemini_schema(one.get(keyword, {})):
                 yield f"{one['name']} {keyword}: {problem}"
 
 
 def _gemini_schema(schema: Mapping[str, Any]) -> Iterator[str]:
-    yield from _root(schema)
     yield from _references(schema, cycles=False)
     for place, one in _schemas(schema):
         for keyword in one.keys() - _GEMINI:

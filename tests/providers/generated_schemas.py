@@ -1,227 +1,297 @@
-"""Strategies: schemas of arguments as people write them, and arguments that they allow."""
+"""Strategies: schemas of arguments as people, programs and attackers write them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from hypothesis import assume
 from hypothesis import strategies as st
 
-from toolcast_runtime.providers.schemas.rendered import RenderedSchema
-from toolcast_runtime.validation.compiled import build
-from toolcast_runtime.validation.references import References
+__all__ = ["NAMES", "schemas"]
 
-NAMES = st.sampled_from(["a", "b", "c", "x-y", "n"])
-_TEXTS = st.sampled_from(["", "a", "red", "a longer text", "2026-11-22"])
-_LEVELS = 2
+NAMES = ["a", "b", "type", "x-y", "x_y", "größe", "a.b", "1st", "n" * 70, "$ref", ""]
+"""Of properties: some that no grammar takes, and two that become one in a grammar."""
+
+_DEFINITIONS = ["one", "two", "a/b~c"]
+_TEXTS = ["", "a", "red", "Red", "2026-11-22", "a longer text", "12", "x-y"]
+_NUMBERS = [0, 1, -1, 2, 5, 0.5, 1.5, 2**53, -(2**63), 1e308, 1e-9]
+_PATTERNS = ["^a", "^[a-z-]+$", "e", "^(?!red)", "\\d{2}", "^x_", "\\bred\\b"]
+_FORMATS = ["date", "uri", "email", "no-such-format", "int32"]
+_SCALARS = [*_TEXTS, *_NUMBERS, True, False, None]
+_VALUES = [*_SCALARS, [], {}, [1], ["red", None], {"a": 1}, {"x-y": None}]
+_WORDS = {
+    "title": st.sampled_from(["Title", ""]),
+    "description": st.sampled_from(["Words.", "", "Two\nlines."]),
+    "default": st.sampled_from(_VALUES),
+    "examples": st.lists(st.sampled_from(_VALUES), max_size=2),
+    "deprecated": st.booleans(),
+    "x-unknown": st.sampled_from(_VALUES),
+    "nullable": st.booleans(),
+}
+_BOUNDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "string": {
+        "minLength": st.integers(0, 3),
+        "maxLength": st.integers(1, 12),
+        "pattern": st.sampled_from(_PATTERNS),
+        "format": st.sampled_from(_FORMATS),
+    },
+    "number": {
+        "minimum": st.sampled_from(_NUMBERS),
+        "maximum": st.sampled_from(_NUMBERS),
+        "exclusiveMinimum": st.sampled_from(_NUMBERS),
+        "exclusiveMaximum": st.sampled_from(_NUMBERS),
+        "multipleOf": st.sampled_from([1, 2, 0.5]),
+    },
+}
+_BOUNDS["integer"] = _BOUNDS["number"]
+_TYPES = ["string", "integer", "number", "boolean", "null", "object", "array"]
+_MOST_LEVELS = 3
 
 
 @st.composite
 def schemas(draw: st.DrawFn) -> dict[str, Any]:
-    """A schema of arguments, with definitions that may refer to each other and themselves."""
-    names = draw(st.lists(st.sampled_from(["one", "two"]), unique=True))
-    references = st.sampled_from(
-        [{"$ref": f"#/$defs/{name}"} for name in names] or [{}]
-    )
-    inner = _inner(references if names else None)
-    root = draw(_objects(inner))
-    if names:
-        root["$defs"] = {name: draw(_objects(inner)) for name in names}
-    return root
+    """A schema of arguments, in 2020-12 or draft-07.
 
-
-def _inner(references: st.SearchStrategy[Any] | None) -> st.SearchStrategy[Any]:
-    leaves = [
-        st.sampled_from(
-            [
-                {"type": "string"},
-                {"type": "string", "minLength": 1, "description": "Words."},
-                {"type": ["string", "null"], "default": None},
-                {"type": ["string", "integer", "null"]},
-                {"type": "integer", "minimum": 0, "exclusiveMaximum": 5},
-                {"type": "number", "multipleOf": 0.5},
-                {"type": "boolean", "default": True},
-                {"type": "null"},
-                {"enum": ["red", "blue", None]},
-                {"enum": ["red", 2]},
-                {"const": "red"},
-                {"type": "string", "format": "date", "title": "Day"},
-                {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-                {"type": "array"},
-                {"type": "object"},
-                {"type": "object", "additionalProperties": {"type": "string"}},
-                {},
-                True,
-            ]
-        )
-    ]
-    if references is not None:
-        leaves.append(references)
-    return st.recursive(st.one_of(leaves), _grown, max_leaves=4)
-
-
-def _grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    members = st.lists(inner, min_size=1, max_size=3)
-    lists = st.fixed_dictionaries(
-        {"type": st.just("array"), "items": inner},
-        optional={"minItems": st.just(1), "maxItems": st.just(2)},
-    )
-    alternatives = st.fixed_dictionaries({"anyOf": members})
-    one_of = st.fixed_dictionaries({"oneOf": members})
-    all_of = st.fixed_dictionaries({"allOf": members}, optional={"description": _TEXTS})
-    pairs = st.fixed_dictionaries({"type": st.just("array"), "prefixItems": members})
-    return st.one_of(_objects(inner), lists, alternatives, one_of, all_of, pairs)
-
-
-@st.composite
-def _objects(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> dict[str, Any]:
-    properties = draw(st.dictionaries(NAMES, inner, max_size=4))
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
-    needed = [name for name in properties if draw(st.booleans())]
-    if needed:
-        schema["required"] = needed
-    if draw(st.integers(0, 3)):
-        schema["additionalProperties"] = False
-    return schema
-
-
-@st.composite
-def arguments_of(draw: st.DrawFn, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments that a schema allows."""
-    value = draw(_values(schema, References(schema), _LEVELS))
-    assume(isinstance(value, dict) and build(schema).is_valid(value))
-    found: dict[str, Any] = value
-    return found
-
-
-def _values(schema: Any, references: References, levels: int) -> st.SearchStrategy[Any]:
-    """Values that a schema allows, mostly."""
-    if not isinstance(schema, Mapping) or not schema or levels < 0:
-        return st.sampled_from([None, "red", 2, 1.5, True, [], {}, ["red"]])
-    if "$ref" in schema:
-        return st.deferred(
-            lambda: _values(references.target(schema["$ref"]), references, levels - 1)
-        )
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in schema:
-            base = {key: value for key, value in schema.items() if key != keyword}
-            return st.one_of(
-                [
-                    _values(_with(base, one), references, levels)
-                    for one in schema[keyword]
-                ]
-            )
-    if "allOf" in schema:
-        rest = {key: value for key, value in schema.items() if key != "allOf"}
-        for one in schema["allOf"]:
-            rest = _with(rest, one)
-        return _values(rest, references, levels)
-    if "enum" in schema:
-        return st.sampled_from(schema["enum"])
-    if "const" in schema:
-        return st.just(schema["const"])
-    named = schema.get("type", ["object"])
-    types = [named] if isinstance(named, str) else named
-    return st.one_of([_of_type(one, schema, references, levels) for one in types])
-
-
-def _with(base: Mapping[str, Any], member: Any) -> dict[str, Any]:
-    if not isinstance(member, Mapping):
-        return dict(base)
-    both = {**base, **member}
-    if "properties" in base and "properties" in member:
-        both["properties"] = {**base["properties"], **member["properties"]}
-    both["required"] = [*base.get("required", ()), *member.get("required", ())]
-    return both
-
-
-def _of_type(
-    name: str, schema: Mapping[str, Any], references: References, levels: int
-) -> st.SearchStrategy[Any]:
-    if name == "object":
-        inner = {
-            key: _values(one, references, levels - 1)
-            for key, one in schema.get("properties", {}).items()
-        }
-        needed = {
-            key: inner.pop(key) for key in schema.get("required", ()) if key in inner
-        }
-        return st.fixed_dictionaries(needed, optional=inner)
-    if name == "array":
-        each = _values(schema.get("items", True), references, levels - 1)
-        places = schema.get("prefixItems", [])
-        if places:
-            return st.tuples(*[_values(p, references, levels - 1) for p in places]).map(
-                list
-            )
-        least = schema.get("minItems", 0) if levels > 0 else 0
-        return st.lists(each, min_size=least, max_size=schema.get("maxItems", 3))
-    plain: dict[str, st.SearchStrategy[Any]] = {
-        "string": _TEXTS,
-        "integer": st.integers(0, 4),
-        "number": st.sampled_from([0, 1.5, 4, 2.0]),
-        "boolean": st.booleans(),
-        "null": st.none(),
-    }
-    return plain[name]
-
-
-class CannotBeSent(Exception):
-    """A form has no words for what is meant: it takes its null for an absence, say."""
-
-
-def as_sent(meant: Any, schema: Any, rendered: RenderedSchema) -> Any:
-    """Arguments of a spec as a model sends them: null for each optional one that is absent.
-
-    The inverse of the adapter, of a simpler make: it tries each alternative in turn.
+    Its definitions may refer to each other, to themselves, to the root and to a property of it.
     """
-    if isinstance(schema, Mapping) and isinstance(schema.get("$ref"), str):
-        reference = schema["$ref"]
-        root = rendered.schema
-        named = (
-            root if reference == "#" else root["$defs"][reference.rpartition("/")[2]]
+    return _Schemas(draw).root()
+
+
+class _Schemas:
+    """One schema as it is drawn.
+
+    Args:
+        draw: Hypothesis's.
+    """
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+        self._is_old = draw(st.integers(0, 3)) == 0
+        self._is_plain = draw(st.booleans())
+        self._references: list[str] = []
+
+    def _one(self, *of: Any) -> Any:
+        return self._draw(st.sampled_from(of))
+
+    def _is(self, chances: int) -> bool:
+        """Whether one of some chances comes."""
+        return bool(self._draw(st.integers(1, chances)) == chances)
+
+    def _some(self, of: dict[str, st.SearchStrategy[Any]], most: int) -> dict[str, Any]:
+        keys = st.lists(st.sampled_from(sorted(of)), max_size=most, unique=True)
+        return {key: self._draw(of[key]) for key in (self._draw(keys) if of else ())}
+
+    def root(self) -> dict[str, Any]:
+        keyword = self._one("$defs", "definitions")
+        names = self._draw(
+            st.lists(st.sampled_from(_DEFINITIONS), unique=True, max_size=2)
         )
-        if isinstance(named.get("$ref"), str):  # It may lead back to itself.
-            return meant
-        return as_sent(meant, named, rendered)
-    if isinstance(schema, Mapping) and "anyOf" in schema:
-        return _as_one_of(meant, schema["anyOf"], rendered)
-    if isinstance(meant, list) and isinstance(schema, Mapping):
-        items = schema.get("items")
-        return [as_sent(one, items, rendered) for one in meant]
-    if isinstance(meant, dict) and isinstance(schema, Mapping):
-        undo = rendered.undo_of(schema)
-        if any(name in undo.absent and meant[name] is None for name in meant):
-            raise CannotBeSent
-        new_names = {old: new for new, old in undo.names.items()}
-        properties = schema.get("properties", {})
-        sent = {
-            new_names.get(name, name): as_sent(
-                one, properties.get(new_names.get(name, name)), rendered
+        for name in names:
+            escaped = name.replace("~", "~0").replace("/", "~1")
+            self._references.append(f"#/{keyword}/{escaped}")
+        if not self._is_plain and self._is(3):
+            self._references.append("#")
+        root = self.object(_MOST_LEVELS)
+        if not self._is_plain and self._is(4):
+            root |= self._conditions(1)
+        if self._is_old:
+            root = {"$schema": "http://json-schema.org/draft-07/schema#", **root}
+        if names:
+            root[keyword] = {name: self.schema(1) for name in names}
+        return root
+
+    def schema(self, levels: int) -> Any:
+        kinds = [self.scalar, self.scalar, self.values, self.nullable]
+        if self._references:
+            kinds.append(self.reference)
+        if levels > 0:
+            kinds += [self.object, self.object, self.array, self.alternatives]
+            if not self._is_plain:
+                kinds += [self.map, self.combined, self.several]
+        if not self._is_plain:
+            kinds.append(self.anything)
+        found = self._draw(st.sampled_from(kinds))(levels)
+        if isinstance(found, dict) and self._is(3):
+            found = {**self._some(_WORDS, 2), **found}
+        return found
+
+    def scalar(self, levels: int) -> Any:
+        name = self._one("string", "integer", "number", "boolean", "null")
+        return {"type": name, **self._some(_BOUNDS.get(name, {}), 2)}
+
+    def values(self, levels: int) -> Any:
+        of = _SCALARS if self._is_plain else _VALUES
+        if self._is(3):
+            return {"const": self._one(*of)}
+        values = self._draw(
+            st.lists(st.sampled_from(of), min_size=1, max_size=4, unique_by=repr)
+        )
+        typed = {"type": self._one(*_TYPES)} if self._is(6) else {}
+        return {**typed, "enum": values}
+
+    def nullable(self, levels: int) -> Any:
+        """Null in all its spellings."""
+        inner = self.schema(levels - 1)
+        null = self._one({"type": "null"}, {"const": None}, {"enum": [None]})
+        if isinstance(inner, dict) and self._is(2):
+            if isinstance(inner.get("type"), str):
+                return {**inner, "type": [inner["type"], "null"]}
+            if "enum" in inner:
+                return {**inner, "enum": [*inner["enum"], None]}
+        pair = [inner, null] if self._is(2) else [null, inner]
+        return {self._one("anyOf", "anyOf", "oneOf"): pair}
+
+    def reference(self, levels: int) -> Any:
+        beside = {} if self._is_plain or not self._is(4) else self.schema(levels - 1)
+        if not isinstance(beside, dict):
+            beside = {}
+        return {**beside, "$ref": self._one(*self._references)}
+
+    def anything(self, levels: int) -> Any:
+        kind = self._one("{}", "true", "false", "untyped", "of types")
+        if kind == "untyped":
+            return self._draw(
+                st.sampled_from(
+                    [
+                        {"minimum": 2},
+                        {"minLength": 2},
+                        {"required": ["a"]},
+                        {"properties": {"a": {"type": "string"}}},
+                        {"items": {"type": "string"}},
+                        {"uniqueItems": True},
+                        {"maxProperties": 1},
+                        {"not": {"type": "string"}},
+                    ]
+                )
             )
-            for name, one in meant.items()
+        if kind == "of types":
+            types = self._draw(
+                st.lists(st.sampled_from(_TYPES), min_size=1, max_size=3, unique=True)
+            )
+            return {"type": types, **self._some(_BOUNDS["number"], 1)}
+        return {"{}": {}, "true": True, "false": False}[kind]
+
+    def object(self, levels: int) -> dict[str, Any]:
+        names = self._draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4))
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {name: self.schema(levels - 1) for name in names},
         }
-        return {**dict.fromkeys(undo.absent), **sent}
-    return meant
+        needed = [name for name in names if self._is(2)]
+        if not self._is_plain and self._is(8):
+            needed.append("not declared")
+        if needed:
+            schema["required"] = needed
+        if self._is_plain or self._is(2):
+            schema["additionalProperties"] = False
+        elif self._is(4):
+            schema["additionalProperties"] = self.schema(0)
+        if not self._is_plain and names and self._is(3):
+            schema |= self._of_names(names, levels)
+        return schema
 
+    def _of_names(self, names: list[str], levels: int) -> dict[str, Any]:
+        """What else tells of the properties of an object by their names."""
+        name = self._one(*names)
+        kind = self._one(
+            "dependentRequired",
+            "dependentSchemas",
+            "patternProperties",
+            "propertyNames",
+            "if",
+            "enum",
+            "unevaluatedProperties",
+            "minProperties",
+        )
+        needed = {"required": [self._one(*names)]}
+        if kind == "dependentRequired":
+            key = "dependencies" if self._is_old else kind
+            return {key: {name: needed["required"]}}
+        if kind == "dependentSchemas":
+            key = "dependencies" if self._is_old else kind
+            return {key: {name: needed}}
+        if kind == "patternProperties":
+            return {kind: {self._one("^x", "^[a-z]$", "-", "^n+$"): self.schema(0)}}
+        if kind == "propertyNames":
+            return {
+                kind: self._one(
+                    {"enum": [*NAMES, "not declared"]},
+                    {"enum": [name]},
+                    {"pattern": "^[a-z]"},
+                    {"maxLength": 3},
+                )
+            }
+        if kind == "if":
+            return self._conditions(levels)
+        if kind == "enum":
+            return {"enum": [{name: "red"}, {}, {name: None}]}
+        if kind == "unevaluatedProperties":
+            return {} if self._is_old else {kind: False}
+        return {kind: 1, "maxProperties": 2}
 
-def _as_one_of(meant: Any, members: list[Any], rendered: RenderedSchema) -> Any:
-    for one in members:
-        try:
-            sent = as_sent(meant, one, rendered)
-        except CannotBeSent:
-            continue
-        if build({**rendered.schema, **_alone(one)}).is_valid(sent):
-            return sent
-    raise CannotBeSent
+    def _conditions(self, levels: int) -> dict[str, Any]:
+        """Which parameters go together, in the ways that people say it."""
+        names = self._draw(
+            st.lists(st.sampled_from(NAMES[:4]), unique=True, min_size=2, max_size=2)
+        )
+        sides: list[dict[str, Any]] = [{"required": [name]} for name in names]
+        if self._is(2):
+            sides[0]["properties"] = {names[0]: self.schema(0)}
+        if self._is(2):
+            return {self._one("anyOf", "oneOf", "allOf"): sides}
+        if self._is(3):
+            return {"not": {"required": names}}
+        return {
+            "if": {"properties": {names[0]: {"const": "red"}}, **sides[0]},
+            self._one("then", "else"): sides[1],
+        }
 
+    def array(self, levels: int) -> Any:
+        schema: dict[str, Any] = {"type": "array"}
+        kind = self._one("items", "items", "items", "places", "any")
+        if kind == "items" or (kind == "any" and self._is_plain):
+            schema["items"] = self.schema(levels - 1)
+        elif kind == "places":
+            places = [self.schema(levels - 1) for _ in range(self._one(1, 2))]
+            further = self._one(True, False, None, {"type": "string"})
+            schema["items" if self._is_old else "prefixItems"] = places
+            if further is not None:
+                schema["additionalItems" if self._is_old else "items"] = further
+        counts: dict[str, st.SearchStrategy[Any]] = {
+            "minItems": st.integers(0, 2),
+            "maxItems": st.integers(1, 3),
+            "uniqueItems": st.booleans(),
+        }
+        if not self._is_plain:
+            counts["contains"] = st.just({"type": "string"})
+        return {**schema, **self._some(counts, 2)}
 
-def _alone(member: Any) -> dict[str, Any]:
-    return {
-        "type": ["object", "array", "string", "number", "boolean", "null"],
-        "properties": {},
-        "required": [],
-        "additionalProperties": True,
-        "allOf": [member],
-    }
+    def map(self, levels: int) -> Any:
+        further = self.schema(levels - 1)
+        if self._is(2):
+            return {"type": "object", "additionalProperties": further}
+        return {"type": "object"}
+
+    def alternatives(self, levels: int) -> Any:
+        members = [self.schema(levels - 1) for _ in range(self._one(1, 2, 3))]
+        beside = {"description": "Of several."} if self._is(3) else {}
+        return {**beside, self._one("anyOf", "anyOf", "oneOf"): members}
+
+    def combined(self, levels: int) -> Any:
+        if self._is(2):
+            members = [self.object(levels - 1), self.object(levels - 1)]
+        else:
+            members = [self.schema(levels - 1) for _ in range(self._one(1, 2))]
+        return {"allOf": members}
+
+    def several(self, levels: int) -> Any:
+        """What is seldom said, and all at once."""
+        base = self.schema(levels - 1)
+        schema: dict[str, Any] = base if isinstance(base, dict) else {}
+        key = self._one("not", "if", "anyOf", "allOf", "oneOf")
+        if key == "if":
+            more = {key: self.schema(0), self._one("then", "else"): self.schema(0)}
+        elif key == "not":
+            more = {key: self.schema(0)}
+        else:
+            more = {key: [self.schema(levels - 1), self.schema(0)]}
+        return {**schema, **more}

@@ -5,29 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tests.providers.generated_schemas import (
+from tests.providers.documented_rules import problems
+from tests.providers.generated_arguments import (
     CannotBeSent,
-    arguments_of,
+    allows,
+    arguments_near,
     as_sent,
-    schemas,
 )
+from tests.providers.generated_schemas import schemas
 from toolcast_runtime.providers import ListOptions, ProviderTools, provider_named
 from toolcast_runtime.providers.loss import Effect
 from toolcast_runtime.providers.model_provider import render_tools
 from toolcast_runtime.tools.tool import Tool
-from toolcast_runtime.validation.compiled import build
 
 FORMS = [
     ("openai-chat", False),
     ("openai-chat", True),
-    ("openai-responses", True),
     ("anthropic", False),
     ("anthropic", True),
     ("gemini", False),
-    ("bedrock", True),
     ("ollama", False),
 ]
 
@@ -47,13 +46,14 @@ def test_what_a_form_allows_comes_back_valid(
 ) -> None:
     schema = data.draw(schemas())
     tools = listed(form, schema)
+    assert not problems(form[0], tools.tools)
     rendered = tools.rendered[0].parameters
-    sent = data.draw(arguments_of(rendered.schema))
-    assert build(rendered.schema).is_valid(sent)
+    sent = data.draw(arguments_near(rendered.schema))
+    assume(allows(rendered.schema, sent))
     effects = {loss.effect for loss in tools.losses}
     restored = tools.call("do", sent).arguments
-    if Effect.WIDER not in effects:
-        assert build(schema).is_valid(restored), (sent, restored)
+    if not effects & {Effect.WIDER, Effect.OTHER}:
+        assert allows(schema, restored), (sent, restored, rendered.schema)
 
 
 @pytest.mark.slow
@@ -64,16 +64,17 @@ def test_what_a_spec_allows_can_be_sent_and_comes_back_unchanged(
     form: tuple[str, bool], data: st.DataObject
 ) -> None:
     schema = data.draw(schemas())
+    meant = data.draw(arguments_near(schema))
+    assume(allows(schema, meant))
     tools = listed(form, schema)
     rendered = tools.rendered[0].parameters
-    meant = data.draw(arguments_of(schema))
-    assert build(schema).is_valid(meant)
     try:
         sent = as_sent(meant, rendered.schema, rendered)
-        is_sendable = build(rendered.schema).is_valid(sent)
+        is_sendable = allows(rendered.schema, sent)
     except CannotBeSent:
         is_sendable = False
-    if Effect.NARROWER not in {loss.effect for loss in tools.losses}:
-        assert is_sendable
+    effects = {loss.effect for loss in tools.losses}
+    if not effects & {Effect.NARROWER, Effect.OTHER}:
+        assert is_sendable, rendered.schema
     if is_sendable:
-        assert tools.call("do", sent).arguments == meant
+        assert tools.call("do", sent).arguments == meant, (sent, rendered.schema)

@@ -70,6 +70,13 @@ def test_what_is_not_always_is_searched_in_the_namespace_of_its_section() -> Non
     ]
 
 
+def test_a_section_of_any_name_is_a_namespace() -> None:
+    tools = [tool("feed", section="Home & garden"), tool("dig", section="größe")]
+    provider = provider_named("openai-responses")
+    forms = render_tools(provider, tools, ListOptions(tool_search=True)).tools
+    assert [one.get("name") for one in forms] == ["Home___garden", "gr__e", None]
+
+
 def test_programs_call_what_says_its_result_and_asks_nobody() -> None:
     tools = listed(programmatic=True)
     both = {"allowed_callers": ["direct", "programmatic"]}

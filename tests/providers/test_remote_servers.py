@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from generated.kirishima.provider_lists import LISTS
+from tests.mcp.projects import generate_project
 from tests.providers.sdk_types import validate
 from toolcast_runtime.access.clients import UnknownClientError
+from toolcast_runtime.providers import ProviderLists
 from toolcast_runtime.providers.remote_servers import anthropic_toolset, openai_mcp
 from toolcast_runtime.tools.tool import Confirm, Tool
 
@@ -18,7 +25,8 @@ SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm
 
 
 def tool(name: str, **more: Any) -> Tool:
-    return Tool(name, "", "Does it.", {"name": name, "inputSchema": SCHEMA}, **more)
+    definition = {"name": name, "description": "Does it.", "inputSchema": SCHEMA}
+    return Tool(name, "", "Does it.", definition, **more)
 
 
 LIST, DELETE = tool("list", always=True), tool("delete", confirm=Confirm("Delete?"))
@@ -84,6 +92,85 @@ def test_a_generated_toolset_offers_what_its_client_may_have() -> None:
     assert server["allowed_tools"] == [*theirs["configs"]]
     with pytest.raises(UnknownClientError):
         LISTS.openai_mcp("kirishima", URL, "nobody")
+
+
+SPECS = {
+    "note.yaml": "name: note\nsummary: Notes.\nparameters: {}\nclients: [staff]\n",
+    "toolset.yaml": """
+name: office
+title: Office
+clients:
+  staff: {allow: "*"}
+  guest: {allow: [m_list]}
+mcp_servers:
+  mail: {url: "https://mail.example.com/mcp", lock: mail.json, prefix: m_, restrict: [wipe]}
+  open: {url: "https://open.example.com/mcp"}
+targets: {registry: {}, providers: {anthropic: {}}}
+""",
+    "mail.json": json.dumps(
+        {
+            "toolcastLock": 1,
+            "tools": [
+                {"name": "list", "inputSchema": SCHEMA},
+                {"name": "send", "description": "Sends.", "inputSchema": SCHEMA},
+                {"name": "wipe", "inputSchema": SCHEMA},
+            ],
+        }
+    ),
+}
+
+
+@pytest.fixture
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderLists]:
+    """The generated lists of a toolset with a server that has a lock, and one without."""
+    (tmp_path / "toolcast.yaml").write_text(
+        "version: 1\ntoolsets: [office]\noutput: generated_office\n"
+    )
+    (tmp_path / "office").mkdir()
+    for name, text in SPECS.items():
+        (tmp_path / "office" / name).write_text(text)
+    generate_project(tmp_path)
+    (tmp_path / "generated").rename(tmp_path / "generated_office")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("generated_office.office.provider_lists").LISTS
+    for name in [one for one in sys.modules if one.startswith("generated_office")]:
+        del sys.modules[name]
+
+
+def test_a_lock_is_what_anthropic_is_told_of_a_server(office: ProviderLists) -> None:
+    (toolset,) = office.locked_anthropic_toolset("mail", "staff")
+    assert toolset == {
+        "type": "mcp_toolset",
+        "mcp_server_name": "mail",
+        "default_config": {"enabled": False},
+        "configs": {"list": {"enabled": True}, "send": {"enabled": True}},
+        "tools": [
+            {"name": "list", "input_schema": SCHEMA},
+            {"name": "send", "description": "Sends.", "input_schema": SCHEMA},
+        ],
+    }
+    theirs, search = office.locked_anthropic_toolset("mail", "guest", tool_search=True)
+    assert theirs["configs"] == {"list": {"enabled": True, "defer_loading": True}}
+    assert (search, len(theirs["tools"])) == (SEARCH, 1)
+
+
+def test_openai_asks_for_each_call_of_a_server_with_a_lock(
+    office: ProviderLists,
+) -> None:
+    (tool,) = office.locked_openai_mcp("mail", URL, "guest")
+    assert (tool["allowed_tools"], tool["require_approval"]) == (["list"], "always")
+
+
+def test_without_a_lock_nothing_is_told(office: ProviderLists) -> None:
+    for lists, server, client in (
+        (office, "open", "staff"),
+        (office, "nobody", "staff"),
+        (LISTS, "personal", "internal"),
+    ):
+        with pytest.raises(LookupError, match="with a lock"):
+            lists.locked_anthropic_toolset(server, client)
+    with pytest.raises(UnknownClientError):
+        office.locked_openai_mcp("mail", URL, "nobody")
 
 
 @pytest.mark.slow

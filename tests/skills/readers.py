@@ -9,7 +9,12 @@ from typing import Any
 
 import yaml
 
-__all__ = ["front_matter", "openclaw_reads", "refused_by_quick_validate"]
+__all__ = [
+    "done_by_programs",
+    "front_matter",
+    "openclaw_reads",
+    "refused_by_quick_validate",
+]
 
 
 def front_matter(text: str) -> dict[str, Any]:
@@ -75,3 +80,16 @@ def refused_by_quick_validate(folder: Path) -> list[str]:
     if len(values.get("compatibility", "")) > 500:
         refused.append("compatibility")
     return refused
+
+
+def done_by_programs(text: str) -> list[str]:
+    """What programs run, replace or read in a skill's text before an agent sees it.
+
+    Sources: https://code.claude.com/docs/en/skills (Inject dynamic context, Available string
+    substitutions); sst/opencode, packages/opencode/src/config/markdown.ts;
+    NousResearch/hermes-agent, agent/skill_preprocessing.py.
+    """
+    run = r"!`[^`]+`|```!"
+    replaced = r"(?:(?<!\\)|\\\\)\$(?:ARGUMENTS|\d)|\$\{[A-Z_]+\}"
+    read = r"(?<!\S)@\S+"
+    return re.findall(f"{run}|{replaced}|{read}", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from .phrase import folded
 
@@ -50,16 +50,20 @@ class CrossToolInstructions:
             text: what is searched.
             own: the name of the tool whose text it is, which is not looked for.
         """
+        names = self.names_in(text, own)
+        if names and _order_of_any().search(text):
+            yield from _pattern(tuple(sorted(names))).finditer(text)
+
+    def names_in(self, text: str, own: str = "") -> list[str]:
+        """The names that a text has where they count, but for its tool's own."""
         searched = folded(text)
         runs = frozenset(_NAMES.findall(searched))
-        names = [
+        return [
             name
             for fold in self._folds_in(runs) - {folded(own)}
             for name in self._by_fold[fold]
             if _TELLING.search(name) or _is_quoted(fold, searched)
         ]
-        if names:
-            yield from _pattern(tuple(sorted(names))).finditer(text)
 
     def _folds_in(self, runs: frozenset[str]) -> frozenset[str]:
         """The names that a text may have, one that stands before a full stop among them."""
@@ -78,6 +82,13 @@ def _is_quoted(fold: str, text: str) -> bool:
 
 def _spelled_out(name: str) -> str:
     return _ORDER.replace(" ", r"\s{{1,4}}").format(name)
+
+
+@cache
+def _order_of_any() -> re.Pattern[str]:
+    """An order to use whatever tool: few texts have one, and a pattern is slow to compile."""
+    name = rf"(?:[{_OPENING}]|(?<![\w./-]))[\w.-]{{1,{_LONGEST_NAME}}}[{_CLOSING}]?"
+    return re.compile(_spelled_out(name), re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping
 
-from ..findings import Finding, has_errors, in_order
+from ..findings import Finding, Severity, has_errors, in_order
 from ..model.loading import KnownTools, load_workspace
 from ..model.model import Workspace
 from ..reading.project_files import DiskFiles, EditedFiles
@@ -69,6 +69,6 @@ def _said(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str]:
 
 def _errors(workspace: Workspace) -> list[Finding]:
     today = datetime.date.today()
-    found = check_workspace(workspace, today)
+    found = check_workspace(workspace, today, {Severity.ERROR})
     found = without_suppressed(workspace, found, today)
     return [one for one in in_order(found) if has_errors([one])]

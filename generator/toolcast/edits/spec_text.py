@@ -15,8 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from ..encoders.json_text import compact
-from ..encoders.yaml_block import block
-from ..encoders.yaml_text import scalar
+from ..encoders.yaml_block import block, scalar
 from ..findings import has_errors
 from ..reading.characters import decoded
 from ..reading.tree import Path, Source

@@ -2,5 +2,5 @@
 
 A target builds its views from what these modules give: `python` (literals, names, imports),
 `python_types` (types of JSON Schemas), `markdown`, `json_text`, `plain_text`, `shell` and
-`yaml_text`. Only they make `Code`, and a template prints nothing else.
+`yaml_block`. Only they make `Code`, and a template prints nothing else.
 """

@@ -1,4 +1,4 @@
-"""YAML: a JSON value in block style, as a person would have written it.
+"""YAML: a JSON value in block style, as a person would have written it, and one scalar.
 
 What is written reads back as the same value: YAML's block scalars are taken only for texts
 that they give back letter for letter, and JSON's double quotes for all others.
@@ -13,13 +13,31 @@ from typing import Any
 from ..reading.characters import is_plain
 from .code import Code
 from .json_text import compact
-from .yaml_text import scalar
 
-__all__ = ["block"]
+__all__ = ["block", "scalar"]
 
 _WIDTH = 88
+_PLAIN = re.compile(
+    r"[A-Za-z$][A-Za-z0-9_/.$-]*(?: [A-Za-z][A-Za-z0-9_-]*)*"
+    r"|https?://[A-Za-z0-9_/.#%-]+"
+)
+# What YAML takes for the end of a line, or does not allow to stand as it is.
+_ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_OTHER_MEANING = frozenset(
+    ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
+)
 _SENTENCE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*,?(?: [A-Za-z0-9_()/.'-]+,?)+")
 _FOLDS = re.compile(r"\S+(?: \S+)*")
+
+
+def scalar(text: str) -> Code:
+    """The text as a plain scalar where no reader can mistake it, else in double quotes.
+
+    Double quotes are JSON's, which YAML reads in the same way.
+    """
+    if _PLAIN.fullmatch(text) and text.lower() not in _OTHER_MEANING:
+        return Code(text)
+    return Code(_ESCAPED.sub(lambda m: f"\\u{ord(m.group()):04x}", compact(text)))
 
 
 def block(key: str, value: Any, *, width: int = _WIDTH) -> Code:

@@ -6,30 +6,35 @@ Source: https://agentskills.io/specification
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-
-from toolcast_runtime.tools.module_names import module_name
+from collections.abc import Iterator, Mapping
+from textwrap import dedent
+from typing import Any
 
 from ..encoders.code import Code
-from ..encoders.markdown import block, phrase, reference
+from ..encoders.markdown import block, inline
+from ..encoders.skill import (
+    SkillFile,
+    SkillSection,
+    SkillTool,
+    skill_of,
+    skill_of_tool,
+)
 from ..model.model import Section, Toolset, ToolSpec
 from .prompt_docs import sections_of, tool_line, usage_lines
 
 __all__ = [
     "LONGEST_DESCRIPTION",
     "LONGEST_NAME",
-    "SkillSection",
-    "ToldTool",
-    "body_of",
     "front_matter_of",
     "guidance_of",
     "has_own_skill",
     "has_skill",
     "lines_of_when",
     "made_description",
+    "name_path",
     "openclaw_of",
-    "sections_of_skill",
+    "shared_texts",
+    "skill_files",
     "skill_owners",
 ]
 
@@ -38,32 +43,11 @@ LONGEST_DESCRIPTION = 1024
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 _BRACKETS = str.maketrans("<>", "\u2039\u203a")
+# A heading, a list, a table, a quotation, HTML or code.
+_NOT_PLAIN = re.compile(
+    r"^\s*(?:[-*+]\s|\d+[.)]\s|[-=]{2,}\s*$|[#|><]|```|~~~)", re.MULTILINE
+)
 _KEPT = ("license", "compatibility", "metadata")
-
-
-class ToldTool(NamedTuple):
-    """What a skill says of a tool.
-
-    Attributes:
-        tool: the tool.
-        bullet: its line.
-        when: when to choose it; empty where nothing is said of that.
-        reference: the path of the file with the rest.
-        rest: what stands there; empty where there is no such file.
-    """
-
-    tool: ToolSpec
-    bullet: Code
-    when: Sequence[Code]
-    reference: str
-    rest: Sequence[Code]
-
-
-class SkillSection(NamedTuple):
-    """A section of the prompt docs with those of its tools that the skill tells of."""
-
-    section: Section
-    tools: Sequence[ToldTool]
 
 
 def has_own_skill(toolset: Toolset) -> bool:
@@ -91,6 +75,11 @@ def front_matter_of(owner: Toolset | ToolSpec) -> dict[str, Any]:
     return front | {key: said[key] for key in _KEPT if said.get(key)}
 
 
+def name_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
+    """Where a spec says the skill's name."""
+    return ("skill", "name") if "name" in (owner.skill or {}) else ("name",)
+
+
 def openclaw_of(owner: Toolset | ToolSpec) -> Mapping[str, Any]:
     """What OpenClaw reads of a skill; empty for a skill without."""
     found: Mapping[str, Any] = (owner.skill or {}).get("openclaw", {})
@@ -99,11 +88,30 @@ def openclaw_of(owner: Toolset | ToolSpec) -> Mapping[str, Any]:
 
 def made_description(owner: Toolset | ToolSpec) -> str:
     """What a skill's description is made of where the spec gives none."""
-    if isinstance(owner, Toolset):
-        said = owner.instructions or ""
-    else:
-        said = f"{owner.summary} {owner.when_to_use or ''}"
-    return " ".join(said.split()) or f"How to use {owner.title or owner.name}."
+    if isinstance(owner, ToolSpec):
+        return " ".join(f"{owner.summary} {owner.when_to_use or ''}".split())
+    if said := _opening(owner.instructions or ""):
+        return said
+    if owner.clients:
+        # It is the same for all, and not each may have each tool.
+        return f"How to use the tools of {owner.title}."
+    tools = [tool for section in _sections(owner) for tool in section[1]]
+    # A summary may end with three dots, which stay.
+    done = [re.sub(r"(?<!\.)\.$", "", tool.summary) for tool in tools]
+    said = f"{owner.title}: {'; '.join(done)}"
+    return said if said.endswith(".") else f"{said}."
+
+
+def _opening(instructions: str) -> str:
+    """The paragraphs that instructions begin with, up to a list, a heading or what is too much."""
+    plain: list[str] = []
+    for part in re.split(r"\n\s*\n", instructions.strip()):
+        text = " ".join([*plain, *part.split()])
+        if plain and (len(text) > LONGEST_DESCRIPTION or _NOT_PLAIN.search(part)):
+            break
+        if not _NOT_PLAIN.search(part):
+            plain = [text]
+    return "".join(plain) or " ".join(instructions.split())
 
 
 def _as_allowed(text: str) -> str:
@@ -115,45 +123,59 @@ def _as_allowed(text: str) -> str:
 
 
 def guidance_of(toolset: Toolset) -> Code:
-    """How the tools are used together; empty where nothing is said of it."""
-    return block(toolset.skill.get("guidance", toolset.instructions or ""))
+    """How the tools are used together; empty where nothing is said beyond the description."""
+    said = toolset.instructions or ""
+    if front_matter_of(toolset)["description"] == " ".join(said.split()):
+        said = ""
+    return block(dedent(toolset.skill.get("guidance", said).strip("\n")))
 
 
-def sections_of_skill(toolset: Toolset) -> Iterator[SkillSection]:
+def shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What the toolset's skill says to every client, with its place in the spec."""
+    for field in ("description", "guidance"):
+        if said := toolset.skill.get(field):
+            yield ("skill", field), said
+    if {"description", "guidance"} - toolset.skill.keys() and toolset.instructions:
+        yield ("instructions",), toolset.instructions
+
+
+def skill_files(
+    owner: Toolset | ToolSpec, front: Mapping[str, Any]
+) -> Mapping[str, SkillFile]:
+    """The files of a skill by their paths, below a head of these values."""
+    if isinstance(owner, ToolSpec):
+        return skill_of_tool(front, _told(owner))
+    sections = [
+        SkillSection(
+            section.name,
+            _line(section.heading),
+            block(section.intro),
+            block(section.footer),
+            [_told(tool) for tool in tools],
+        )
+        for section, tools in _sections(owner)
+    ]
+    return skill_of(front, _line(owner.title), guidance_of(owner), sections)
+
+
+def _line(text: str) -> Code:
+    # Rules see a spec before its line breaks are refused.
+    return inline(re.sub(r"[\r\n]+", " ", text))
+
+
+def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
     """The sections of the toolset's skill."""
     excluded = toolset.excluded("skills")
     for section, tools in sections_of(toolset):
-        told = [_told(tool) for tool in tools if tool.name not in excluded]
+        told = [tool for tool in tools if tool.name not in excluded]
         if told:
-            yield SkillSection(section, told)
-
-
-def body_of(owner: Toolset | ToolSpec) -> Iterator[str]:
-    """The lines of a skill's SKILL.md below its front matter."""
-    if isinstance(owner, ToolSpec):
-        yield from ("", f"# {owner.name}", "", owner.summary)
-        if usage := usage_lines(owner):
-            yield from ("", *usage)
-        return
-    yield from ("", f"# {owner.title}")
-    if guidance := guidance_of(owner):
-        yield from ("", *guidance.split("\n"))
-    for section, tools in sections_of_skill(owner):
-        yield from ("", f"## {section.heading}")
-        if section.intro:
-            yield from ("", *block(section.intro).split("\n"))
-        yield from ("", *(told.bullet for told in tools))
-        for told in tools:
-            if told.when:
-                yield from ("", f"### {told.tool.name}", *told.when)
-        if section.footer:
-            yield from ("", *block(section.footer).split("\n"))
+            yield section, told
 
 
 def skill_owners(toolset: Toolset) -> list[Toolset | ToolSpec]:
     """What has a skill: the toolset, tools, or both."""
     whole: list[Toolset | ToolSpec] = []
-    if has_own_skill(toolset) and any(True for _ in sections_of_skill(toolset)):
+    if has_own_skill(toolset) and any(True for _ in _sections(toolset)):
         whole.append(toolset)
     return [*whole, *(tool for tool in toolset.tools if has_skill(toolset, tool))]
 
@@ -164,12 +186,11 @@ def lines_of_when(tool: ToolSpec) -> int:
     return said.count("\n") + 1 if said else 0
 
 
-def _told(tool: ToolSpec) -> ToldTool:
-    usage = usage_lines(tool)
-    when = usage[: lines_of_when(tool)]
-    rest = usage[len(when) + bool(when) :]
-    path = f"references/{module_name(tool.name)}.md"
-    bullet = tool_line(tool)
-    if rest:
-        bullet = phrase("{} ({})", bullet, reference("more", path))
-    return ToldTool(tool, bullet, when, path, rest)
+def _told(tool: ToolSpec) -> SkillTool:
+    return SkillTool(
+        inline(tool.name),
+        tool_line(tool),
+        usage_lines(tool),
+        lines_of_when(tool),
+        tool.deprecated is not None,
+    )

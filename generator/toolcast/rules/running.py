@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ..findings import Finding, Severity
 from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
@@ -21,16 +21,21 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def check_workspace(
-    workspace: Workspace, today: datetime.date | None = None
+    workspace: Workspace,
+    today: datetime.date | None = None,
+    severities: Collection[Severity] = tuple(Severity),
 ) -> list[Finding]:
     """The findings of every rule over every toolset, before suppression.
 
-    `today` decides on what is over by its date; default: the clock's.
+    Args:
+        workspace: what is checked.
+        today: decides on what is over by its date; default: the clock's.
+        severities: those of the rules that are asked; default: all.
     """
     checks = [
         one.check
         for one in rules(workspace.extensions).values()
-        if one.check is not None
+        if one.check is not None and one.severity in severities
     ]
     found = [
         finding

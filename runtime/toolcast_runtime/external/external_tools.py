@@ -13,6 +13,7 @@ import logging
 import os
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..calls.background_loop import in_background, run_sync
@@ -94,6 +95,31 @@ class ExternalTools:
             await self._settled([s for s in self._servers if s.may_have(name)])
         found = self._offered.get(name)
         return None if found is None else found[0]
+
+    def locked_tools(self, server: str, client: str | None) -> dict[str, Tool]:
+        """What a server's lock has of the tools that a client may have of it; no I/O but that.
+
+        Each is as the server itself calls it, by the name that callers use.
+
+        Raises:
+            LookupError: there is no such server, or it has no lock.
+        """
+        from .listing import take_tools
+        from .server_lock import read_locks
+
+        locked = {one.name: one for one in self._servers if one.is_locked}
+        if self._locks is None or server not in locked:
+            raise LookupError(f"there is no server `{server}` with a lock")
+        found, lock = locked[server], read_locks(self._locks).get(server)
+        if lock is None or not found.is_for(client):
+            return {}
+        taken = take_tools(found, lock.tools, self._reserved)
+        return {
+            name: replace(tool, name=own, definition={**tool.definition, "name": own})
+            for (name, tool), own in zip(
+                taken.tools.items(), taken.own_names.values(), strict=True
+            )
+        }
 
     async def call_proxied(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext

@@ -28,6 +28,8 @@ class Effect(StrEnum):
     """The form allows arguments that the spec refuses; a call still refuses them."""
     NARROWER = "narrower"
     """The spec allows arguments that the form cannot express."""
+    OTHER = "other"
+    """Both: what stands below `not`, say, and is wider there."""
 
 
 class Loss(NamedTuple):
@@ -60,9 +62,14 @@ class Losses:
 
     Args:
         tool: the spec's name of it.
+
+    Attributes:
+        is_reversed: whether they are found below `not` or the like, where what is wider makes
+            the whole narrower.
     """
 
     def __init__(self, tool: str) -> None:
+        self.is_reversed = False
         self._tool = tool
         self._found: dict[Loss, None] = {}
 
@@ -75,6 +82,8 @@ class Losses:
         severity: Severity = Severity.NOTE,
     ) -> None:
         """Notes a loss; the same one counts once."""
+        if self.is_reversed and effect is not Effect.WORDS:
+            effect = Effect.OTHER
         loss = Loss(self._tool, pointer(path), keyword, what, severity, effect)
         self._found[loss] = None
 

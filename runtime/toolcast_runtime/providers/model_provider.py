@@ -5,6 +5,7 @@ To add a provider is one module with one `ModelProvider`, and its row in `provid
 * its loose `Dialect`, and its strict one if it has a strict form;
 * the grammar of its names;
 * `form`, which puts one rendered tool into the provider's JSON;
+* `answer`, which puts the answer of a call into it;
 * `arranged`, where a list is more than its tools one after the other;
 * which fields of a spec the form has a place for, and the limits of the whole list.
 
@@ -17,11 +18,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
+from ..validation.compiled import build
 from .loss import Loss, Severity, pointer
 from .provider_names import provider_names
 from .schemas.dialect import Dialect, Inexpressible
@@ -29,6 +31,7 @@ from .schemas.rendered import RenderedSchema
 from .schemas.schema_rendering import rendered_schema
 from .schemas.sent_arguments import restored_arguments
 from .sendable_examples import sendable_examples
+from .tool_answers import Answer
 
 __all__ = [
     "ArgumentsError",
@@ -129,7 +132,7 @@ def _one_after_the_other(listed: ProviderTools) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelProvider:
-    """A provider's form for lists of tools: data, and two functions.
+    """A provider's form for lists of tools: data, and three functions.
 
     Attributes:
         name: as callers and `toolset.yaml` name it.
@@ -138,9 +141,11 @@ class ModelProvider:
         strict: what its strict form takes; None without such a form.
         returns: what it takes of the schema of a result; None when it takes none.
         names: the grammar of the names of tools; None for that of specs.
+        own_names: the names of tools of its own that a list may have.
         takes: the fields of a spec that it has a place for, of `returns`, `examples`,
             `confirm`, `annotations` and `title`. What else a spec sets of these is a loss.
         form: a rendered tool as the provider's JSON.
+        answer: the answer of a call as the provider takes it back.
         arranged: the whole list as the provider's JSON.
         has_tool_search: whether it has a search for tools that are deferred.
         has_programs: whether it runs programs of the model that call tools.
@@ -157,8 +162,10 @@ class ModelProvider:
     strict: Dialect | None = None
     returns: Dialect | None = None
     names: re.Pattern[str] | None = None
+    own_names: frozenset[str] = frozenset()
     takes: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
+    answer: Callable[[Answer], dict[str, Any]]
     arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _one_after_the_other
     has_tool_search: bool = False
     has_programs: bool = False
@@ -175,11 +182,13 @@ class ProviderTools:
         provider: whose form it has.
         rendered: the tools, in their order.
         sections: the headings of the toolset's sections by their names.
+        left_out: the tools that are not in it, each with the reason.
     """
 
     provider: ModelProvider
     rendered: tuple[RenderedTool, ...]
     sections: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[Loss, ...] = ()
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -189,7 +198,8 @@ class ProviderTools:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What the list does not say of its tools, sorted."""
-        return tuple(sorted(loss for tool in self.rendered for loss in tool.losses))
+        found = [loss for tool in self.rendered for loss in tool.losses]
+        return tuple(sorted([*found, *self.left_out]))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
         """What a model wants to call, as the spec says it.
@@ -211,12 +221,34 @@ class ProviderTools:
                 raise ArgumentsError(f"the arguments are no JSON: {failure}") from None
         if not isinstance(arguments, Mapping):
             raise ArgumentsError("the arguments are no JSON object")
-        found = next((one for one in self.rendered if one.name == name), None)
+        found = self._called(name)
         if found is None:
             return ToolCall(name, dict(arguments))
-        return ToolCall(
-            found.tool.name, restored_arguments(arguments, found.parameters)
-        )
+        try:
+            meant = restored_arguments(arguments, found.parameters)
+        except ValueError:  # A text that is no Unicode, which the call refuses.
+            meant = dict(arguments)
+        return ToolCall(found.tool.name, meant)
+
+    def answer(
+        self, response: ToolResponse, name: str, call_id: str | None = None
+    ) -> dict[str, Any]:
+        """What goes back to the model, in the provider's form of a result.
+
+        Texts, images and files that the provider takes are in it; what it does not take is
+        named. Bytes stand as bytes where the provider's own package wants them.
+
+        Args:
+            response: what the call gave.
+            name: the provider's name of the tool, as the model called it.
+            call_id: what the model's message calls the call, where it does.
+        """
+        found = self._called(name)
+        has_returns = found is not None and found.returns is not None
+        return self.provider.answer(Answer(response, name, call_id or "", has_returns))
+
+    def _called(self, name: str) -> RenderedTool | None:
+        return next((one for one in self.rendered if one.name == name), None)
 
 
 def of_strict_schemas(
@@ -239,6 +271,9 @@ def render_tools(
 ) -> ProviderTools:
     """Tools in a provider's form.
 
+    One whose schema is no valid one, an external server's say, is left out: with it the provider
+    would refuse the whole request.
+
     Args:
         provider: whose form is wanted.
         tools: in the order that they are listed in.
@@ -246,11 +281,20 @@ def render_tools(
         sections: the headings of the toolset's sections by their names.
     """
     listed = list(tools)
-    names = provider_names((tool.name for tool in listed), provider.names)
-    rendered = []
+    names = provider_names(
+        (tool.name for tool in listed), provider.names, provider.own_names
+    )
+    rendered, left_out = [], []
     for tool in listed:
-        rendered.append(_rendered(provider, tool, names[tool.name], options))
-    return ProviderTools(provider, tuple(rendered), sections or {})
+        try:
+            rendered.append(_rendered(provider, tool, names[tool.name], options))
+        except Inexpressible as refusal:
+            what = f"the schema {refusal.why}; the tool is left out"
+            path = pointer(refusal.path)
+            left_out.append(
+                Loss(tool.name, path, refusal.keyword, what, Severity.ERROR)
+            )
+    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
 
 
 def _rendered(
@@ -282,19 +326,16 @@ def _rendered(
             )
     is_strict = parameters is not None
     if parameters is None:
-        try:
-            parameters = _schema(tool, "parameters", provider.dialect)
-        except Inexpressible as refusal:
-            what = f"the schema {refusal.why}, and is sent as it is"
-            lost = pointer(refusal.path), refusal.keyword, what, Severity.ERROR
-            losses.append(Loss(tool.name, *lost))
-            parameters = RenderedSchema(dict(tool.parameters))
+        parameters = _schema(tool, "parameters", provider.dialect)
     losses += parameters.losses
     returns = None
-    if isinstance(tool.returns, Mapping) and provider.returns is not None:
-        with suppress(Inexpressible):
+    if tool.returns is not None and provider.returns is not None:
+        try:
             returns = _schema(tool, "returns", provider.returns)
             losses += returns.losses
+        except Inexpressible as refusal:
+            what = f"the schema {refusal.why}; it is left out"
+            losses.append(Loss(tool.name, pointer(refusal.path), "returns", what))
     examples: list[Mapping[str, Any]] = []
     if "examples" in provider.takes:
         examples = list(sendable_examples(tool, parameters))
@@ -329,6 +370,7 @@ def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
     """
     schema = tool.returns if name == "returns" else tool.parameters
     try:
+        build(schema)
         return rendered_schema(schema, dialect, tool.name, name)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise Inexpressible((name,), name, "is no valid one") from None

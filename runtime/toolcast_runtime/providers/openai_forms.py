@@ -17,7 +17,9 @@ from .model_provider import (
     RenderedTool,
     of_strict_schemas,
 )
+from .provider_names import provider_names
 from .schemas.dialect import Dialect, Nullable, Patterns, References
+from .tool_answers import IMAGES, PDF, Answer, Media
 
 __all__ = ["CHAT", "RESPONSES"]
 
@@ -178,10 +180,42 @@ def _responses(rendered: RenderedTool) -> dict[str, Any]:
     return form
 
 
+def _message(answer: Answer) -> dict[str, Any]:
+    """A message, which takes text alone."""
+    return {
+        "role": "tool",
+        "tool_call_id": answer.call_id,
+        "content": answer.text(),
+    }
+
+
+def _output(answer: Answer) -> dict[str, Any]:
+    output: Any = answer.text()
+    if answer.response.success and answer.response.content is not None:
+        parts = [_item(part) for part in answer.parts({*IMAGES, PDF})]
+        output = parts or ""
+    return {
+        "type": "function_call_output",
+        "call_id": answer.call_id,
+        "output": output,
+    }
+
+
+def _item(part: str | Media) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "input_text", "text": part}
+    if part.mime_type == PDF:
+        name = part.name or "file.pdf"
+        return {"type": "input_file", "filename": name, "file_data": part.url}
+    return {"type": "input_image", "image_url": part.url, "detail": "auto"}
+
+
 def _with_namespaces(listed: ProviderTools) -> list[dict[str, Any]]:
     """Deferred functions in the namespace of their section, and what finds and calls them."""
     arranged: list[dict[str, Any]] = []
     namespaces: dict[str, dict[str, Any]] = {}
+    sections = [one.tool.section for one in listed.rendered]
+    names = provider_names(filter(None, sections), _NAMES)
     for rendered in listed.rendered:
         form, section = _responses(rendered), rendered.tool.section
         if not rendered.is_deferred or section is None:
@@ -190,7 +224,7 @@ def _with_namespaces(listed: ProviderTools) -> list[dict[str, Any]]:
         if section not in namespaces:
             namespaces[section] = {
                 "type": "namespace",
-                "name": section,
+                "name": names[section],
                 "description": listed.sections.get(section, section),
                 "tools": [],
             }
@@ -210,6 +244,7 @@ CHAT = ModelProvider(
     strict=_STRICT,
     names=_NAMES,
     form=_chat,
+    answer=_message,
     budgets=_BUDGETS,
     refuses=_too_much,
 )
@@ -222,6 +257,7 @@ RESPONSES = ModelProvider(
     names=_NAMES,
     takes=frozenset(["returns"]),
     form=_responses,
+    answer=_output,
     arranged=_with_namespaces,
     has_tool_search=True,
     has_programs=True,

@@ -12,6 +12,7 @@ from .remote_servers import anthropic_toolset, openai_mcp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..external.external_tools import ExternalTools
     from ..registry.registry import Registry
     from ..tools.tool import Tool
 
@@ -26,6 +27,7 @@ class ProviderLists:
         sections: the headings of the toolset's sections by their names.
         options: what the lists of each provider are made for, by the provider's name; see
             `ListOptions`.
+        external: the registry's external servers, where one of them has a lock.
     """
 
     def __init__(
@@ -34,8 +36,10 @@ class ProviderLists:
         *,
         sections: Mapping[str, str] | None = None,
         options: Mapping[str, Mapping[str, Any]] | None = None,
+        external: ExternalTools | None = None,
     ) -> None:
         self._registry = registry
+        self._external = external
         self._sections = sections or {}
         self._options = options or {}
 
@@ -121,6 +125,56 @@ class ProviderLists:
             AccessError: who may have which tool cannot be found out.
         """
         return openai_mcp(label, url, self._served(client), tool_search=tool_search)
+
+    def locked_anthropic_toolset(
+        self, server: str, client: str | None = None, *, tool_search: bool = False
+    ) -> list[dict[str, Any]]:
+        """For `tools` of a request in which Anthropic calls an external server with a lock.
+
+        What is sent of each tool is the lock's: the server is not asked for its list.
+
+        Args:
+            server: its name in `mcp_servers` of the toolset, and of the request.
+            client: whose tools of it are enabled.
+            tool_search: whether they are deferred.
+
+        Raises:
+            LookupError: there is no such server, or it has no lock.
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        locked = self._locked(server, client)
+        return anthropic_toolset(server, locked, tool_search=tool_search, pinned=True)
+
+    def locked_openai_mcp(
+        self, server: str, url: str, client: str | None = None
+    ) -> list[dict[str, Any]]:
+        """For `tools` of a request in which OpenAI calls an external server with a lock.
+
+        Allowed is what the lock names, and each call requires an approval: what the server
+        says of these tools OpenAI asks it for, and that may be other than what was reviewed.
+
+        Args:
+            server: its name in `mcp_servers` of the toolset; what its calls name the server.
+            url: the server's address.
+            client: whose tools of it are allowed.
+
+        Raises:
+            LookupError: there is no such server, or it has no lock.
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        locked = self._locked(server, client)
+        (tool,) = openai_mcp(server, url, locked, tool_search=False)
+        return [{**tool, "require_approval": "always"}]
+
+    def _locked(self, server: str, client: str | None) -> list[Tool]:
+        access = self._registry.access()
+        access.client(client)
+        if self._external is None:
+            raise LookupError(f"there is no server `{server}` with a lock")
+        found = self._external.locked_tools(server, client)
+        return [tool for name, tool in found.items() if access.may_have(client, name)]
 
     def _served(self, client: str | None) -> list[Tool]:
         tools = self._registry.tools(client)

@@ -40,16 +40,17 @@ def anthropic_toolset(
         "configs": configs,
     }
     if pinned:
-        toolset["tools"] = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "input_schema": dict(tool.parameters),
-            }
-            for tool in listed
-        ]
+        toolset["tools"] = [_pinned(tool) for tool in listed]
     is_searched = any("defer_loading" in config for config in configs.values())
     return [toolset, *([dict(SEARCH)] if is_searched else [])]
+
+
+def _pinned(tool: Tool) -> dict[str, Any]:
+    """A tool as its server lists it."""
+    pinned: dict[str, Any] = {"name": tool.name}
+    if "description" in tool.definition:
+        pinned["description"] = tool.definition["description"]
+    return {**pinned, "input_schema": dict(tool.parameters)}
 
 
 def openai_mcp(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..tools.tool import Tool
 from ..validation.compiled import build
+from .schemas.property_names import renamed_keys
 from .schemas.rendered import RenderedSchema
 from .schemas.sent_arguments import restored_arguments
 
@@ -23,13 +25,15 @@ def sendable_examples(
     """
     if not tool.examples:
         return
-    try:
-        validator = build(parameters.schema)
-    except ValueError:
-        return  # what is no schema is another finding
+    validator = build(parameters.schema)
     for example in tool.examples:
-        arguments = example.get("arguments", {})
-        if "error" in example or not validator.is_valid(arguments):
+        meant = example.get("arguments", {})
+        arguments = renamed_keys(meant, parameters.names)
+        if "error" in example:
             continue
-        if restored_arguments(arguments, parameters) == arguments:
-            yield arguments
+        with suppress(ValueError):  # A text that is no Unicode.
+            if (
+                validator.is_valid(arguments)
+                and restored_arguments(arguments, parameters) == meant
+            ):
+                yield arguments

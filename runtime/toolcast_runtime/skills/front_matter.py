@@ -18,22 +18,20 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
 # Other scalars than text for some reader of YAML.
 _OTHER_MEANING = frozenset(["yes", "no", "on", "off", "true", "false", "null"])
 # What YAML does not print as it is, the quote and its escape; and three hyphens, at which
-# one reader ends the front matter wherever they stand.
+# one reader ends the front matter wherever they stand; and what one might run.
 _ESCAPED = re.compile(
-    r'["\\]|--(?=-)|[^ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]'
+    r'["\\]|--(?=-)|!(?=`)|[^ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]'
 )
 
 
-def front_matter(values: Mapping[str, Any], signature: str = "") -> str:
+def front_matter(values: Mapping[str, Any]) -> str:
     """The front matter with its marks, without a line break at the end.
 
     Args:
         values: texts, numbers, booleans, and lists and mappings of these. What is empty is
             left out.
-        signature: a line of words for a comment; "" for none.
     """
-    comment = [f"# {signature}"] if signature else []
-    return "\n".join(["---", *comment, *_mapping(values, ""), "---"])
+    return "\n".join(["---", *_mapping(values, ""), "---"])
 
 
 def _mapping(values: Mapping[str, Any], indent: str) -> Iterator[str]:

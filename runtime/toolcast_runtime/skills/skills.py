@@ -14,16 +14,19 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from ..tools.module_names import module_name
-from .front_matter import front_matter
+from .skill_files import (
+    SkillFile,
+    SkillSection,
+    SkillTool,
+    tool_files,
+    toolset_files,
+)
 
 if TYPE_CHECKING:
     from ..prompts import Prompts
     from ..tools.tool import Tool
 
 __all__ = ["Skill", "Skills"]
-
-_MAIN = "SKILL.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,67 +107,43 @@ class Skills:
 
     def _of(self, tools: Sequence[Tool]) -> list[Skill]:
         there = [tool for tool in tools if tool.is_in("skills")]
-        own = [
-            Skill(_said(tool)["own"], {_MAIN: _of_tool(tool)})
-            for _, members in self._prompts.grouped(there)
-            for tool in members
-            if "own" in _said(tool)
+        sections = [
+            SkillSection(
+                section.name,
+                section.heading,
+                section.intro,
+                section.footer,
+                [_told(tool) for tool in members],
+            )
+            for section, members in self._prompts.grouped(there)
         ]
-        whole = self._whole(there)
-        return own if whole is None else [whole, *own]
+        skills = []
+        if self._front_matter is not None and sections:
+            files = toolset_files(
+                self._front_matter, self._title, self._guidance, sections
+            )
+            skills.append(_skill(self._front_matter, files))
+        own = {tool.name: _said(tool).get("own") for tool in there}
+        for section in sections:
+            for told in section.tools:
+                if front := own[told.name]:
+                    skills.append(_skill(front, tool_files(front, told)))
+        return skills
 
-    def _whole(self, tools: Sequence[Tool]) -> Skill | None:
-        """The toolset's own skill; None where it has none, or no tool."""
-        sections = list(self._prompts.grouped(tools))
-        if self._front_matter is None or not sections:
-            return None
-        text = [front_matter(self._front_matter), "", f"# {self._title}"]
-        references: dict[str, str] = {}
-        if self._guidance:
-            text += ["", self._guidance]
-        for section, members in sections:
-            text += ["", f"## {section.heading}"]
-            if section.intro:
-                text += ["", section.intro]
-            text.append("")
-            told: list[str] = []
-            for tool in members:
-                when = tool.prompt_usage[: _lines_of_when(tool)]
-                rest = tool.prompt_usage[len(when) + bool(when) :]
-                path = f"references/{module_name(tool.name)}.md"
-                more = f" ([more]({path}))" if rest else ""
-                text.append(f"{tool.prompt_line}{more}")
-                if when:
-                    told += ["", f"### {tool.name}", *when]
-                if rest:
-                    references[path] = _lines([f"# {tool.name}", "", *rest])
-            text += told
-            if section.footer:
-                text += ["", section.footer]
-        return Skill(self._front_matter, {_MAIN: _lines(text), **references})
+
+def _skill(front: Mapping[str, Any], files: Mapping[str, SkillFile]) -> Skill:
+    return Skill(front, {path: file.text for path, file in files.items()})
+
+
+def _told(tool: Tool) -> SkillTool:
+    usage = tool.prompt_usage
+    # The first paragraph, if nothing else is said.
+    when = _said(tool).get("when_lines", len(list(takewhile(bool, usage))))
+    line, goes = tool.prompt_line or "", tool.deprecated is not None
+    return SkillTool(tool.name, line, usage, when, goes)
 
 
 def _said(tool: Tool) -> Mapping[str, Any]:
     """What a tool's definition says for its skills alone."""
     said: Mapping[str, Any] = tool.parts.get("skills", {})
     return said
-
-
-def _lines_of_when(tool: Tool) -> int:
-    """How many lines of its usage say when to choose a tool: the first paragraph's, if not said."""
-    first = len(list(takewhile(bool, tool.prompt_usage)))
-    lines: int = _said(tool).get("when_lines", first)
-    return lines
-
-
-def _of_tool(tool: Tool) -> str:
-    # Its bullet has the summary as Markdown.
-    summary = (tool.prompt_line or "").partition("**: ")[2]
-    text = [front_matter(_said(tool)["own"]), "", f"# {tool.name}", "", summary]
-    if tool.prompt_usage:
-        text += ["", *tool.prompt_usage]
-    return _lines(text)
-
-
-def _lines(lines: Sequence[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)

@@ -19,7 +19,7 @@ from ...changes.review.acceptances import (
     accepted_in,
 )
 from ...encoders.json_text import compact
-from ...encoders.yaml_text import scalar
+from ...encoders.yaml_block import scalar
 from ...reading.project_files import DiskFiles
 from ...wording import did_you_mean
 from ..exit_codes import counted, fail, print_findings

@@ -203,7 +203,7 @@ def _toolset_name(root: str, given: str | None) -> str:
 def _view(toolset: str, below: str) -> ProjectView:
     from ...encoders.plain_text import line
     from ...encoders.python import identifier
-    from ...encoders.yaml_text import scalar
+    from ...encoders.yaml_block import scalar
 
     # The name has been checked: lower-case letters, digits and underscores.
     title = toolset.replace("_", " ").strip().capitalize()

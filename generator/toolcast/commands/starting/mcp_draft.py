@@ -10,7 +10,7 @@ from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
 from ...edits.project_edit import Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
-from ...encoders.yaml_text import scalar
+from ...encoders.yaml_block import scalar
 from ...model.mcp.mcp_spec_files import FOLDERS
 from ...model.model import Workspace
 from ...rendering.renderer import render

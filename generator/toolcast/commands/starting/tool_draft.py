@@ -15,7 +15,7 @@ from ...edits.project_edit import Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.python import identifier
-from ...encoders.yaml_text import scalar
+from ...encoders.yaml_block import scalar
 from ...model.model import Toolset, Workspace
 from ...rendering.renderer import formatted, render
 from ...targets.table import enabled

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...detectors.phrase import Phrase, first_phrase
-from ...facts.model_texts import ModelText, all_texts
+from ...facts.model_texts import ModelText, all_texts, joined_texts
 from ...facts.spec_texts import prose_of_mcp_spec, prose_of_toolset
 from ...findings import Finding
 from ...model.model import Toolset, ToolSpec
@@ -35,6 +35,8 @@ def phrases_in(
 ) -> Iterator[Finding]:
     """A finding for each text of a tool with one of the phrases, at the first of them."""
     for tool in toolset.tools:
+        if first_phrase(joined_texts(tool), phrases) is None:
+            continue
         for found in texts(tool):
             message = _message(found.text, phrases)
             if message:

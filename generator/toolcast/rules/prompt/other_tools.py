@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...detectors.cross_tool import CrossToolInstructions
 from ...detectors.injection_patterns import OTHER_TOOLS
-from ...facts.model_texts import definition_texts
+from ...facts.model_texts import definition_texts, joined_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
@@ -22,6 +22,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     names = {tool.name for other in workspace.toolsets for tool in other.tools}
     instructions = CrossToolInstructions(names)
     for tool in toolset.tools:
+        if not instructions.names_in(joined_texts(tool), tool.name):
+            continue
         for found in definition_texts(tool):
             match = next(instructions.finditer(found.text, tool.name), None)
             if match is not None:

@@ -18,33 +18,34 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for owner in skill_owners(toolset):
         if (owner.skill or {}).get("description"):
             continue
-        text, problem = made_description(owner), ""
-        if len(text) > LONGEST_DESCRIPTION:
-            problem = f"has {len(text):,} characters; {LONGEST_DESCRIPTION:,} are kept"
+        field, text = "summary", made_description(owner)
+        if isinstance(owner, Toolset):
+            field = "instructions" if owner.instructions else "title"
+        made = f"the skill's description, made of the `{field}`, has"
+        if field == "title":
+            message = "neither `skill.description` nor `instructions` say what the skill is for"
+        elif len(text) > LONGEST_DESCRIPTION:
+            message = (
+                f"{made} {len(text):,} characters; {LONGEST_DESCRIPTION:,} are kept"
+            )
         elif "<" in text or ">" in text:
-            problem = (
-                "has `<` or `>`, which validators refuse; others stand there instead"
-            )
-        if problem:
-            field = "summary"
-            if isinstance(owner, Toolset):
-                field = "title" if owner.instructions is None else "instructions"
-            yield RULE.at(
-                owner,
-                (field,),
-                f"the skill's description, made of the `{field}`, {problem}",
-                "say in `skill.description` what the skill does and when to use it",
-            )
+            message = f"{made} `<` or `>`, which validators refuse; others stand there instead"
+        else:
+            continue
+        help_ = "say in `skill.description` what the skill does and when to use it"
+        yield RULE.at(owner, (field,), message, help_)
 
 
 RULE = Rule(
     id="prompt/skill-description",
     severity=Severity.WARNING,
-    purpose="Checks that a skill's description can be made of what the spec says.",
+    purpose="Checks that a spec says enough for its skill's description.",
     why=(
-        "Without `skill.description` it is made of texts that were written for something else."
-        " Agents leave out a skill that validators refuse, so what is too long is cut, and angle"
-        " brackets are replaced."
+        "An agent knows of a skill by its description alone until it takes it up. Without"
+        " `skill.description` it is made of texts that were written for something else: how"
+        " the `instructions` begin, or what the tools do, one after the other. Agents leave"
+        " out a skill that validators refuse, so what is too long is cut, and angle brackets"
+        " are replaced."
     ),
     bad="""\
 summary: Store a <b>note</b>.
@@ -57,6 +58,7 @@ when_to_use: When something has to last.
 summary: Store a <b>note</b>.
 skill: {description: Stores notes. Use it when something has to last.}
 # toolset.yaml
+instructions: Keeps notes. Use it when something has to last.
 targets: {registry: {}, prompts: {}, skills: {}}
 """,
     check=check,

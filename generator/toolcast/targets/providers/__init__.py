@@ -34,18 +34,8 @@ class ListsView(NamedTuple):
     sections: Code
     has_options: bool
     options: Code
-    shape: PythonShape = PythonShape(
-        (
-            "docstring",
-            "from __future__",
-            "from toolcast_runtime.providers",
-            "from .registry",
-            "LISTS =",
-            "get_provider_tools =",
-            "get_provider_tools_sync =",
-        ),
-        frozenset(["ProviderLists"]),
-    )
+    has_locks: bool
+    shape: PythonShape
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -69,13 +59,30 @@ def _lists(toolset: Toolset) -> ListsView:
     sections = {section.name: section.heading for section in toolset.sections}
     declared = declared_providers(toolset)
     options = {name: dict(given) for name, given in declared.items() if given}
+    has_locks = any(server.lock for server in toolset.mcp_servers)
     return ListsView(
         header=header(f"{toolset.folder}/toolset.yaml"),
         has_sections=bool(sections),
         sections=literal(sections, "    sections=", ","),
         has_options=bool(options),
         options=literal(options, "    options=", ","),
+        has_locks=has_locks,
+        shape=_shape(has_locks),
     )
+
+
+def _shape(has_locks: bool) -> PythonShape:
+    statements = (
+        "docstring",
+        "from __future__",
+        "from toolcast_runtime.providers",
+        *(["from .external"] if has_locks else []),
+        "from .registry",
+        "LISTS =",
+        "get_provider_tools =",
+        "get_provider_tools_sync =",
+    )
+    return PythonShape(statements, frozenset(["ProviderLists"]))
 
 
 TARGET = Target(

@@ -7,9 +7,7 @@ from typing import Any
 
 from ..loss import Effect, Losses, Severity
 from .dialect import Dialect, Inexpressible
-from .json_types import type_name
 from .null_spelling import nullable_schema, takes_null
-from .rendered import Undo
 from .schema_parts import Path, SchemaParts
 
 __all__ = ["Closing"]
@@ -46,10 +44,6 @@ class Closing:
         """A schema that names its type, as closed dialects want it."""
         if schema.keys() & {"type", "anyOf", "oneOf"}:
             return schema
-        values = schema.get("enum", [schema["const"]] if "const" in schema else None)
-        if values:
-            types = list(dict.fromkeys(type_name(v) for v in values))
-            return {"type": types[0] if len(types) == 1 else types, **schema}
         implied = next((t for k, t in _IMPLIED if k in schema), None)
         if implied is None:
             raise Inexpressible(path, "type", "takes a value of any type")
@@ -63,9 +57,13 @@ class Closing:
         return {"type": implied, **schema}
 
     def close(
-        self, schema: Mapping[str, Any], out: dict[str, Any], path: Path, undo: Undo
-    ) -> Undo:
-        """Closes an object, and makes its optional properties nullable where all are required."""
+        self, schema: Mapping[str, Any], out: dict[str, Any], path: Path
+    ) -> frozenset[str]:
+        """Closes an object, and makes its optional properties nullable where all are required.
+
+        Returns:
+            The properties whose null means that they are absent.
+        """
         properties = out.setdefault("properties", {})
         further = schema.get("additionalProperties", True)
         if schema.get("unevaluatedProperties") is False:
@@ -91,23 +89,22 @@ class Closing:
                 path, "required", f"needs `{needed[0]}`, which is not declared"
             )
         if not self._dialect.is_required_whole:
-            return undo
-        return undo._replace(absent=self._require_all(schema, out, path, undo))
+            return frozenset()
+        return self._require_all(schema, out, path)
 
     def _require_all(
-        self, schema: Mapping[str, Any], out: dict[str, Any], path: Path, undo: Undo
+        self, schema: Mapping[str, Any], out: dict[str, Any], path: Path
     ) -> frozenset[str]:
         properties = out["properties"]
         absent = frozenset(properties) - frozenset(out.get("required", ()))
         for name in absent:
-            old = undo.names.get(name, name)
-            inner = schema["properties"][old]
+            inner = schema["properties"][name]
             if takes_null(inner, self._parts.target):
                 has_none = (
                     isinstance(inner, Mapping) and inner.get("default", 0) is None
                 )
                 self._losses.add(
-                    (*path, "properties", old),
+                    (*path, "properties", name),
                     "null",
                     "null cannot be sent: it means that the parameter is absent",
                     Effect.NARROWER,

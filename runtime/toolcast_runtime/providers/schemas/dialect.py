@@ -46,8 +46,6 @@ class Nullable(Enum):
     """`type: [string, null]`, wherever one type is all that stands beside it."""
     ANY_OF = "anyOf"
     """`anyOf: [{type: string}, {type: null}]`; there are no type lists."""
-    KEYWORD = "nullable"
-    """`nullable: true` of OpenAPI 3.0; there are no type lists and is no type `null`."""
 
 
 class Patterns(Enum):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..loss import Effect, Losses, Severity, pointer
+from ..loss import Effect, Losses, Severity
 from .dialect import ANNOTATIONS, Dialect, Inexpressible, References
 from .merged_schemas import Inexact, merged
 from .schema_parts import Path, SchemaParts
@@ -16,6 +17,7 @@ DEEPEST = 50
 """More levels of schemas, or of references one in another, than this are cut."""
 
 _MOST_INLINED = 2_000
+_NOT_OF_NAMES = re.compile(r"[^a-zA-Z0-9_.-]")
 _OF_OBJECTS = frozenset("type properties required additionalProperties".split())
 
 
@@ -64,7 +66,7 @@ class Flattening:
         self, flat: dict[str, Any], member: Any, path: Path
     ) -> dict[str, Any]:
         if not isinstance(member, Mapping):
-            return flat
+            return {**flat, **(self.nothing(path) if member is False else {})}
         inner, place = self.flat(member, path)
         if "$ref" in inner and not flat.keys() <= ANNOTATIONS:
             inner, place = self._inlined(inner, "$ref", place)
@@ -115,7 +117,8 @@ class Flattening:
         if target is None or keyword != "$ref":
             target = self._parts.target(reference)
         if not isinstance(target, Mapping):
-            return beside, path
+            nothing = self.nothing(path) if target is False else {}
+            return {**beside, **nothing}, path
         place = self._parts.place(target)
         self._left -= 1
         is_open = id(target) in self.opened
@@ -144,19 +147,30 @@ class Flattening:
         )
         return {"type": target["type"]} if "type" in target else {}
 
+    def nothing(self, path: Path) -> dict[str, Any]:
+        """A schema that allows no value."""
+        if self._dialect.is_closed:
+            raise Inexpressible(path, str(path[-1]), "takes no value at all")
+        if self._dialect.takes("not"):
+            return {"not": {}}
+        self._losses.add(
+            path, "false", "no value at all", Effect.WIDER, Severity.WARNING
+        )
+        return {}
+
     def _name_of(self, target: Mapping[str, Any], path: Path) -> str:
         """The reference to a definition of the rendered schema."""
         if target is self._parts.root:
             return "#"
         if id(target) not in self._names:
             place = self._parts.place(target)
-            name = str(place[-1]) if len(place) > 1 else "definition"
+            name = _NOT_OF_NAMES.sub("_", str(place[-1]))
             taken = set(self._names.values())
             free, number = name, 2
             while free in taken:
                 free, number = f"{name}_{number}", number + 1
             self._names[id(target)] = free
             self.definitions.append((free, target))
-        reference = "#" + pointer(("$defs", self._names[id(target)]))
+        reference = f"#/$defs/{self._names[id(target)]}"
         self._named[reference] = target
         return reference

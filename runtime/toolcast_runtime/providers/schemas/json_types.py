@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["is_of_type", "type_name", "types_of"]
+__all__ = ["is_of_type", "type_name", "typed_values", "types_of"]
 
 _NAMES = (
     (bool, "boolean"),
@@ -29,6 +29,28 @@ def types_of(schema: Mapping[str, Any]) -> list[str] | None:
     if isinstance(named, str):
         return [named]
     return list(named) if isinstance(named, (list, tuple)) else None
+
+
+def typed_values(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A schema that names the types of the values that it lists, and lists no others.
+
+    Returns:
+        None when it allows none of them.
+    """
+    keyword = next((key for key in ("enum", "const") if key in schema), None)
+    values = schema.get("enum", [schema.get("const")])
+    if keyword is None or not isinstance(values, (list, tuple)) or not values:
+        return dict(schema)
+    own = [value for value in values if is_of_type(value, types_of(schema))]
+    if not own:
+        return None
+    types = list(dict.fromkeys(map(type_name, own)))
+    typed = {"type": types[0] if len(types) == 1 else types, **schema}
+    if types_of(typed) == ["null"]:
+        del typed[keyword]
+    elif keyword == "enum":
+        typed["enum"] = own
+    return typed
 
 
 def is_of_type(value: Any, types: list[str] | None) -> bool:

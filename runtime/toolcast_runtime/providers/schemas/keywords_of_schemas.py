@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from .dialect import ANNOTATIONS
 
-__all__ = ["DEFINITIONS", "HELD", "KNOWN", "LISTED", "NAMED", "STANDARD", "WORDS"]
+__all__ = [
+    "DEFINITIONS",
+    "HELD",
+    "KNOWN",
+    "LISTED",
+    "NAMED",
+    "REVERSED",
+    "STANDARD",
+    "WORDS",
+]
 
 WORDS = ANNOTATIONS | set("contentEncoding contentMediaType contentSchema".split())
 DEFINITIONS = ("$defs", "definitions")
@@ -18,6 +27,7 @@ STANDARD = frozenset(
 )
 KNOWN = STANDARD | WORDS
 NAMED = frozenset("properties patternProperties dependentSchemas".split())
+REVERSED = frozenset("not if oneOf contains".split())
 LISTED = frozenset("anyOf oneOf allOf prefixItems".split())
 HELD = frozenset(
     "items contains not if then else propertyNames additionalProperties"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .dialect import ANNOTATIONS, Nullable
-from .json_types import is_of_type, types_of
+from .json_types import is_of_type, type_name, types_of
 
 __all__ = ["nullable_schema", "spelled", "takes_null"]
 
@@ -80,8 +80,6 @@ def _looked_at(
 
 def nullable_schema(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any]:
     """A rendered schema that allows null besides."""
-    if spelling is Nullable.KEYWORD:
-        return {**rendered, "nullable": True}
     types = types_of(rendered)
     is_plain = types is not None and not rendered.keys() & {
         "$ref",
@@ -102,18 +100,14 @@ def spelled(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any]:
     """A rendered schema, its alternative to null spelled the provider's way."""
     if spelling is Nullable.ANY:
         return rendered
-    types = types_of(rendered)
     if spelling is Nullable.TYPE_LIST:
         return _as_type_list(rendered)
+    types = types_of(rendered)
+    if types is None and None in rendered.get("enum", ()):
+        types = [*dict.fromkeys(map(type_name, rendered["enum"]))]
+        return _without_type_list(rendered, types)
     if isinstance(rendered.get("type"), (list, tuple)) and types:
-        rendered = _without_type_list(rendered, types)
-    if spelling is Nullable.KEYWORD and len(rendered.get("anyOf", ())) > 1:
-        members = [one for one in rendered["anyOf"] if types_of(one) != ["null"]]
-        if len(members) < len(rendered["anyOf"]):
-            rest = {key: value for key, value in rendered.items() if key != "anyOf"}
-            if len(members) == 1:
-                return {**members[0], **rest, "nullable": True}
-            return {**rest, "anyOf": members, "nullable": True}
+        return _without_type_list(rendered, types)
     return rendered
 
 
@@ -144,8 +138,6 @@ def _as_type_list(rendered: dict[str, Any]) -> dict[str, Any]:
 
 def _without_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, Any]:
     """One alternative a type, each with the keywords that are about it."""
-    if len(types) == 1:
-        return {**rendered, "type": types[0]}
     used = {key for one in types for key in _OF_TYPE.get(one, ())} | _OF_ANY_TYPE
     members = []
     for name in types:
@@ -163,9 +155,12 @@ def _without_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, 
             if name != "null":
                 member["enum"] = own
         members.append(member)
+    if not members:  # No value of `enum` is of one of the types.
+        return {**rendered, "type": types[0]}
     rest = {k: v for k, v in rendered.items() if k != "type" and k not in used}
     if len(members) == 1:
         return {**rest, **members[0]}
-    if "anyOf" in rest:
-        return {**rest, "allOf": [{"anyOf": members}]}
+    if "anyOf" in rest:  # Both have to hold.
+        alternatives = rest.pop("anyOf")
+        members = [{**one, "anyOf": alternatives} for one in members]
     return {**rest, "anyOf": members}

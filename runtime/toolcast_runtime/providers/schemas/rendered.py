@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..loss import Loss
 
-__all__ = ["RenderedSchema", "Undo"]
-
-
-class Undo(NamedTuple):
-    """What the adapter takes back in the values of a rendered object.
-
-    Attributes:
-        absent: the properties, by the provider's names, whose null means that they are absent.
-        names: the spec's names of properties by the provider's, where they differ.
-    """
-
-    absent: frozenset[str] = frozenset()
-    names: Mapping[str, str] = {}
+__all__ = ["RenderedSchema"]
 
 
 @dataclass(frozen=True)
@@ -30,15 +18,20 @@ class RenderedSchema:
     Attributes:
         schema: JSON Schema in the provider's dialect.
         losses: what it does not say any more.
-        undo: what the adapter takes back of the values of an object, by the `id` of its
-            rendered `properties`, which stand beside it so that no other has that id.
+        absent: the properties whose null means that they are absent, by the `id` of the
+            rendered `properties` of an object, which stand beside them so that no other has
+            that id.
+        names: the provider's names of properties by the spec's, where they differ.
     """
 
     schema: dict[str, Any]
     losses: tuple[Loss, ...] = ()
-    undo: Mapping[int, tuple[Undo, Mapping[str, Any]]] = field(default_factory=dict)
+    absent: Mapping[int, tuple[frozenset[str], Mapping[str, Any]]] = field(
+        default_factory=dict
+    )
+    names: Mapping[str, str] = field(default_factory=dict)
 
-    def undo_of(self, rendered: Mapping[str, Any]) -> Undo:
-        """What the adapter takes back of the values of a rendered object."""
-        found = self.undo.get(id(rendered.get("properties")))
-        return Undo() if found is None else found[0]
+    def absent_of(self, rendered: Mapping[str, Any]) -> frozenset[str]:
+        """The properties of a rendered object whose null means that they are absent."""
+        found = self.absent.get(id(rendered.get("properties")))
+        return frozenset() if found is None else found[0]

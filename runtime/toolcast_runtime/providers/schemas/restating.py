@@ -12,6 +12,7 @@ from .flattening import DEEPEST
 from .keywords_of_schemas import DEFINITIONS, STANDARD
 from .lost_words import added, told
 from .merged_schemas import Inexact, merged
+from .property_names import renamed_everywhere
 from .schema_parts import Path, SchemaParts
 
 __all__ = ["Restating"]
@@ -24,12 +25,20 @@ class Restating:
         parts: the schema.
         dialect: what is taken.
         losses: where losses are noted.
+        names: the provider's names of properties by the spec's, where they differ.
     """
 
-    def __init__(self, parts: SchemaParts, dialect: Dialect, losses: Losses) -> None:
+    def __init__(
+        self,
+        parts: SchemaParts,
+        dialect: Dialect,
+        losses: Losses,
+        names: Mapping[str, str],
+    ) -> None:
         self._parts = parts
         self._dialect = dialect
         self._losses = losses
+        self._names = names
 
     def restated(
         self, schema: dict[str, Any], path: Path, is_root: bool
@@ -115,7 +124,8 @@ class Restating:
             return schema
         # The alternatives are told where they are short: which parameters go together.
         needs = [{"required": one["required"]} for one in members if "required" in one]
-        text, _ = told({keyword: needs}) if len(needs) == len(members) else ("", None)
+        named = renamed_everywhere({keyword: needs}, self._names)
+        text, _ = told(named) if len(needs) == len(members) else ("", None)
         if text and not self._dialect.takes("description", at_root=True):
             text = ""
         if text and self._dialect.folds:
