@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
@@ -23,7 +23,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     toolset, (*path, "on_change"), message, help_, at_key=True
                 )
             continue
-        if server.name in _proxied(toolset):
+        if server.name in toolset.proxied_servers:
             message = f"`{server.name}` has a lock, and its tools are specs (`proxy`)"
             help_ = "remove `lock`: what is imported has its review in the specs"
             yield RULE.at(toolset, (*path, "lock"), message, help_, at_key=True)
@@ -40,14 +40,6 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             locked_listing(server.locked, f"{toolset.folder}/{server.lock}")
         except ListingError as error:
             yield RULE.at(toolset, (*path, "lock"), str(error), update)
-
-
-def _proxied(toolset: Toolset) -> set[str]:
-    """The servers that answer calls of the toolset's own tools."""
-    sources = (toolset.source, *(tool.source for tool in toolset.tools))
-    trees = (source.tree for source in sources)
-    named = (tree.get("proxy") for tree in trees if isinstance(tree, Mapping))
-    return {name for name in named if isinstance(name, str)}
 
 
 RULE = Rule(
