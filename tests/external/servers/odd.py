@@ -2,7 +2,9 @@
 
     python odd.py MODE
 
-Each mode but `well` is a fault. The tools are `echo`, `die`, `hang` and `secret`.
+Each mode but `well` is a fault. The tools are `echo`, `die`, `hang` and `secret`; two more
+are not listed: `answer` gives the result that it is given, `ask` what it is answered to
+the request that it is given.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ MODE = sys.argv[1] if len(sys.argv) > 1 else "well"
 ANY = {"type": "object", "properties": {"text": {"type": "string"}}}
 NAMES = ["echo", "die", "hang", "secret"]
 _lock = threading.Lock()
+asked: dict[str, Any] = {}
+"""The calls that wait for what a request of the server's own is answered, by its id."""
 
 
 def send(message: dict[str, Any]) -> None:
@@ -92,6 +96,13 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if name == "hang":
         report(params.get("_meta", {}).get("progressToken"))
         return
+    if name == "answer":
+        send({"id": number, **arguments})
+        return
+    if name == "ask":
+        asked[f"of {number}"] = number
+        send({"id": f"of {number}", **arguments})
+        return
     if name == "secret":
         text = json.dumps(dict(os.environ))
     else:
@@ -165,6 +176,15 @@ def answer(message: dict[str, Any]) -> None:
         send({"id": number, "result": hello})
         if MODE == "changing":
             threading.Thread(target=watch, daemon=True).start()
+    elif method == "server/discover" and MODE == "newest":
+        about = {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "odd", "version": "1"},
+            "ttlMs": 0,
+            "cacheScope": "private",
+        }
+        send({"id": number, "result": {"resultType": "complete", **about}})
     elif method == "tools/list":
         if MODE == "slow_list":
             time.sleep(30)
@@ -178,6 +198,10 @@ def answer(message: dict[str, Any]) -> None:
     elif method == "notifications/cancelled" and len(sys.argv) > 2:
         with open(sys.argv[2], "a", encoding="utf-8") as heard:
             heard.write("cancelled\n")
+    elif number in asked:
+        text = json.dumps(message.get("error") or message.get("result"))
+        content = [{"type": "text", "text": text}]
+        send({"id": asked.pop(number), "result": {"content": content}})
     elif number is not None:
         send({"id": number, "error": {"code": -32601, "message": f"no {method}"}})
 
