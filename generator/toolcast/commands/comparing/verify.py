@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from ..exit_codes import counted, fail, toolsets_or_end, workspace_or_end
 from ..options import changes_format_option, project_option
+from ..server_options import server_options
 from .live import fail_on_option, judged, limits_or_end, note, told
 
 if TYPE_CHECKING:
@@ -28,17 +27,7 @@ _MOST_NAMED = 5
 @click.command(name="verify")
 @click.argument("server", required=False)
 @project_option
-@click.option(
-    "--mcp-stdio", metavar="COMMAND", help="The command line of a server over stdio."
-)
-@click.option("--mcp-url", metavar="URL", help="The address of a server over HTTP.")
-@click.option(
-    "--header",
-    "headers",
-    metavar="NAME:VALUE",
-    multiple=True,
-    help="A header for the URL; `${NAME}` in it is a variable of the environment.",
-)
+@server_options
 @click.option(
     "--toolset",
     metavar="NAME",
@@ -53,9 +42,7 @@ _MOST_NAMED = 5
 def command(
     server: str | None,
     project: str | None,
-    mcp_stdio: str | None,
-    mcp_url: str | None,
-    headers: tuple[str, ...],
+    given: tuple[ExternalServer, ...],
     toolset: str | None,
     client: str | None,
     fail_on: str,
@@ -72,27 +59,26 @@ def command(
     from ...changes.life.tool_life import RENAMED_SILENTLY
     from ...changes.outside.listed_entries import Owner, listing_changes
     from ...servers.declared_listing import behind, declared_listing, own_part
-    from ...servers.named_server import declared_server
+    from ...servers.named_server import declared_server, url_server
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
     least = limits_or_end(fail_on)
-    if [server, mcp_stdio, mcp_url].count(None) != 2:
+    if len(given) + (server is not None) != 1:
         fail(
             "name one server\n  help: SERVER, `--mcp-stdio COMMAND` or `--mcp-url URL`"
         )
     workspace = workspace_or_end(project)
     toolsets = toolsets_or_end(workspace, toolset, client)
-    url = server if server is not None and "://" in server else mcp_url
-    if headers and url is None:
-        fail("--header goes with a URL")
     entry = None
     try:
-        if server is not None and url is None:
+        if server is None:
+            (meant,) = given
+        elif "://" in server:
+            meant = url_server(server)
+        else:
             toolsets, entry = _entry(toolsets, server)
             meant = declared_server(entry)
-        else:
-            meant = _given(mcp_stdio, url, headers)
         listing = read_server(meant, twice=True)
     except ListingError as error:
         fail(f"{error}\n  help: the server has to run, and to list its tools")
@@ -118,21 +104,6 @@ def command(
     note(meant.name, listing, changes.varying)
     against = f"the toolset {own.name}"
     sys.exit(told(judged(changes.changes, against, least), format_, workspace.root))
-
-
-def _given(
-    command: str | None, url: str | None, headers: Sequence[str]
-) -> ExternalServer:
-    """The server of a command or a URL.
-
-    Raises:
-        ListingError: there is something wrong with it.
-    """
-    from ...servers.named_server import command_server, headers_of, url_server
-
-    if command is not None:
-        return command_server(command)
-    return replace(url_server(url or ""), headers=headers_of(headers))
 
 
 def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
