@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
+from toolcast_runtime.tools.module_names import spec_name
 
 from ..edits.after_edit import specs_after
 from ..edits.project_edit import Editing, ProjectEdit, Refusal
@@ -92,7 +93,7 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         new.append(tool["name"])
         order += 1
         more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
-        files[f"{folder}/{tool['name']}.yaml"] = _spec_file(
+        files[f"{folder}/{spec_name(tool['name'])}.yaml"] = _spec_file(
             tool, {**more, "order": order}
         )
     try:
