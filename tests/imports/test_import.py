@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,7 +55,9 @@ TOOL = {
     "inputSchema": {"type": "object", "properties": {"day": {"type": "string"}}},
     "annotations": {"readOnlyHint": True},
 }
-SPEC = """\
+LINE = "# yaml-language-server: $schema="
+SPEC = f"""\
+{LINE}../schemas/tool.schema.json
 name: find-visits
 summary: Finds the visits of a day.
 title: Find visits
@@ -114,13 +117,40 @@ def test_specs_read_as_written_by_hand(tmp_path: Path) -> None:
     name = write(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
     run(tmp_path, name, "--toolset", "things")
     assert files(tmp_path) == {
-        "toolcast.yaml": b'version: 1\ntoolsets: ["specs/things"]\n',
+        "toolcast.yaml": (
+            f"{LINE}specs/schemas/workspace.schema.json\nversion: 1\ntoolsets: [specs/things]\n"
+        ).encode(),
         "specs/things/toolset.yaml": (
-            b'name: things\ntitle: The clinic\nversion: "2.1.0"\ninstructions: Be kind.\n'
-            b"targets:\n  mcp: {}\n  registry: {}\n"
-        ),
+            f"{LINE}../schemas/toolset.schema.json\nname: things\ntitle: The clinic\n"
+            'version: "2.1.0"\ninstructions: Be kind.\ntargets:\n  mcp: {}\n  registry: {}\n'
+        ).encode(),
         "specs/things/find-visits.yaml": SPEC.encode(),
     }
+    assert "unchanged specs/schemas/tool.schema.json" in (
+        toolcast(tmp_path, "schema", "--write").stdout
+    )
+
+
+def test_a_project_s_own_schemas_are_named(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(ROOT / "specs/schemas", own)
+    (tmp_path / "toolcast.yaml").write_text(
+        f"{LINE}own/workspace.schema.json\nversion: 1\ntoolsets:\n  - tools/others\n"
+    )
+    (tmp_path / "tools/others").mkdir(parents=True)
+    (tmp_path / "tools/others/toolset.yaml").write_text(
+        f"{LINE}../../own/toolset.schema.json\nname: others\ntitle: Others\ntargets: {{registry: {{}}}}\n"
+    )
+    (tmp_path / "tools/others/other.yaml").write_text(
+        "name: other\nsummary: Does other work.\nparameters: {type: object}\n"
+    )
+    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
+    told = (tmp_path / "toolcast.yaml").read_text()
+    assert told.endswith("toolsets:\n  - tools/others\n  - tools/things\n")
+    for file, kind in (("toolset.yaml", "toolset"), ("find-visits.yaml", "tool")):
+        first = (tmp_path / "tools/things" / file).read_text().splitlines()[0]
+        assert first == f"{LINE}../../own/{kind}.schema.json"
+    assert not (tmp_path / "specs").exists()
 
 
 def test_only_what_changed_there_changes(tmp_path: Path) -> None:

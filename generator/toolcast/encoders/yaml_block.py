@@ -19,7 +19,10 @@ __all__ = ["block", "scalar"]
 _WIDTH = 88
 _LONGEST_KEY = 1_000
 """YAML readers look no further than 1,024 characters for the colon behind a key."""
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z][A-Za-z0-9_-]*)*")
+_PLAIN = re.compile(
+    r"[A-Za-z$][A-Za-z0-9_/.$-]*(?: [A-Za-z][A-Za-z0-9_-]*)*"
+    r"|https?://[A-Za-z0-9_/.#%-]+"
+)
 # What YAML takes for the end of a line, or does not allow to stand as it is.
 _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _OTHER_MEANING = frozenset(

@@ -16,7 +16,9 @@ from ..edits.project_edit import Editing, ProjectEdit, Refusal
 from ..edits.spec_text import CannotEdit
 from ..encoders.yaml_block import block
 from ..facts.mcp_definition import mcp_definition
+from ..model.language import KINDS, schema_text
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.schema_files import named_schema
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
 from .source import MEMBERS, Source
@@ -73,12 +75,23 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
     files: dict[str, bytes] = {}
     changed: dict[str, tuple[str, ...]] = {}
     folder = _new_folder(workspace, name) if toolset is None else toolset.folder
+    schemas = _schemas(workspace, toolset)
     if toolset is None:
-        files[f"{folder}/toolset.yaml"] = _toolset_file(source, name)
         if workspace.toolset_folders:
             editing.text(workspace.source).append(("toolsets",), folder)
         else:
-            files[WORKSPACE_FILE] = _text({"version": 1, "toolsets": [folder]})
+            schemas = f"{posixpath.dirname(folder)}/schemas"
+            files = {
+                f"{schemas}/{k}.schema.json": schema_text(k).encode() for k in KINDS
+            }
+            opening = _schema_line(schemas, WORKSPACE_FILE, "workspace")
+            files[WORKSPACE_FILE] = opening + _text(
+                {"version": 1, "toolsets": [folder]}
+            )
+        file = f"{folder}/toolset.yaml"
+        files[file] = _schema_line(schemas, file, "toolset") + _toolset_file(
+            source, name
+        )
     there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
     orders = [tool.order for tool in there.values() if tool.order is not None]
     order = int(max(orders, default=0))
@@ -93,9 +106,9 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         new.append(tool["name"])
         order += 1
         more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
-        files[f"{folder}/{spec_name(tool['name'])}.yaml"] = _spec_file(
-            tool, {**more, "order": order}
-        )
+        file = f"{folder}/{spec_name(tool['name'])}.yaml"
+        opening = _schema_line(schemas, file, "tool")
+        files[file] = opening + _spec_file(tool, {**more, "order": order})
     try:
         before, after = editing.files()
     except CannotEdit as error:
@@ -123,6 +136,24 @@ def _new_folder(workspace: Workspace, name: str) -> str:
     """Beside the other toolsets."""
     folders = workspace.toolset_folders
     return posixpath.join(posixpath.dirname(folders[0]) if folders else "specs", name)
+
+
+def _schemas(workspace: Workspace, toolset: Toolset | None) -> str | None:
+    """The folder of the schemas that the project's specs name; None where they name none."""
+    toolsets = (toolset,) if toolset is not None else workspace.toolsets
+    for source in (*(one.source for one in toolsets), workspace.source):
+        path = named_schema(source.file, source.opening)
+        if path is not None:
+            return posixpath.dirname(path)
+    return None
+
+
+def _schema_line(schemas: str | None, file: str, kind: str) -> bytes:
+    """The first line of a spec, by which editors complete and check it."""
+    if schemas is None:
+        return b""
+    path = posixpath.relpath(f"{schemas}/{kind}.schema.json", posixpath.dirname(file))
+    return f"# yaml-language-server: $schema={path}\n".encode()
 
 
 def _toolset_file(source: Source, name: str) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -19,8 +18,11 @@ from ..exit_codes import (
     workspace_or_end,
 )
 from ..options import project_option
+from ..server_options import server_options
 
 if TYPE_CHECKING:
+    from toolcast_runtime.external.server_settings import ExternalServer
+
     from ...edits.project_edit import Refusal
     from ...imports.importing import Imported
     from ...imports.source import Source
@@ -40,19 +42,7 @@ _MOST_NOTES = 40
     help="The toolset; one that is not there is made.",
     shell_complete=complete_toolsets,
 )
-@click.option(
-    "--mcp-stdio", metavar="COMMAND", help="Take what the server of a command lists."
-)
-@click.option(
-    "--mcp-url", metavar="URL", help="Take what the server at an address lists."
-)
-@click.option(
-    "--header",
-    "headers",
-    metavar="NAME:VALUE",
-    multiple=True,
-    help="Sent to the address; VALUE may name variables: `Bearer ${TOKEN}`.",
-)
+@server_options
 @click.option(
     "--prefer",
     "preferred",
@@ -67,9 +57,7 @@ _MOST_NOTES = 40
 def command(
     files: tuple[str, ...],
     toolset: str,
-    mcp_stdio: str | None,
-    mcp_url: str | None,
-    headers: tuple[str, ...],
+    given: tuple[ExternalServer, ...],
     preferred: tuple[str, ...],
     dry_run: bool,
     project: str | None,
@@ -86,9 +74,7 @@ def command(
     from ...imports.importing import importing
     from .one_source import one_source_or_end
 
-    if headers and mcp_url is None:
-        fail("--header goes with --mcp-url")
-    sources = [*_read(files), *_live(mcp_stdio, mcp_url, headers)]
+    sources = [*_read(files), *_live(given)]
     if not sources:
         fail(
             "nothing to import\n  help: name a file, --mcp-stdio COMMAND or --mcp-url URL"
@@ -133,25 +119,15 @@ def _read(files: tuple[str, ...]) -> list[Source]:
     return sources
 
 
-def _live(
-    command: str | None, url: str | None, headers: tuple[str, ...]
-) -> list[Source]:
+def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
     """What live servers list, read twice, to tell what varies."""
     from ...imports.source import source_of_server
     from ...imports.source_file import unsayable
-    from ...servers.named_server import command_server, headers_of, url_server
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
-    try:
-        named = headers_of(headers)
-    except ListingError as error:
-        fail(str(error))
     sources = []
     try:
-        servers = [command_server(command)] if command is not None else []
-        if url is not None:
-            servers.append(dataclasses.replace(url_server(url), headers=named))
         for server in servers:
             source = source_of_server(read_server(server, twice=True))
             problems = list(unsayable(source))
