@@ -173,6 +173,16 @@ class ModelProvider:
     is_strict_by_name: bool = False
     refuses: Callable[[Mapping[str, Any]], str | None] = lambda _: None
 
+    @property
+    def options(self) -> frozenset[str]:
+        """The attributes of `ListOptions` that change its lists."""
+        has = {
+            "strict": self.strict is not None,
+            "tool_search": self.has_tool_search,
+            "programmatic": self.has_programs,
+        }
+        return frozenset(name for name in has if has[name])
+
 
 @dataclass(frozen=True)
 class ProviderTools:

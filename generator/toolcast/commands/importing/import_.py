@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -53,6 +54,13 @@ _MOST_NOTES = 40
 @click.option(
     "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
 )
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How what was done is printed.",
+)
 @project_option
 def command(
     files: tuple[str, ...],
@@ -60,6 +68,7 @@ def command(
     given: tuple[ExternalServer, ...],
     preferred: tuple[str, ...],
     dry_run: bool,
+    format_: str,
     project: str | None,
 ) -> None:
     """Write the specs of tools that exist already.
@@ -87,6 +96,9 @@ def command(
             write(workspace.root, imported.edit)
     except Refusal as refusal:
         _refuse(refusal)
+    if format_ == "json":
+        click.echo(_json(imported, toolset))
+        return
     if dry_run:
         for row in unified_diff(imported.edit):
             click.echo(printable(row))
@@ -145,7 +157,24 @@ def _refuse(refusal: Refusal) -> None:
     sys.exit(FINDINGS)
 
 
+def _json(imported: Imported, toolset: str) -> str:
+    """The report as one JSON object, for programs."""
+    value = {
+        "toolset": toolset,
+        "toolset_fields": imported.toolset_fields,
+        "new": imported.new,
+        "changed": imported.changed,
+        "unchanged": imported.unchanged,
+        "gone": imported.gone,
+        "notes": imported.notes,
+    }
+    return json.dumps(value, indent=2)
+
+
 def _report(imported: Imported, source: Source, toolset: str) -> None:
+    if imported.toolset_fields:
+        fields = imported.toolset_fields
+        click.echo(f"changed: the toolset: {', '.join(fields)}")
     for name, fields in imported.changed.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
     for name in imported.gone:
