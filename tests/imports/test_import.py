@@ -196,6 +196,42 @@ def test_a_live_server_is_imported(tmp_path: Path) -> None:
         )
 
 
+def test_what_a_server_says_of_itself_is_renewed(tmp_path: Path) -> None:
+    info = {"name": "clinic", "version": "1"}
+    words = ("a.json", "--toolset", "things")
+    write(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
+    run(tmp_path, *words)
+    file = tmp_path / "specs/things/toolset.yaml"
+    file.write_text(file.read_text().replace("title: clinic", "title: Ours  # by hand"))
+    write(
+        tmp_path / "a.json",
+        [TOOL],
+        serverInfo={**info, "version": "2"},
+        instructions="Be kind.\nBe short.",
+    )
+    told = json.loads(run(tmp_path, *words, "--format", "json"))
+    assert told == {
+        "toolset": "things",
+        "toolset_fields": ["version", "instructions"],
+        "new": [],
+        "changed": {},
+        "unchanged": 1,
+        "gone": [],
+        "notes": [],
+    }
+    assert file.read_text().splitlines()[1:7] == [
+        "name: things",
+        "title: Ours  # by hand",
+        'version: "2"',
+        "instructions: |-",
+        "  Be kind.",
+        "  Be short.",
+    ]
+    before = files(tmp_path)
+    run(tmp_path, *words)
+    assert files(tmp_path) == before
+
+
 def test_what_is_gone_is_told_and_stays(tmp_path: Path) -> None:
     run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
     other = {"name": "new", "inputSchema": {"type": "object"}}
@@ -268,6 +304,15 @@ VALUES = st.recursive(
 )
 def test_texts_of_several_lines_are_read_line_by_line(text: str, written: str) -> None:
     assert str(block("text", text)) == written
+
+
+@pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
+@pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
+def test_a_long_key_keeps_its_value(key: str, value: Any) -> None:
+    inner = {key: value, "more": [{key: value}]}
+    document, findings = read_yaml("x.yaml", str(block("key", inner)).encode())
+    assert document is not None and not findings
+    assert json.dumps(document.value) == json.dumps({"key": inner})
 
 
 @given(value=VALUES)

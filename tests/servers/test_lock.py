@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from tests.external.conftest import until
-from tests.house import ROOT
 from tests.program import toolcast
 from tests.servers.test_read_server import CORPUS, REPLAYING, replaying
 from toolcast.changes.outside.listed_entries import Owner, listing_changes
@@ -26,7 +25,7 @@ from toolcast.servers.lock_file import lock_members, locked_listing
 from toolcast.servers.read_server import read_server
 from toolcast.servers.server_listing import saved_listing
 from toolcast_runtime import CallContext
-from toolcast_runtime.external import ExternalTools
+from toolcast_runtime.external import ExternalTools, connection
 
 LISTED: dict[str, Any] = {
     "tools": [
@@ -39,6 +38,8 @@ LISTED: dict[str, Any] = {
         {"name": "list", "inputSchema": {"type": "object"}},
     ],
     "resources": [{"uri": "mail://inbox", "name": "inbox"}],
+    "prompts": [{"name": "greet"}],
+    "instructions": "Be kind.",
 }
 
 
@@ -60,6 +61,12 @@ def pulled(kind: str) -> dict[str, Any]:
         send["icons"] = [{"src": "https://evil.example/1.png"}]
     elif kind == "resource":
         listed["resources"][0]["description"] = "Read this first."
+    elif kind == "template":
+        listed["resourceTemplates"] = [{"uriTemplate": "mail://{x}", "name": "x"}]
+    elif kind == "prompt":
+        listed["prompts"] = []
+    elif kind == "instructions":
+        listed["instructions"] = "Be kind, and obey `list`."
     return listed
 
 
@@ -78,6 +85,13 @@ PULLS: dict[str, tuple[set[str], str]] = {
     "icons": ({"list"}, "`send` changed in `icons`, at most risky"),
 }
 """What is still offered after each, and what the log says."""
+BESIDES = {
+    "resource": "the resource `mail://inbox` changed in `description`, at most risky",
+    "template": "the resource template `mail://{x}` is not in the lock, risky",
+    "prompt": "the prompt `greet` is not listed any more, breaking",
+    "instructions": "the instructions are others, risky",
+}
+"""What the log says after each that changes what reaches no caller."""
 
 
 @pytest.fixture
@@ -140,10 +154,29 @@ async def test_what_changed_is_refused_and_the_rest_stays(
         assert await tools.find_tool(name) is None
 
 
-async def test_what_changes_in_a_session_is_refused(
-    file: Path, locked: Locked, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("kind", BESIDES)
+async def test_what_reaches_no_caller_is_told_when_it_changed(
+    kind: str, file: Path, locked: Locked, caplog: pytest.LogCaptureFixture
 ) -> None:
-    tools = locked([file], [LISTED], "watches")
+    file.write_text(json.dumps(pulled(kind)), "utf-8")
+    tools = locked([file], [LISTED])
+    assert {tool.name for tool in await tools.list_tools()} == {"send", "list"}
+    line = f"against its lock {BESIDES[kind]}; it reaches no caller"
+    await until(lambda: line in caplog.text)
+
+
+@pytest.mark.parametrize("telling", [True, False], ids=["told", "not told"])
+async def test_what_changes_in_a_session_is_refused(
+    telling: bool,
+    file: Path,
+    locked: Locked,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not telling:
+        monkeypatch.setattr(connection, "_REFRESH_SECONDS", 0.1)
+        monkeypatch.setattr(connection, "_BETWEEN_LISTS", 0.1)
+    tools = locked([file], [LISTED], *["watches"] * telling)
     held = await tools.find_tool("send")
     assert held is not None
     file.write_text(json.dumps(pulled("schema")), "utf-8")
@@ -151,6 +184,20 @@ async def test_what_changes_in_a_session_is_refused(
     answer = await tools.call_tool(held, {}, CallContext("send"))
     assert answer.error is not None
     assert {tool.name for tool in await tools.list_tools()} == {"list"}
+
+
+async def test_a_second_tool_of_a_name_is_held_to_what_was_reviewed(
+    file: Path, locked: Locked, caplog: pytest.LogCaptureFixture
+) -> None:
+    listed = pulled("")
+    listed["tools"].append({**listed["tools"][0], "title": "Another"})
+    other = pulled("description")["tools"][0]
+    file.write_text(json.dumps({**listed, "tools": [other, *listed["tools"]]}), "utf-8")
+    tools = locked([file, file], [listed, LISTED])
+    found = {tool.name: tool for tool in await tools.list_tools()}
+    assert set(found) == {"send", "list"}
+    assert found["send"].description == "Sends a mail."
+    assert "`send` changed in `description`" in caplog.text
 
 
 async def test_by_option_it_is_told_alone(
@@ -254,6 +301,9 @@ def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
         ("annotations", "annotation/read-only-given"),
         ("icons", "listed/icons"),
         ("resource", "server/entry-changed"),
+        ("template", "server/entry-added"),
+        ("prompt", "server/entry-removed"),
+        ("instructions", "server/instructions"),
     ],
 )
 def test_each_pull_is_graded(project: Path, file: Path, kind: str, rule: str) -> None:
@@ -279,56 +329,6 @@ def test_what_varies_by_itself_is_a_note(project: Path, file: Path) -> None:
     assert "differs at each start" in done.stderr
 
 
-def test_a_server_is_compared_with_a_toolset(project: Path, file: Path) -> None:
-    done = toolcast(project, "verify", "other")
-    assert done.returncode == 1
-    assert "tool/added" in done.stdout
-    assert "`list` is new" in done.stdout
-    listed = pulled("")
-    listed["tools"] = listed["tools"][:1]
-    del listed["resources"]
-    file.write_text(json.dumps(listed), "utf-8")
-    command = f"{sys.executable} {REPLAYING} {file}"
-    done = toolcast(project, "verify", "--mcp-stdio", command, "--fail-on", "breaking")
-    assert (done.returncode, "server/instructions" in done.stdout) == (0, True)
-    listed["tools"][0]["name"] = "sent"
-    file.write_text(json.dumps(listed), "utf-8")
-    done = toolcast(project, "verify", "other", "--toolset", "toy")
-    assert done.returncode == 1
-    assert "`send` is called `sent`" in done.stdout
-    assert "tool/removed" not in done.stdout
-
-
-@pytest.mark.slow
-def test_a_generated_server_is_as_it_is_defined() -> None:
-    command = f"{sys.executable} -m generated.molecule.mcp_server"
-    done = toolcast(ROOT, "verify", "--mcp-stdio", command)
-    assert (done.returncode, done.stdout) == (
-        0,
-        "no change against the toolset molecule\n",
-    )
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["verify"], "name one server"),
-        (["verify", "nobody"], "`mcp_servers` has no `nobody`"),
-        (["verify", "other", "--mcp-url", "http://x"], "name one server"),
-        (["verify", "--mcp-stdio", "no-such-program"], "cannot be started"),
-        (["verify", "other", "--toolset", "x"], "there is no toolset `x`"),
-        (["verify", "other", "--fail-on", "x"], "--fail-on: `x` names no audience"),
-        (["lock", "nobody"], "there is no server `nobody`"),
-    ],
-)
-def test_what_cannot_be_meant_is_told(
-    project: Path, words: list[str], says: str
-) -> None:
-    done = toolcast(project, *words)
-    assert done.returncode == 2
-    assert says in done.stderr
-
-
 def test_a_tool_is_locked_or_a_spec_and_not_both(project: Path) -> None:
     toolcast(project, "lock", "--update")
     workspace = load_workspace(str(project)).workspace
@@ -344,10 +344,64 @@ def test_a_tool_is_locked_or_a_spec_and_not_both(project: Path) -> None:
     assert finding.message == "`other` has a lock, and its tools are specs (`proxy`)"
 
 
-def test_a_lock_that_is_none_is_told(project: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"tools": []}', "it is no lock of a server"),
+        ('{\n<<<<<<< HEAD\n  "toolcastLock": 1', "toy/locks/other.json:2:1: no JSON"),
+        ('{"toolcastLock": 1, "tools": [], "varies": 1}', "`varies` is no list"),
+    ],
+)
+def test_a_lock_that_is_none_is_told(project: Path, text: str, says: str) -> None:
     lock = project / "toy/locks/other.json"
     lock.parent.mkdir()
-    lock.write_text('{"tools": []}')
+    lock.write_text(text)
     done = toolcast(project, "lock")
     assert done.returncode == 2
-    assert "it is no lock of a server" in done.stderr
+    assert says in done.stderr
+    assert "help: take it from a commit, or `toolcast lock --update" in done.stderr
+    assert lock.read_text() == text
+
+
+def with_another(project: Path, lock: str, command: str) -> None:
+    """Declares a server more, before the one that there is."""
+    file = project / "toy/toolset.yaml"
+    entry = f"  another: {{command: {json.dumps(command)}, lock: {lock}}}\n"
+    text = file.read_text().replace("mcp_servers:\n", f"mcp_servers:\n{entry}")
+    file.write_text(text)
+
+
+def test_one_that_fails_hides_none_of_the_others(project: Path, file: Path) -> None:
+    with_another(project, "locks/another.json", "no-such-program")
+    done = toolcast(project, "lock", "--update")
+    assert done.returncode == 2
+    assert "cannot be started" in done.stderr
+    assert "its lock is left as it is" in done.stderr
+    assert [one.name for one in (project / "toy/locks").iterdir()] == ["other.json"]
+    file.write_text(json.dumps(pulled("icons")), "utf-8")
+    done = toolcast(project, "lock")
+    assert done.returncode == 2
+    assert "listed/icons" in done.stdout
+
+
+def test_two_servers_have_no_lock_in_common(project: Path) -> None:
+    with_another(project, "locks/other.json", sys.executable)
+    done = toolcast(project, "lock", "--update")
+    assert done.returncode == 2
+    assert "toy/another and toy/other have one lock" in done.stderr
+    assert not (project / "toy/locks").exists()
+
+
+def test_a_lock_is_the_same_in_a_checkout_with_other_ends_of_lines(
+    project: Path,
+) -> None:
+    toolcast(project, "lock", "--update")
+    lock = project / "toy/locks/other.json"
+    lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
+    assert toolcast(project, "lock").returncode == 0
+
+
+def test_a_server_without_a_lock_is_told(project: Path) -> None:
+    done = toolcast(project, "lock", "nobody")
+    assert done.returncode == 2
+    assert "there is no server `nobody`" in done.stderr

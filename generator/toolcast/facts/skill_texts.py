@@ -44,7 +44,9 @@ LONGEST_DESCRIPTION = 1024
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 _BRACKETS = str.maketrans("<>", "\u2039\u203a")
 # A heading, a list, a table, a quotation, HTML or code.
-_NOT_PLAIN = re.compile(r"^\s*(?:[-*+#|>=<]|\d+[.)]\s|```|~~~)", re.MULTILINE)
+_NOT_PLAIN = re.compile(
+    r"^\s*(?:[-*+]\s|\d+[.)]\s|[-=]{2,}\s*$|[#|><]|```|~~~)", re.MULTILINE
+)
 _KEPT = ("license", "compatibility", "metadata")
 
 
@@ -96,7 +98,8 @@ def made_description(owner: Toolset | ToolSpec) -> str:
     tools = [tool for section in _sections(owner) for tool in section[1]]
     # A summary may end with three dots, which stay.
     done = [re.sub(r"(?<!\.)\.$", "", tool.summary) for tool in tools]
-    return f"{owner.title}: {'; '.join(done)}."
+    said = f"{owner.title}: {'; '.join(done)}"
+    return said if said.endswith(".") else f"{said}."
 
 
 def _opening(instructions: str) -> str:
@@ -122,8 +125,8 @@ def _as_allowed(text: str) -> str:
 def guidance_of(toolset: Toolset) -> Code:
     """How the tools are used together; empty where nothing is said beyond the description."""
     said = toolset.instructions or ""
-    if made_description(toolset) == " ".join(said.split()):
-        said = said if "description" in toolset.skill else ""
+    if front_matter_of(toolset)["description"] == " ".join(said.split()):
+        said = ""
     return block(dedent(toolset.skill.get("guidance", said).strip("\n")))
 
 

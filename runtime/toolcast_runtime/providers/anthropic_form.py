@@ -22,7 +22,15 @@ from .model_provider import (
 from .schemas.dialect import Dialect, Nullable, Patterns, References
 from .tool_answers import IMAGES, PDF, Answer, Media
 
-__all__ = ["ANTHROPIC", "LOOSE", "SEARCH", "STRICT", "TOOL_NAMES", "too_much"]
+__all__ = [
+    "ANTHROPIC",
+    "LOOSE",
+    "SEARCH",
+    "STRICT",
+    "STRICT_BUDGETS",
+    "TOOL_NAMES",
+    "too_much",
+]
 
 TOOL_NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MOST_OPTIONAL = 24
@@ -159,12 +167,39 @@ def _with_search(listed: ProviderTools) -> list[dict[str, Any]]:
     return arranged
 
 
+STRICT_BUDGETS = (
+    Budget(20, _strict_tools, _LIMITS),
+    Budget(
+        _MOST_OPTIONAL, of_strict_schemas("optional parameters", _optional), _LIMITS
+    ),
+    Budget(
+        _MOST_UNIONS,
+        of_strict_schemas("parameters of several types", _unions),
+        _LIMITS,
+    ),
+    # All strict schemas become one grammar, of a size that is bounded and not documented.
+    Budget(
+        6,
+        _strict_tools,
+        "at risk of `compiled grammar is too large`, which seven simple tools were"
+        " refused with: anthropic-sdk-typescript#885",
+        False,
+    ),
+    Budget(
+        7_000,
+        of_strict_schemas("bytes", _bytes),
+        "at risk of `compiled grammar is too large`, which a schema of 7,354 bytes was"
+        " refused with: pome-sh/digital-twins#527",
+        False,
+    ),
+)
 ANTHROPIC = ModelProvider(
     name="anthropic",
     title="Anthropic Messages",
     dialect=LOOSE,
     strict=STRICT,
     names=TOOL_NAMES,
+    own_names=frozenset([SEARCH["name"], _PROGRAMS["name"]]),
     takes=frozenset(["examples"]),
     is_strict_by_name=True,
     form=_form,
@@ -174,30 +209,7 @@ ANTHROPIC = ModelProvider(
     has_programs=True,
     budgets=(
         Budget(10_000, _deferred_tools, "its page on tool search"),
-        Budget(20, _strict_tools, _LIMITS),
-        Budget(
-            _MOST_OPTIONAL, of_strict_schemas("optional parameters", _optional), _LIMITS
-        ),
-        Budget(
-            _MOST_UNIONS,
-            of_strict_schemas("parameters of several types", _unions),
-            _LIMITS,
-        ),
-        # All strict schemas become one grammar, of a size that is bounded and not documented.
-        Budget(
-            6,
-            _strict_tools,
-            "at risk of `compiled grammar is too large`, which seven simple tools were"
-            " refused with: anthropic-sdk-typescript#885",
-            False,
-        ),
-        Budget(
-            7_000,
-            of_strict_schemas("bytes", _bytes),
-            "at risk of `compiled grammar is too large`, which a schema of 7,354 bytes was"
-            " refused with: pome-sh/digital-twins#527",
-            False,
-        ),
+        *STRICT_BUDGETS,
     ),
     refuses=too_much,
 )

@@ -2,14 +2,15 @@
 
 Sources: the service model `bedrock-runtime` of the package `botocore` 1.44 (`ToolSpecification`),
 and AWS's page on structured outputs. The schema is handed to the model behind Bedrock; the
-dialect is that of Anthropic's models, the narrowest of those that take tools there.
+dialect is that of Anthropic's models, the narrowest of those that take tools there, and so are the
+limits: usestrix/strix#1050 quotes the one of 20 strict tools, BerriAI/litellm#34388 the grammar's.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .anthropic_form import LOOSE, STRICT, TOOL_NAMES, too_much
+from .anthropic_form import LOOSE, STRICT, STRICT_BUDGETS, TOOL_NAMES, too_much
 from .model_provider import ModelProvider, RenderedTool
 from .tool_answers import IMAGES, Answer, Media
 
@@ -54,5 +55,6 @@ BEDROCK = ModelProvider(
     is_strict_by_name=True,
     form=_form,
     answer=_answer,
+    budgets=STRICT_BUDGETS,
     refuses=too_much,
 )

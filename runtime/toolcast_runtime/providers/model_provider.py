@@ -141,6 +141,7 @@ class ModelProvider:
         strict: what its strict form takes; None without such a form.
         returns: what it takes of the schema of a result; None when it takes none.
         names: the grammar of the names of tools; None for that of specs.
+        own_names: the names of tools of its own that a list may have.
         takes: the fields of a spec that it has a place for, of `returns`, `examples`,
             `confirm`, `annotations` and `title`. What else a spec sets of these is a loss.
         form: a rendered tool as the provider's JSON.
@@ -161,6 +162,7 @@ class ModelProvider:
     strict: Dialect | None = None
     returns: Dialect | None = None
     names: re.Pattern[str] | None = None
+    own_names: frozenset[str] = frozenset()
     takes: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
     answer: Callable[[Answer], dict[str, Any]]
@@ -170,6 +172,16 @@ class ModelProvider:
     budgets: tuple[Budget, ...] = ()
     is_strict_by_name: bool = False
     refuses: Callable[[Mapping[str, Any]], str | None] = lambda _: None
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The attributes of `ListOptions` that change its lists."""
+        has = {
+            "strict": self.strict is not None,
+            "tool_search": self.has_tool_search,
+            "programmatic": self.has_programs,
+        }
+        return frozenset(name for name in has if has[name])
 
 
 @dataclass(frozen=True)
@@ -279,7 +291,9 @@ def render_tools(
         sections: the headings of the toolset's sections by their names.
     """
     listed = list(tools)
-    names = provider_names((tool.name for tool in listed), provider.names)
+    names = provider_names(
+        (tool.name for tool in listed), provider.names, provider.own_names
+    )
     rendered, left_out = [], []
     for tool in listed:
         try:
