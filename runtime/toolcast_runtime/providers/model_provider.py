@@ -184,8 +184,8 @@ class ProviderTools:
     left_out: tuple[Loss, ...] = ()
 
     @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The value of `tools` in a request, as JSON."""
+    def tools(self) -> list[Any]:
+        """The value of `tools` in a request, as JSON, which the SDK's types take, too."""
         return self.provider.arranged(self)
 
     @property
