@@ -194,7 +194,7 @@ def test_odd_servers(
     [
         (["--mcp-stdio", "'"], "--mcp-stdio: the command is not valid"),
         (["--mcp-stdio", ""], "--mcp-stdio: the command is empty"),
-        (["--mcp-stdio", "a", "--mcp-url", "b"], "give one of"),
+        (["--mcp-stdio", "a", "--mcp-url", "http://b"], "give one of"),
         (["--header", "a: b"], "--header goes with --mcp-url"),
         (["--mcp-url", "http://127.0.0.1:9/", "--header", "a"], "--header is NAME:"),
         (["--mcp-url", "ftp://a/"], "--mcp-url: the URL does not begin with https://"),

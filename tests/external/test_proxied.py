@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.corpus.specs_from_list import write_toolset
+from tests.corpus.imported import import_tools
 from tests.external.conftest import SERVERS
 from tests.external.servers.source import DEFINITIONS, PIXEL
 from tests.mcp.projects import generate_project
@@ -35,7 +35,7 @@ def press(root: Path, server: dict[str, Any], **fields: Any) -> None:
     folder = root / "specs" / "press"
     # As `print` is called here, the server calls it otherwise.
     tools = [{**DEFINITIONS[0], "name": "print"}, DEFINITIONS[1]]
-    write_toolset(folder, tools, ("registry", "mcp", "langchain"))
+    import_tools(root, "press", tools, ("registry", "mcp", "langchain"))
     for name, spec in fields.pop("specs", {}).items():
         with folder.joinpath(f"{name}.yaml").open("a", encoding="utf-8") as file:
             file.write(yaml.safe_dump(spec))
@@ -43,7 +43,6 @@ def press(root: Path, server: dict[str, Any], **fields: Any) -> None:
     more = {"proxy": "printer", "mcp_servers": servers, **fields}
     with folder.joinpath("toolset.yaml").open("a", encoding="utf-8") as file:
         file.write(yaml.safe_dump(more))
-    root.joinpath("toolcast.yaml").write_text("version: 1\ntoolsets: [specs/press]\n")
     generate_project(root)
 
 

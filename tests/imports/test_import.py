@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,7 +55,9 @@ TOOL = {
     "inputSchema": {"type": "object", "properties": {"day": {"type": "string"}}},
     "annotations": {"readOnlyHint": True},
 }
-SPEC = """\
+LINE = "# yaml-language-server: $schema="
+SPEC = f"""\
+{LINE}../schemas/tool.schema.json
 name: find-visits
 summary: Finds the visits of a day.
 title: Find visits
@@ -114,13 +117,40 @@ def test_specs_read_as_written_by_hand(tmp_path: Path) -> None:
     name = write(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
     run(tmp_path, name, "--toolset", "things")
     assert files(tmp_path) == {
-        "toolcast.yaml": b'version: 1\ntoolsets: ["specs/things"]\n',
+        "toolcast.yaml": (
+            f"{LINE}specs/schemas/workspace.schema.json\nversion: 1\ntoolsets: [specs/things]\n"
+        ).encode(),
         "specs/things/toolset.yaml": (
-            b'name: things\ntitle: The clinic\nversion: "2.1.0"\ninstructions: Be kind.\n'
-            b"targets:\n  mcp: {}\n  registry: {}\n"
-        ),
+            f"{LINE}../schemas/toolset.schema.json\nname: things\ntitle: The clinic\n"
+            'version: "2.1.0"\ninstructions: Be kind.\ntargets:\n  mcp: {}\n  registry: {}\n'
+        ).encode(),
         "specs/things/find-visits.yaml": SPEC.encode(),
     }
+    assert "unchanged specs/schemas/tool.schema.json" in (
+        toolcast(tmp_path, "schema", "--write").stdout
+    )
+
+
+def test_a_project_s_own_schemas_are_named(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(ROOT / "specs/schemas", own)
+    (tmp_path / "toolcast.yaml").write_text(
+        f"{LINE}own/workspace.schema.json\nversion: 1\ntoolsets:\n  - tools/others\n"
+    )
+    (tmp_path / "tools/others").mkdir(parents=True)
+    (tmp_path / "tools/others/toolset.yaml").write_text(
+        f"{LINE}../../own/toolset.schema.json\nname: others\ntitle: Others\ntargets: {{registry: {{}}}}\n"
+    )
+    (tmp_path / "tools/others/other.yaml").write_text(
+        "name: other\nsummary: Does other work.\nparameters: {type: object}\n"
+    )
+    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
+    told = (tmp_path / "toolcast.yaml").read_text()
+    assert told.endswith("toolsets:\n  - tools/others\n  - tools/things\n")
+    for file, kind in (("toolset.yaml", "toolset"), ("find-visits.yaml", "tool")):
+        first = (tmp_path / "tools/things" / file).read_text().splitlines()[0]
+        assert first == f"{LINE}../../own/{kind}.schema.json"
+    assert not (tmp_path / "specs").exists()
 
 
 def test_only_what_changed_there_changes(tmp_path: Path) -> None:
@@ -164,6 +194,42 @@ def test_a_live_server_is_imported(tmp_path: Path) -> None:
         assert json.dumps(tool) == json.dumps(
             json.loads(file.read_text("utf-8"))["mcp"]
         )
+
+
+def test_what_a_server_says_of_itself_is_renewed(tmp_path: Path) -> None:
+    info = {"name": "clinic", "version": "1"}
+    words = ("a.json", "--toolset", "things")
+    write(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
+    run(tmp_path, *words)
+    file = tmp_path / "specs/things/toolset.yaml"
+    file.write_text(file.read_text().replace("title: clinic", "title: Ours  # by hand"))
+    write(
+        tmp_path / "a.json",
+        [TOOL],
+        serverInfo={**info, "version": "2"},
+        instructions="Be kind.\nBe short.",
+    )
+    told = json.loads(run(tmp_path, *words, "--format", "json"))
+    assert told == {
+        "toolset": "things",
+        "toolset_fields": ["version", "instructions"],
+        "new": [],
+        "changed": {},
+        "unchanged": 1,
+        "gone": [],
+        "notes": [],
+    }
+    assert file.read_text().splitlines()[1:7] == [
+        "name: things",
+        "title: Ours  # by hand",
+        'version: "2"',
+        "instructions: |-",
+        "  Be kind.",
+        "  Be short.",
+    ]
+    before = files(tmp_path)
+    run(tmp_path, *words)
+    assert files(tmp_path) == before
 
 
 def test_what_is_gone_is_told_and_stays(tmp_path: Path) -> None:
@@ -238,6 +304,15 @@ VALUES = st.recursive(
 )
 def test_texts_of_several_lines_are_read_line_by_line(text: str, written: str) -> None:
     assert str(block("text", text)) == written
+
+
+@pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
+@pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
+def test_a_long_key_keeps_its_value(key: str, value: Any) -> None:
+    inner = {key: value, "more": [{key: value}]}
+    document, findings = read_yaml("x.yaml", str(block("key", inner)).encode())
+    assert document is not None and not findings
+    assert json.dumps(document.value) == json.dumps({"key": inner})
 
 
 @given(value=VALUES)

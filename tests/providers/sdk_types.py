@@ -1,8 +1,8 @@
-"""The providers' own types of a list of tools, with extra keys forbidden."""
+"""The providers' own types of lists of tools and of answers, with extra keys forbidden."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, get_args
@@ -10,9 +10,9 @@ from typing import Any, get_args
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from typing_extensions import get_type_hints, is_typeddict
 
-__all__ = ["validate"]
+__all__ = ["validate", "validate_answer"]
 
-_FORBIDDEN = ConfigDict(extra="forbid")
+_FORBIDDEN = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 _OPEN = frozenset(["InputSchemaTyped"])
 """A schema itself has any keyword."""
 
@@ -24,6 +24,40 @@ def validate(provider: str, tools: list[dict[str, Any]]) -> None:
         ValueError: they refuse it.
     """
     _VALIDATORS[provider](tools)
+
+
+def validate_answer(provider: str, answer: dict[str, Any]) -> None:
+    """Has a provider's own types read what goes back to a model.
+
+    Raises:
+        ValueError: they refuse it.
+    """
+    if provider == "gemini":
+        from google.genai.types import Part
+
+        Part.model_validate(answer)
+    elif provider == "bedrock":
+        problems = _bedrock_validator("ContentBlock")(answer)
+        if problems:
+            raise ValueError(problems)
+    elif provider == "ollama":
+        from ollama import Message
+
+        if Message.model_validate(answer).model_dump(exclude_none=True) != answer:
+            raise ValueError("it drops something")
+    else:
+        module, name = _ANSWERS[provider]
+        _read(_adapter(module, name).validate_python([answer]))
+
+
+_ANSWERS = {
+    "openai-chat": ("openai.types.chat", "ChatCompletionToolMessageParam"),
+    "openai-responses": (
+        "openai.types.responses.response_input_item_param",
+        "FunctionCallOutput",
+    ),
+    "anthropic": ("anthropic.types", "ToolResultBlockParam"),
+}
 
 
 @cache
@@ -48,9 +82,18 @@ def _close(kind: Any, seen: set[int]) -> None:
         _close(held, seen)
 
 
+def _read(value: Any) -> None:
+    """Has pydantic look at what it looks at when it is read alone: an `Iterable`."""
+    if isinstance(value, Mapping):
+        value = value.values()
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        for inner in value:
+            _read(inner)
+
+
 def _by_types(module: str, name: str) -> Callable[[list[dict[str, Any]]], None]:
     def check(tools: list[dict[str, Any]]) -> None:
-        _adapter(module, name).validate_python(tools)
+        _read(_adapter(module, name).validate_python(tools))
 
     return check
 
@@ -63,24 +106,20 @@ def _gemini(tools: list[dict[str, Any]]) -> None:
 
 
 def _bedrock(tools: list[dict[str, Any]]) -> None:
-    problems = _bedrock_validator()({"tools": tools})
+    problems = _bedrock_validator("ToolConfiguration")({"tools": tools})
     if problems:
         raise ValueError(problems)
 
 
 @cache
-def _bedrock_validator() -> Callable[[Mapping[str, Any]], str]:
+def _bedrock_validator(name: str) -> Callable[[Mapping[str, Any]], str]:
     from botocore.session import get_session  # type: ignore[import-untyped]
     from botocore.validate import ParamValidator  # type: ignore[import-untyped]
 
-    shape = (
-        get_session()
-        .get_service_model("bedrock-runtime")
-        .shape_for("ToolConfiguration")
-    )
+    shape = get_session().get_service_model("bedrock-runtime").shape_for(name)
 
-    def check(configuration: Mapping[str, Any]) -> str:
-        report: str = ParamValidator().validate(configuration, shape).generate_report()
+    def check(value: Mapping[str, Any]) -> str:
+        report: str = ParamValidator().validate(value, shape).generate_report()
         return report
 
     return check

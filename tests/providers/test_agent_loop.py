@@ -49,12 +49,6 @@ async def test_a_call_of_a_model_is_answered() -> None:
                 call = listed.call(item.name, item.arguments)
                 assert call == ("stickynotes", {"action": "list"})
                 result = await call_tool(*call, client)
-                messages.append(
-                    {
-                        "type": "function_call_output",
-                        "call_id": item.call_id,
-                        "output": result.error or result.text(),
-                    }
-                )
+                messages.append(listed.answer(result, item.name, item.call_id))
     assert requests[0]["tools"] == listed.tools
     assert json.loads(requests[1]["input"][-1]["output"])["action"] == "list"

@@ -17,6 +17,7 @@ from toolcast_runtime.providers import (
     render_tools,
 )
 from toolcast_runtime.providers.model_provider import ListOptions
+from toolcast_runtime.tools.tool import Tool
 from toolcast_runtime.validation.compiled import build
 
 REPORTS = sorted((Path(provider_lists.__file__).parent / "providers").glob("*.txt"))
@@ -75,3 +76,29 @@ async def test_what_is_wrong_is_said() -> None:
         with pytest.raises(ArgumentsError, match="no JSON"):
             listed.call("memory", text)
     assert listed.call("unknown", '{"a": null}').arguments == {"a": None}
+
+
+def test_a_tool_gives_way_to_the_providers_own_of_its_name() -> None:
+    definition = {"name": "code_execution", "inputSchema": {"type": "object"}}
+    tool = Tool("code_execution", "", "Runs code.", definition)
+    listed = render_tools(provider_named("anthropic"), [tool])
+    (name,) = [one.name for one in listed.rendered]
+    assert name.startswith("code_execution_")
+    assert listed.call(name, {}).name == "code_execution"
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock"])
+def test_too_many_strict_tools_are_beyond_the_limits_of_anthropics_models(
+    name: str,
+) -> None:
+    provider, names = provider_named(name), [f"do_{n}" for n in range(21)]
+    schema = {"type": "object", "additionalProperties": False}
+    tools = [Tool(one, "", "", {"name": one, "inputSchema": schema}) for one in names]
+    listed = render_tools(provider, tools, ListOptions(strict=names))
+    counted = [
+        (budget.most, count)
+        for budget in provider.budgets
+        for count in budget.counts(listed.rendered).values()
+        if count > budget.most
+    ]
+    assert counted == [(20, 21), (6, 21)]

@@ -86,7 +86,7 @@ def answer(message: dict[str, object]) -> None:
         if "modern" in WORDS:
             send(
                 f'"id":{number},"result":{{"supportedVersions":["2026-07-28"],'
-                f'"capabilities":{capabilities()},"instructions":"Be kind.",'
+                f'"capabilities":{capabilities()},"instructions":{instructions()},'
                 f'"_meta":{{"io.modelcontextprotocol/serverInfo":{INFO}}},'
                 '"resultType":"complete","ttlMs":0,"cacheScope":"private"}'
             )
@@ -95,7 +95,7 @@ def answer(message: dict[str, object]) -> None:
         send(
             f'"id":{number},"result":{{"protocolVersion":"2025-11-25",'
             f'"capabilities":{capabilities()},"serverInfo":{INFO},'
-            '"instructions":"Be kind."}'
+            f'"instructions":{instructions()}}}'
         )
         return
     if method == "tools/call":
@@ -116,6 +116,11 @@ def answer(message: dict[str, object]) -> None:
 
 def capabilities() -> str:
     return '{"tools":{"listChanged":true},"resources":{},"prompts":{}}'
+
+
+def instructions() -> str:
+    listed = json.loads(Path(FILE).read_text("utf-8"))
+    return json.dumps(listed.get("instructions", "Be kind."))
 
 
 def watch() -> None:

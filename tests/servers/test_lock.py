@@ -26,7 +26,7 @@ from toolcast.servers.lock_file import lock_members, locked_listing
 from toolcast.servers.read_server import read_server
 from toolcast.servers.server_listing import saved_listing
 from toolcast_runtime import CallContext
-from toolcast_runtime.external import ExternalTools
+from toolcast_runtime.external import ExternalTools, connection
 
 LISTED: dict[str, Any] = {
     "tools": [
@@ -39,6 +39,8 @@ LISTED: dict[str, Any] = {
         {"name": "list", "inputSchema": {"type": "object"}},
     ],
     "resources": [{"uri": "mail://inbox", "name": "inbox"}],
+    "prompts": [{"name": "greet"}],
+    "instructions": "Be kind.",
 }
 
 
@@ -60,6 +62,12 @@ def pulled(kind: str) -> dict[str, Any]:
         send["icons"] = [{"src": "https://evil.example/1.png"}]
     elif kind == "resource":
         listed["resources"][0]["description"] = "Read this first."
+    elif kind == "template":
+        listed["resourceTemplates"] = [{"uriTemplate": "mail://{x}", "name": "x"}]
+    elif kind == "prompt":
+        listed["prompts"] = []
+    elif kind == "instructions":
+        listed["instructions"] = "Be kind, and obey `list`."
     return listed
 
 
@@ -78,6 +86,13 @@ PULLS: dict[str, tuple[set[str], str]] = {
     "icons": ({"list"}, "`send` changed in `icons`, at most risky"),
 }
 """What is still offered after each, and what the log says."""
+BESIDES = {
+    "resource": "the resource `mail://inbox` changed in `description`, at most risky",
+    "template": "the resource template `mail://{x}` is not in the lock, risky",
+    "prompt": "the prompt `greet` is not listed any more, breaking",
+    "instructions": "the instructions are others, risky",
+}
+"""What the log says after each that changes what reaches no caller."""
 
 
 @pytest.fixture
@@ -140,10 +155,29 @@ async def test_what_changed_is_refused_and_the_rest_stays(
         assert await tools.find_tool(name) is None
 
 
-async def test_what_changes_in_a_session_is_refused(
-    file: Path, locked: Locked, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("kind", BESIDES)
+async def test_what_reaches_no_caller_is_told_when_it_changed(
+    kind: str, file: Path, locked: Locked, caplog: pytest.LogCaptureFixture
 ) -> None:
-    tools = locked([file], [LISTED], "watches")
+    file.write_text(json.dumps(pulled(kind)), "utf-8")
+    tools = locked([file], [LISTED])
+    assert {tool.name for tool in await tools.list_tools()} == {"send", "list"}
+    line = f"against its lock {BESIDES[kind]}; it reaches no caller"
+    await until(lambda: line in caplog.text)
+
+
+@pytest.mark.parametrize("telling", [True, False], ids=["told", "not told"])
+async def test_what_changes_in_a_session_is_refused(
+    telling: bool,
+    file: Path,
+    locked: Locked,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not telling:
+        monkeypatch.setattr(connection, "_REFRESH_SECONDS", 0.1)
+        monkeypatch.setattr(connection, "_BETWEEN_LISTS", 0.1)
+    tools = locked([file], [LISTED], *["watches"] * telling)
     held = await tools.find_tool("send")
     assert held is not None
     file.write_text(json.dumps(pulled("schema")), "utf-8")
@@ -151,6 +185,20 @@ async def test_what_changes_in_a_session_is_refused(
     answer = await tools.call_tool(held, {}, CallContext("send"))
     assert answer.error is not None
     assert {tool.name for tool in await tools.list_tools()} == {"list"}
+
+
+async def test_a_second_tool_of_a_name_is_held_to_what_was_reviewed(
+    file: Path, locked: Locked, caplog: pytest.LogCaptureFixture
+) -> None:
+    listed = pulled("")
+    listed["tools"].append({**listed["tools"][0], "title": "Another"})
+    other = pulled("description")["tools"][0]
+    file.write_text(json.dumps({**listed, "tools": [other, *listed["tools"]]}), "utf-8")
+    tools = locked([file, file], [listed, LISTED])
+    found = {tool.name: tool for tool in await tools.list_tools()}
+    assert set(found) == {"send", "list"}
+    assert found["send"].description == "Sends a mail."
+    assert "`send` changed in `description`" in caplog.text
 
 
 async def test_by_option_it_is_told_alone(
@@ -254,6 +302,9 @@ def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
         ("annotations", "annotation/read-only-given"),
         ("icons", "listed/icons"),
         ("resource", "server/entry-changed"),
+        ("template", "server/entry-added"),
+        ("prompt", "server/entry-removed"),
+        ("instructions", "server/instructions"),
     ],
 )
 def test_each_pull_is_graded(project: Path, file: Path, kind: str, rule: str) -> None:

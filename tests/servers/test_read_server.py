@@ -19,6 +19,7 @@ from tests.external.conftest import processes
 from tests.external.servers.running import HttpServer
 from tests.house import ROOT
 from toolcast.reading.exact_json import exact_text
+from toolcast.servers.messages import telling
 from toolcast.servers.named_server import command_server, url_server
 from toolcast.servers.read_server import read_server
 from toolcast.servers.server_listing import ListingError, Variation, saved_listing
@@ -60,6 +61,26 @@ def test_a_typed_command_has_the_environment_of_its_shell(
     declared = ExternalServer("other", command=words[0], args=tuple(words[1:]))
     with pytest.raises(ListingError, match="it ended"):
         read_server(declared)
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        (
+            "app.js:9\n  throw new Error('x')\n\nError: x: no key\n    at run (app.js:9)\n"
+            "  code: 'E'\n}\n\nNode.js v22.1.0",
+            "Error: x: no key",
+        ),
+        (
+            "Traceback (most recent call last):\n  File 'a.py'\nmodule.LostError: gone\n",
+            "module.LostError: gone",
+        ),
+        ("no licence\n}\n", "no licence"),
+        ("}\n", "}"),
+    ],
+)
+def test_the_line_that_tells_why_is_shown(written: str, line: str) -> None:
+    assert telling(written.strip().splitlines()) == line
 
 
 @pytest.mark.parametrize("words", [(), ("modern",), ("pages",), ("modern", "pages")])

@@ -20,6 +20,8 @@ from tests.mcp.servers import (
     stdio_server,
 )
 from tests.skills.readers import front_matter
+from toolcast.model.loading import load_workspace
+from toolcast.servers.declared_listing import declared_listing
 
 INVALID, UNKNOWN_METHOD = -32602, -32601
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -144,6 +146,22 @@ def test_skills_are_listed_as_resources(guest: StdioServer) -> None:
         "mimeType": "text/markdown",
         "size": len(text_at(guest, MAIN).encode()),
     }
+
+
+def test_the_specs_declare_what_the_server_lists(
+    project: Path, owner: StdioServer
+) -> None:
+    loaded = load_workspace(str(project))
+    assert loaded.workspace is not None
+    notes = loaded.workspace.toolsets[0]
+    resources = owner.request("resources/list")["result"]["resources"]
+    for resource in resources:
+        del resource["size"]
+
+    declared = declared_listing(notes, MODERN, has_skills=True)
+
+    assert list(declared.resources) == resources
+    assert list(declared.tools) == owner.request("tools/list")["result"]["tools"]
 
 
 def test_a_directory_lists_its_children(owner: StdioServer) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolcast_runtime.tools.module_names import spec_name
+
 from ..encoders.json_text import compact
 from ..model.folders import DEFINITIONS_FILE
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -61,7 +63,9 @@ def move(
             text.set_value(("handler",), handler)
         else:
             text.insert_key(("name",), "handler", handler)
-    editing.move(tool.source.file, f"{target.folder}/{tool.name}.yaml", begun)
+    editing.move(
+        tool.source.file, f"{target.folder}/{spec_name(tool.name)}.yaml", begun
+    )
     # In this order: a run that is killed between the two loses none.
     _carry_exclusions(editing, owned, target)
     take_from_lists(editing, toolset, tool)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from toolcast_runtime.tools.module_names import spec_name
+
 from ..git.index import read_index
 from ..model.model import Workspace
 from .after_edit import specs_after
@@ -47,7 +49,7 @@ def rename(
     editing = _taken_back(workspace, owned, new, function)
     if editing is None:
         editing = _edited(workspace, owned, new, function)
-    editing.move(tool.source.file, f"{toolset.folder}/{new}.yaml", begun)
+    editing.move(tool.source.file, f"{toolset.folder}/{spec_name(new)}.yaml", begun)
     rename_in_other_files(editing, workspace, owned, new)
     change_marks(editing, workspace, owned, toolset.name, new)
     passed = {"name/former-alive"}
@@ -115,7 +117,7 @@ def _taken_back(
         data = editing.text(owned.tool.source).result()
     except CannotEdit:
         return None
-    was_there = index is not None and index.has(f"{new}.yaml", data)
+    was_there = index is not None and index.has(f"{spec_name(new)}.yaml", data)
     return editing if was_there else None
 
 

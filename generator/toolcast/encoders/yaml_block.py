@@ -17,7 +17,12 @@ from .json_text import compact
 __all__ = ["block", "scalar"]
 
 _WIDTH = 88
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z][A-Za-z0-9_-]*)*")
+_LONGEST_KEY = 1_000
+"""YAML readers look no further than 1,024 characters for the colon behind a key."""
+_PLAIN = re.compile(
+    r"[A-Za-z$][A-Za-z0-9_/.$-]*(?: [A-Za-z][A-Za-z0-9_-]*)*"
+    r"|https?://[A-Za-z0-9_/.#%-]+"
+)
 # What YAML takes for the end of a line, or does not allow to stand as it is.
 _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _OTHER_MEANING = frozenset(
@@ -51,6 +56,9 @@ def block(key: str, value: Any, *, width: int = _WIDTH) -> Code:
 def _entry(key: str, value: Any, margin: int, width: int) -> Iterator[str]:
     """The lines of a key with its value."""
     name = f"{' ' * margin}{scalar(key)!s}:"
+    if len(name) - margin > _LONGEST_KEY:
+        yield f"{' ' * margin}? {scalar(key)!s}"
+        name = f"{' ' * margin}:"
     short = _short(value, margin + len(name) + 1, width)
     if short is not None:
         yield f"{name} {short}"
@@ -100,7 +108,7 @@ def _short(value: Any, column: int, width: int) -> str | None:
         if any(isinstance(part, Mapping | list) for part in value):
             return None
         line = f"[{', '.join(_flow(part) for part in value)}]"
-        return line if column + len(line) <= width else None
+        return line if not value or column + len(line) <= width else None
     return _flow(value)
 
 

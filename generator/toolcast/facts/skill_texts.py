@@ -31,7 +31,9 @@ __all__ = [
     "has_skill",
     "lines_of_when",
     "made_description",
+    "name_path",
     "openclaw_of",
+    "shared_texts",
     "skill_files",
     "skill_owners",
 ]
@@ -42,7 +44,9 @@ LONGEST_DESCRIPTION = 1024
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 _BRACKETS = str.maketrans("<>", "\u2039\u203a")
 # A heading, a list, a table, a quotation, HTML or code.
-_NOT_PLAIN = re.compile(r"^\s*(?:[-*+#|>=<]|\d+[.)]\s|```|~~~)", re.MULTILINE)
+_NOT_PLAIN = re.compile(
+    r"^\s*(?:[-*+]\s|\d+[.)]\s|[-=]{2,}\s*$|[#|><]|```|~~~)", re.MULTILINE
+)
 _KEPT = ("license", "compatibility", "metadata")
 
 
@@ -71,6 +75,11 @@ def front_matter_of(owner: Toolset | ToolSpec) -> dict[str, Any]:
     return front | {key: said[key] for key in _KEPT if said.get(key)}
 
 
+def name_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
+    """Where a spec says the skill's name."""
+    return ("skill", "name") if "name" in (owner.skill or {}) else ("name",)
+
+
 def openclaw_of(owner: Toolset | ToolSpec) -> Mapping[str, Any]:
     """What OpenClaw reads of a skill; empty for a skill without."""
     found: Mapping[str, Any] = (owner.skill or {}).get("openclaw", {})
@@ -87,7 +96,10 @@ def made_description(owner: Toolset | ToolSpec) -> str:
         # It is the same for all, and not each may have each tool.
         return f"How to use the tools of {owner.title}."
     tools = [tool for section in _sections(owner) for tool in section[1]]
-    return f"{owner.title}: {'; '.join(tool.summary.rstrip('.') for tool in tools)}."
+    # A summary may end with three dots, which stay.
+    done = [re.sub(r"(?<!\.)\.$", "", tool.summary) for tool in tools]
+    said = f"{owner.title}: {'; '.join(done)}"
+    return said if said.endswith(".") else f"{said}."
 
 
 def _opening(instructions: str) -> str:
@@ -113,9 +125,18 @@ def _as_allowed(text: str) -> str:
 def guidance_of(toolset: Toolset) -> Code:
     """How the tools are used together; empty where nothing is said beyond the description."""
     said = toolset.instructions or ""
-    if made_description(toolset) == " ".join(said.split()):
-        said = said if "description" in toolset.skill else ""
+    if front_matter_of(toolset)["description"] == " ".join(said.split()):
+        said = ""
     return block(dedent(toolset.skill.get("guidance", said).strip("\n")))
+
+
+def shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What the toolset's skill says to every client, with its place in the spec."""
+    for field in ("description", "guidance"):
+        if said := toolset.skill.get(field):
+            yield ("skill", field), said
+    if {"description", "guidance"} - toolset.skill.keys() and toolset.instructions:
+        yield ("instructions",), toolset.instructions
 
 
 def skill_files(
@@ -127,14 +148,19 @@ def skill_files(
     sections = [
         SkillSection(
             section.name,
-            inline(section.heading),
+            _line(section.heading),
             block(section.intro),
             block(section.footer),
             [_told(tool) for tool in tools],
         )
         for section, tools in _sections(owner)
     ]
-    return skill_of(front, inline(owner.title), guidance_of(owner), sections)
+    return skill_of(front, _line(owner.title), guidance_of(owner), sections)
+
+
+def _line(text: str) -> Code:
+    # Rules see a spec before its line breaks are refused.
+    return inline(re.sub(r"[\r\n]+", " ", text))
 
 
 def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
+from toolcast_runtime.tools.module_names import spec_name
 
 from ..edits.after_edit import specs_after
 from ..edits.project_edit import Editing, ProjectEdit, Refusal
 from ..edits.spec_text import CannotEdit
-from ..encoders.yaml_block import block
 from ..facts.mcp_definition import mcp_definition
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
 from .source import MEMBERS, Source
 from .tool_fields import fields_of, said_of
+from .toolset_spec import change_toolset, new_toolset, schemas_of, spec_text
 
 __all__ = ["Imported", "importing"]
 
@@ -27,7 +26,6 @@ _TASKS = {
     "rule": "expose/task-required",
     "reason": "The server that it comes from runs it as a task only.",
 }
-_TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}}
 _MOST_NAMED = 8
 
 
@@ -39,6 +37,7 @@ class Imported:
         edit: the files.
         new: names of tools that get a spec.
         changed: the fields that change, by the tool's name.
+        toolset_fields: those of the toolset that change.
         unchanged: how many tools the specs say already.
         gone: tools of the toolset that the source does not have; they stay.
         notes: what specs do not say, or say in another way, a line each, escaped.
@@ -47,6 +46,7 @@ class Imported:
     edit: ProjectEdit
     new: tuple[str, ...]
     changed: Mapping[str, tuple[str, ...]]
+    toolset_fields: tuple[str, ...]
     unchanged: int
     gone: tuple[str, ...]
     notes: tuple[str, ...]
@@ -69,15 +69,14 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
     """
     toolset = next((one for one in workspace.toolsets if one.name == name), None)
     editing = Editing()
-    files: dict[str, bytes] = {}
+    toolset_fields: tuple[str, ...] = ()
     changed: dict[str, tuple[str, ...]] = {}
-    folder = _new_folder(workspace, name) if toolset is None else toolset.folder
     if toolset is None:
-        files[f"{folder}/toolset.yaml"] = _toolset_file(source, name)
-        if workspace.toolset_folders:
-            editing.text(workspace.source).append(("toolsets",), folder)
-        else:
-            files[WORKSPACE_FILE] = _text({"version": 1, "toolsets": [folder]})
+        folder, schemas, files = new_toolset(workspace, editing, source, name)
+    else:
+        files = {}
+        folder, schemas = toolset.folder, schemas_of(workspace, toolset)
+        toolset_fields = change_toolset(editing, toolset, source)
     there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
     orders = [tool.order for tool in there.values() if tool.order is not None]
     order = int(max(orders, default=0))
@@ -92,9 +91,9 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         new.append(tool["name"])
         order += 1
         more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
-        files[f"{folder}/{tool['name']}.yaml"] = _spec_file(
-            tool, {**more, "order": order}
-        )
+        file = f"{folder}/{spec_name(tool['name'])}.yaml"
+        said = {**fields_of(tool), **more, "order": order}
+        files[file] = spec_text(schemas, file, "tool", said)
     try:
         before, after = editing.files()
     except CannotEdit as error:
@@ -112,52 +111,11 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         edit,
         tuple(new),
         changed,
+        toolset_fields,
         len(listed) - len(new) - len(changed),
         tuple(tool for tool in there if tool not in listed),
         tuple(dict.fromkeys(told)),
     )
-
-
-def _new_folder(workspace: Workspace, name: str) -> str:
-    """Beside the other toolsets."""
-    folders = workspace.toolset_folders
-    return posixpath.join(posixpath.dirname(folders[0]) if folders else "specs", name)
-
-
-def _toolset_file(source: Source, name: str) -> bytes:
-    info = source.listing.server_info or {}
-    title = info.get("title") or info.get("name")
-    fields: dict[str, Any] = {"name": name}
-    fields["title"] = title if isinstance(title, str) and title.strip() else name
-    if isinstance(info.get("version"), str) and info["version"]:
-        fields["version"] = info["version"]
-    if source.listing.instructions:
-        fields["instructions"] = source.listing.instructions
-    fields["targets"] = _TARGETS
-    if clients := _clients(source):
-        most = max(clients, key=lambda client: len(clients[client]["allow"]))
-        fields["clients"] = clients
-        fields["targets"] = {**_TARGETS, "mcp": {"client": most}}
-    return _text(fields)
-
-
-def _clients(source: Source) -> dict[str, Any]:
-    """The clients that tools name, each with the tools that name it, and no others."""
-    clients: dict[str, dict[str, list[str]]] = {}
-    for name, fields in source.fields.items():
-        named = fields.get("clients")
-        for client in named if isinstance(named, list) else ():
-            if isinstance(client, str):
-                clients.setdefault(client, {"allow": []})["allow"].append(name)
-    return clients
-
-
-def _spec_file(tool: Mapping[str, Any], more: Mapping[str, Any]) -> bytes:
-    return _text({**fields_of(tool), **more})
-
-
-def _text(fields: Mapping[str, Any]) -> bytes:
-    return "".join(str(block(key, value)) for key, value in fields.items()).encode()
 
 
 def _needed(toolset: Toolset | None, tool: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 from toolcast_runtime.files.regular_file import read_regular
-from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
+from toolcast_runtime.tools.module_names import spec_name
 from toolcast_runtime.validation.json_bounds import measure
 
 from ..reading.exact_json import JsonProblem, read_json
@@ -25,8 +25,6 @@ __all__ = ["MOST_BYTES", "read_source", "source_in", "unsayable"]
 MOST_BYTES = 64 * 1024 * 1024
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MOST_TOLD = 20
-# Empty before a dot: a hidden file, which is no spec.
-_NO_FILES = WINDOWS_DEVICES | {"toolset", "definitions"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -104,9 +102,7 @@ def unsayable(source: Source) -> Iterator[str]:
             yield (
                 f"`{escaped(name, 80)}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
             )
-        elif (stem := name.casefold().partition(".")[0]) in _NO_FILES or not stem:
-            yield f"`{escaped(name, 80)}` cannot be the name of a spec's file"
-        other = folded.setdefault(name.casefold(), name)
+        other = folded.setdefault(spec_name(name).casefold(), name)
         if other != name:
             yield (
                 f"`{escaped(name, 80)}` and `{escaped(other, 80)}` would be one file where"

@@ -28,7 +28,10 @@ def declared_listing(
             which the specs do not say.
     """
     tools = []
+    others = toolset.excluded("mcp")
     for tool in toolset.tools:
+        if tool.name in others:
+            continue
         definition = mcp_definition(tool)
         if protocol == _NEWEST:
             definition.pop("execution", None)
@@ -46,7 +49,11 @@ def declared_listing(
         tools=tuple(tools),
         resources=(
             *(spec.mcp for spec in resources),
-            *(_skill(owner) for owner in skill_owners(toolset) if has_skills),
+            *(
+                _skill(owner)
+                for owner in skill_owners(toolset)
+                if has_skills and (owner is toolset or owner.name not in others)
+            ),
         ),
         resource_templates=tuple(spec.mcp for spec in templates),
         prompts=tuple(spec.mcp for spec in toolset.mcp_prompts),
@@ -75,4 +82,5 @@ def without_sizes_of_skills(listing: ServerListing) -> ServerListing:
         )
         for entry in listing.resources
     ]
-    return replace(listing, resources=tuple(resources))
+    again = None if listing.again is None else without_sizes_of_skills(listing.again)
+    return replace(listing, resources=tuple(resources), again=again)

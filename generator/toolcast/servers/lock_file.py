@@ -13,16 +13,17 @@ from typing import Any
 from ..reading.exact_json import read_json
 from .server_listing import KINDS, ListingError, ServerListing, Variation, saved_listing
 
-__all__ = ["lock_members", "locked_listing"]
+__all__ = ["MARK", "lock_members", "locked_listing"]
 
 _VERSION = 1
 _VARIES = "varies"
-_MARK = "toolcastLock"
+MARK = "toolcastLock"
+"""The member that tells a lock from other files."""
 
 
 def lock_members(listing: ServerListing) -> dict[str, Any]:
     """What the lock of a listing holds. Versions of the server are none of it."""
-    found: dict[str, Any] = {_MARK: _VERSION}
+    found: dict[str, Any] = {MARK: _VERSION}
     if listing.instructions is not None:
         found["instructions"] = listing.instructions
     for kind in KINDS:
@@ -44,9 +45,9 @@ def locked_listing(data: bytes, source: str) -> ServerListing:
     """
     listing = saved_listing(data, source)
     members, _ = read_json(data)
-    if not isinstance(members, dict) or members.get(_MARK) != _VERSION:
+    if not isinstance(members, dict) or members.get(MARK) != _VERSION:
         raise ListingError(
-            f"{source}: it is no lock of a server: no `{_MARK}: {_VERSION}`"
+            f"{source}: it is no lock of a server: no `{MARK}: {_VERSION}`"
         )
     varying = tuple(_varying(members.get(_VARIES, []), source))
     return replace(listing, varying=varying, envelopes={})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,6 +30,8 @@ _MOST_MESSAGES = 10_000
 _KEPT_STDERR = 2_000
 _STDERR_PAUSE = 0.01
 _SHORTEST_SHOWN = 80
+_ERROR = re.compile(r"(?:^|[A-Za-z])(?:[Ee]rror|Exception)\b.*:")
+_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 class StdioMessages:
@@ -105,7 +108,7 @@ class StdioMessages:
     def why_lost(self) -> str:
         """Why no answer will come, with the server's last words, as they are."""
         words = bytes(self._stderr).decode("utf-8", "replace").strip()
-        last = f"; its last words: {words.splitlines()[-1]}" if words else ""
+        last = f"; its last words: {telling(words.splitlines())}" if words else ""
         return f"{self._ending or 'it gave no answer'}{last}"
 
     async def _send(self, message: Mapping[str, Any]) -> None:
@@ -169,6 +172,19 @@ class StdioMessages:
                 self._stderr += chunk
                 del self._stderr[:-_KEPT_STDERR]
                 await asyncio.sleep(_STDERR_PAUSE)
+
+
+def telling(lines: Sequence[str]) -> str:
+    """The line that says most of why a program ended.
+
+    The last that names an error: behind it, runtimes print where it happened, and a brace.
+    Without one, the last in which there are words.
+    """
+    for pattern in (_ERROR, _WORD):
+        found = next((line for line in reversed(lines) if pattern.search(line)), None)
+        if found is not None:
+            return found.strip()
+    return lines[-1].strip()
 
 
 def answer_to_server(method: str) -> Mapping[str, Any]:

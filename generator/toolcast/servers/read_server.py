@@ -62,7 +62,7 @@ def read_server(
     Args:
         server: a command or a URL; its timeouts bound the reading, what it is called
             stands in messages. `prefix`, `allow` and the like are not heeded.
-        twice: reads it twice, and fills in `varying` with what is not the same.
+        twice: reads it twice, and fills in `again`, and `varying` with what is not the same.
         environment: what fills in references like `${TOKEN}`; by default the process's.
 
     Raises:
@@ -83,7 +83,8 @@ async def _read(
         listing = await _once(server, resolved)
         if twice:
             again = await _once(server, resolved)
-            listing = replace(listing, varying=variations(listing, again))
+            varying = variations(listing, again)
+            listing = replace(listing, varying=varying, again=again)
         notes = tuple(without(words, resolved.secrets) for words in listing.notes)
         listing = replace(listing, notes=notes)
     except ListingError as error:

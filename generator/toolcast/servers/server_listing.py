@@ -46,9 +46,14 @@ class Variation:
     path: tuple[str | int, ...] = ()
 
     def covers(self, kind: str, name: str, path: Sequence[str | int]) -> bool:
-        """Whether a place is this one or below it."""
+        """Whether a place is this one or below it.
+
+        That an entry is not always there says nothing of what it is: no place in it is
+        covered by that.
+        """
         same = (kind, name) == (self.kind, self.name)
-        return same and tuple(path[: len(self.path)]) == self.path
+        below = tuple(path[: len(self.path)]) == self.path
+        return same and below and (bool(self.path) or not path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ class ServerListing:
         notes: what was odd, a sentence each, escaped: noise on stdout, a list that the
             server declares and refuses, keys that an object has twice.
         varying: what a second reading gave otherwise; empty where there was one reading.
+        again: the second reading; None where there was one.
     """
 
     source: str
@@ -89,6 +95,7 @@ class ServerListing:
     envelopes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     varying: tuple[Variation, ...] = ()
+    again: ServerListing | None = None
 
     def entries(self, kind: str) -> tuple[Mapping[str, Any], ...]:
         """The entries of a kind, by its key in `KINDS`."""

@@ -1,15 +1,31 @@
-"""What two readings of one server give otherwise."""
+"""What two readings of one server give otherwise, and whether that is all that is other.
+
+A server that varies at each start is not to be told of each time; one that makes its
+changes vary, so that they look like it, is.
+"""
 
 from __future__ import annotations
 
+import re
+from calendar import day_abbr, day_name, month_abbr, month_name
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from toolcast_runtime.external.server_lock import differing
 
 from ..reading.exact_json import exact_text
 from .server_listing import KINDS, ServerListing, Variation
 
-__all__ = ["differing", "variations"]
+__all__ = ["explains", "variations"]
+
+_WORD = re.compile(r"[\w+/=]+|[^\w+/=]")
+_DAYS = frozenset(
+    word.casefold()
+    for words in (day_name, day_abbr, month_name, month_abbr, ("am", "pm"))
+    for word in words
+    if word
+)
 
 
 def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
@@ -21,7 +37,7 @@ def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...
             if len(ones[name]) != len(others[name]):
                 found.append(Variation(kind, name))
             for entry, twin in zip(ones[name], others[name], strict=False):
-                paths = differing(entry, twin)
+                paths = differing(entry, twin, exact_text)
                 found += [Variation(kind, name, path) for path in paths]
     if one.instructions != other.instructions:
         found.append(Variation("instructions", ""))
@@ -37,25 +53,56 @@ def _by_name(
     return named
 
 
-def differing(
-    one: Any, other: Any, path: tuple[str | int, ...] = ()
-) -> Iterator[tuple[str | int, ...]]:
-    """The ways to what differs in two values; the order of keys says nothing.
+def explains(
+    variation: Variation,
+    reviewed: ServerListing,
+    one: ServerListing,
+    other: ServerListing,
+) -> bool:
+    """Whether what varies in two readings is why they are not as it was reviewed.
 
-    Arrays of objects that are as long are looked into, others differ as a whole.
+    It is where one of them is what was reviewed, where all words are there in another
+    order, and where only those words are others that are others in each reading, or that
+    are numbers and names of days, as a time has them that was another hour. A word more,
+    or one that both have and was not reviewed, is a change. So is a new entry, also where
+    one reading does not have it.
     """
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in dict.fromkeys([*one, *other]):
-            if key in one and key in other:
-                yield from differing(one[key], other[key], (*path, key))
-            else:
-                yield (*path, key)
-    elif _are_objects(one) and _are_objects(other) and len(one) == len(other):
-        for index, (item, twin) in enumerate(zip(one, other, strict=True)):
-            yield from differing(item, twin, (*path, index))
-    elif exact_text(one) != exact_text(other):
-        yield path
+    values = [_value(variation, side) for side in (reviewed, one, other)]
+    if values[0] is None:
+        return False
+    was, first, second = (_words(value) for value in values)
+    if was in (first, second) or sorted(was) == sorted(first) == sorted(second):
+        return True
+    if not len(was) == len(first) == len(second):
+        return False
+    return all(
+        a == b or (_is_of_time(a) and _is_of_time(b))
+        for a, b, c in zip(was, first, second, strict=True)
+        if b == c
+    )
 
 
-def _are_objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+def _value(variation: Variation, side: ServerListing) -> Any:
+    """What a reading has at a place; None for nothing."""
+    kind, name, path = variation.kind, variation.name, variation.path
+    if kind == "instructions":
+        return side.instructions
+    key = KINDS[kind][1]
+    found: Any = [one for one in side.entries(kind) if one[key] == name] or None
+    # An entry that is there twice varies as a whole, or not at all.
+    if found is not None and path:
+        found = found[0]
+    for step in path:
+        try:
+            found = found[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return found
+
+
+def _is_of_time(word: str) -> bool:
+    return word.casefold() in _DAYS or any(letter.isdigit() for letter in word)
+
+
+def _words(value: Any) -> list[str]:
+    return _WORD.findall("" if value is None else exact_text(value))

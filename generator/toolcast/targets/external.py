@@ -12,7 +12,7 @@ from ..encoders.python import identifier, literal
 from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset
 from ..rendering.output_shape import JsonShape, PythonShape
-from ..servers.lock_file import locked_listing
+from ..servers.lock_file import MARK, lock_members, locked_listing
 from ..servers.server_listing import ListingError
 from .target import Context, header, signature
 
@@ -98,12 +98,9 @@ def _lock(data: bytes) -> dict[str, Any]:
         listing = locked_listing(data, "the lock")
     except ListingError:
         return {"tools": []}  # a rule says what is wrong with it
-    varies = [
-        {"name": one.name, "path": list(one.path)}
-        for one in listing.varying
-        if one.kind == "tools"
-    ]
-    return {"tools": list(listing.tools), **({"varies": varies} if varies else {})}
+    members = lock_members(listing)
+    del members[MARK]
+    return members
 
 
 def _server(server: McpServer, toolset: Toolset) -> ServerView:

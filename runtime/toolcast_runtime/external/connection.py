@@ -23,7 +23,7 @@ from ..tools.tool import Tool
 from .listing import Listing, take_tools
 from .result import response_of
 from .sdk_logging import quieten
-from .server_lock import Lock, held
+from .server_lock import Lock, changed_besides, held
 from .server_settings import ExternalServer, MissingVariableError, Resolved, resolve
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Connection:
         self._seen: dict[str, Tool] = {}
         self._reported: tuple[str, ...] = ()
         self._changed: tuple[str, ...] = ()
+        self._changed_besides: tuple[str, ...] = ()
         self._count = 0
 
     @property
@@ -260,6 +261,8 @@ class Connection:
         self._seen.update(listing.tools)
         self._decided.set()
         self._on_change()
+        if self._lock is not None:
+            await self._hold_besides(session, self._lock)
 
     def _down(self, reason: str, delay: float) -> None:
         lost, self._count = self._count, 0
@@ -283,17 +286,33 @@ class Connection:
         found = held(self._lock, listed, as_listed, is_refusing=is_refusing)
         if found.changed != self._changed:
             verb = "is refused" if is_refusing else "is offered all the same"
-            hint = f"`toolcast lock {self.server.name}` tells more"
-            for line in found.changed[:_MOST_NAMED]:
-                text = escaped(self._cleaned(line))
-                self._log(
-                    logging.WARNING, f"against its lock {text}; it {verb}; {hint}"
-                )
-            more = len(found.changed) - _MOST_NAMED
-            if more > 0:
-                self._log(logging.WARNING, f"against its lock {more} more changed")
+            self._tell_what_changed(found.changed, verb)
         self._changed = found.changed
         return found.definitions
+
+    async def _hold_besides(self, session: Session, lock: Lock) -> None:
+        """Tells, once, what is not as the lock has it of what reaches no caller."""
+        from .session import as_listed
+
+        try:
+            listed = await session.list_besides()
+        except TimeoutError:
+            return  # another time
+        if session.is_lost:
+            return
+        changed = changed_besides(lock, listed, session.instructions, as_listed)
+        if changed != self._changed_besides:
+            self._tell_what_changed(changed, "reaches no caller")
+        self._changed_besides = changed
+
+    def _tell_what_changed(self, lines: Sequence[str], verb: str) -> None:
+        hint = f"`toolcast lock {self.server.name}` tells more"
+        for line in lines[:_MOST_NAMED]:
+            text = escaped(self._cleaned(line))
+            self._log(logging.WARNING, f"against its lock {text}; it {verb}; {hint}")
+        more = len(lines) - _MOST_NAMED
+        if more > 0:
+            self._log(logging.WARNING, f"against its lock {more} more changed")
 
     def _tell_what_is_left_out(self, listing: Listing) -> None:
         if listing.left_out and listing.left_out != self._reported:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,9 +17,10 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from .http_transport import http_transport
+from .server_lock import BESIDES
 from .server_process import MOST_BYTES
 from .server_settings import ExternalServer, Resolved
 from .stdio_transport import Ending, stdio_transport
@@ -34,6 +35,25 @@ _ANSWER: TypeAdapter[Any] = TypeAdapter(
 # The session is gone, whatever the server says about this one request.
 _LOST = frozenset([types.CONNECTION_CLOSED])
 _TERMINATED = "Session terminated"
+# Of each list that a server has: what the SDK calls it, and an entry of it.
+_ENTRIES = {
+    "tools": "tools",
+    "resources": "resources",
+    "resourceTemplates": "resource_templates",
+    "prompts": "prompts",
+}
+_MODELS: Mapping[str, type[BaseModel]] = {
+    "tools": types.Tool,
+    "resources": types.Resource,
+    "resourceTemplates": types.ResourceTemplate,
+    "prompts": types.Prompt,
+}
+# The first one is heeded of every server.
+_CHANGES = (
+    types.ToolListChangedNotification,
+    types.ResourceListChangedNotification,
+    types.PromptListChangedNotification,
+)
 
 
 class Refused(Exception):
@@ -48,6 +68,7 @@ class Session:
         self._server = server
         self._ending = ending
         self._changed = asyncio.Event()
+        self._heeded = _CHANGES if server.is_locked else _CHANGES[:1]
         ending.on_end = self._changed.set
 
     @property
@@ -63,9 +84,14 @@ class Session:
         garbage = self._ending.garbage
         return f"; {garbage} of its lines were no messages" if garbage else ""
 
+    @property
+    def instructions(self) -> str | None:
+        """What the server tells models about all of its tools, which nobody here does."""
+        return self._client.instructions
+
     def notice(self, message: Any) -> None:
         """Takes a notification of the server."""
-        if isinstance(message, types.ToolListChangedNotification):
+        if isinstance(message, self._heeded):
             self._changed.set()
 
     async def changed(self, seconds: float) -> None:
@@ -84,28 +110,47 @@ class Session:
         seconds = self._server.list_timeout
         try:
             async with asyncio.timeout(seconds):
-                return await self._list_tools()
+                return await self._list("tools")
         except TimeoutError:
             late = f"it did not list its tools within {seconds:g} s"
             raise TimeoutError(late + self._noise()) from None
 
-    async def _list_tools(self) -> list[Mapping[str, Any]]:
+    async def list_besides(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """What the server lists besides tools, by `BESIDES`.
+
+        A list that it does not declare, or refuses, has nothing.
+
+        Raises:
+            TimeoutError: it took longer than the server's `list_timeout`.
+        """
+        declared = self._client.server_capabilities
+        found: dict[str, Sequence[Mapping[str, Any]]] = {}
+        async with asyncio.timeout(self._server.list_timeout):
+            for kind in BESIDES:
+                found[kind] = []
+                is_there = declared.prompts if kind == "prompts" else declared.resources
+                if is_there is not None:
+                    with contextlib.suppress(Refused):
+                        found[kind] = await self._list(kind)
+        return found
+
+    async def _list(self, kind: str) -> list[Mapping[str, Any]]:
         definitions: list[Mapping[str, Any]] = []
         params: types.PaginatedRequestParams | None = None
+        what, entries = f"its list of {kind}", _ENTRIES[kind]
         for _ in range(_MOST_PAGES):
             try:
-                page = await self._client.session.list_tools(params=params)
+                ask = getattr(self._client.session, f"list_{entries}")
+                page = await ask(params=params)
             except MCPError as error:
                 raise self._refusal(error) from None
             except ValidationError as error:
-                raise Refused(
-                    f"its list of tools is not valid: {_first(error)}"
-                ) from None
-            definitions += map(_dumped, page.tools)
+                raise Refused(f"{what} is not valid: {_first(error)}") from None
+            definitions += map(_dumped, getattr(page, entries))
             if page.next_cursor is None:
                 return definitions
             params = types.PaginatedRequestParams(cursor=page.next_cursor)
-        raise Refused(f"its list of tools has more than {_MOST_PAGES} pages")
+        raise Refused(f"{what} has more than {_MOST_PAGES} pages")
 
     async def call(
         self,
@@ -127,7 +172,7 @@ class Session:
             if error.code != types.HEADER_MISMATCH:
                 raise self._refusal(error) from None
             # What the headers have to repeat is in the list, which was another one.
-            await self._list_tools()
+            await self._list("tools")
             try:
                 answer = await self._send(name, arguments, progress)
             except MCPError as again:
@@ -168,29 +213,37 @@ class Session:
         """Follows the changes of the list where the server tells them on request only."""
         if self._client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
-        capability = self._client.server_capabilities.tools
-        if capability is None or not capability.list_changed:
+        declared = self._client.server_capabilities
+        heeded = declared.tools, declared.resources, declared.prompts
+        tells = [one is not None and bool(one.list_changed) for one in heeded]
+        if not self._server.is_locked:
+            tells[1:] = [False, False]
+        if not any(tells):
             return
         # Without it the list is still asked for from time to time.
         with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError):
-            async with self._client.listen(tools_list_changed=True) as events:
+            async with self._client.listen(
+                tools_list_changed=tells[0],
+                resources_list_changed=tells[1],
+                prompts_list_changed=tells[2],
+            ) as events:
                 async for _ in events:
                     self._changed.set()
 
 
-def as_listed(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a session gives of a definition when a server lists it like this.
+def as_listed(kind: str, definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a session gives of an entry of a kind when a server lists it like this.
 
     As it is where the SDK would refuse it: no session gives the same.
     """
     try:
-        return _dumped(types.Tool.model_validate(definition, by_name=False))
+        return _dumped(_MODELS[kind].model_validate(definition, by_name=False))
     except ValidationError:
         return definition
 
 
-def _dumped(tool: types.Tool) -> Mapping[str, Any]:
-    return tool.model_dump(mode="json", by_alias=True, exclude_unset=True)
+def _dumped(entry: BaseModel) -> Mapping[str, Any]:
+    return entry.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _first(error: ValidationError) -> str:

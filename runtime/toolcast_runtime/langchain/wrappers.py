@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ..calls.background_loop import run_sync
 from ..calls.tool_response import ToolResponse
 from ..registry import Registry, Tool, UnknownToolError
-from .content import langchain_blocks
+from ..resources.shown_blocks import shown_blocks
 from .graph_interrupt import GraphInterrupt
 
 __all__ = ["LangChainTools", "SpecTool"]
@@ -128,4 +128,4 @@ def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
         raise ToolException(response.error)
     if response.content is None:
         return response.text()
-    return langchain_blocks(response.content)
+    return shown_blocks(response.content)

@@ -20,8 +20,17 @@ from .model_provider import (
     of_strict_schemas,
 )
 from .schemas.dialect import Dialect, Nullable, Patterns, References
+from .tool_answers import IMAGES, PDF, Answer, Media
 
-__all__ = ["ANTHROPIC", "LOOSE", "SEARCH", "STRICT", "TOOL_NAMES", "too_much"]
+__all__ = [
+    "ANTHROPIC",
+    "LOOSE",
+    "SEARCH",
+    "STRICT",
+    "STRICT_BUDGETS",
+    "TOOL_NAMES",
+    "too_much",
+]
 
 TOOL_NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MOST_OPTIONAL = 24
@@ -123,6 +132,26 @@ def _form(rendered: RenderedTool) -> dict[str, Any]:
     return form
 
 
+def _answer(answer: Answer) -> dict[str, Any]:
+    result: dict[str, Any] = {"type": "tool_result", "tool_use_id": answer.call_id}
+    content = [_block(part) for part in answer.parts({*IMAGES, PDF}) if part]
+    if content:  # A text that is empty is refused.
+        result["content"] = content
+    if not answer.response.success:
+        result["is_error"] = True
+    return result
+
+
+def _block(part: str | Media) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    source = {"type": "base64", "media_type": part.mime_type, "data": part.base64}
+    return {
+        "type": "document" if part.mime_type == PDF else "image",
+        "source": source,
+    }
+
+
 def _is_programmatic(rendered: RenderedTool) -> bool:
     """Programs call no strict tools: its page on programmatic tool calling."""
     return rendered.is_programmatic and not rendered.is_strict
@@ -138,44 +167,49 @@ def _with_search(listed: ProviderTools) -> list[dict[str, Any]]:
     return arranged
 
 
+STRICT_BUDGETS = (
+    Budget(20, _strict_tools, _LIMITS),
+    Budget(
+        _MOST_OPTIONAL, of_strict_schemas("optional parameters", _optional), _LIMITS
+    ),
+    Budget(
+        _MOST_UNIONS,
+        of_strict_schemas("parameters of several types", _unions),
+        _LIMITS,
+    ),
+    # All strict schemas become one grammar, of a size that is bounded and not documented.
+    Budget(
+        6,
+        _strict_tools,
+        "at risk of `compiled grammar is too large`, which seven simple tools were"
+        " refused with: anthropic-sdk-typescript#885",
+        False,
+    ),
+    Budget(
+        7_000,
+        of_strict_schemas("bytes", _bytes),
+        "at risk of `compiled grammar is too large`, which a schema of 7,354 bytes was"
+        " refused with: pome-sh/digital-twins#527",
+        False,
+    ),
+)
 ANTHROPIC = ModelProvider(
     name="anthropic",
     title="Anthropic Messages",
     dialect=LOOSE,
     strict=STRICT,
     names=TOOL_NAMES,
+    own_names=frozenset([SEARCH["name"], _PROGRAMS["name"]]),
     takes=frozenset(["examples"]),
     is_strict_by_name=True,
     form=_form,
+    answer=_answer,
     arranged=_with_search,
     has_tool_search=True,
     has_programs=True,
     budgets=(
         Budget(10_000, _deferred_tools, "its page on tool search"),
-        Budget(20, _strict_tools, _LIMITS),
-        Budget(
-            _MOST_OPTIONAL, of_strict_schemas("optional parameters", _optional), _LIMITS
-        ),
-        Budget(
-            _MOST_UNIONS,
-            of_strict_schemas("parameters of several types", _unions),
-            _LIMITS,
-        ),
-        # All strict schemas become one grammar, of a size that is bounded and not documented.
-        Budget(
-            6,
-            _strict_tools,
-            "at risk of `compiled grammar is too large`, which seven simple tools were"
-            " refused with: anthropic-sdk-typescript#885",
-            False,
-        ),
-        Budget(
-            7_000,
-            of_strict_schemas("bytes", _bytes),
-            "at risk of `compiled grammar is too large`, which a schema of 7,354 bytes was"
-            " refused with: pome-sh/digital-twins#527",
-            False,
-        ),
+        *STRICT_BUDGETS,
     ),
     refuses=too_much,
 )

@@ -13,6 +13,7 @@ from typing import Any
 
 from .model_provider import Budget, ModelProvider, ProviderTools, RenderedTool
 from .schemas.dialect import Dialect, Nullable, References
+from .tool_answers import IMAGES, PDF, Answer, Media
 
 __all__ = ["GEMINI"]
 
@@ -65,6 +66,24 @@ def _form(rendered: RenderedTool) -> dict[str, Any]:
     return form
 
 
+def _answer(answer: Answer) -> dict[str, Any]:
+    """A part; `output` and `error` are the keys that its reference names."""
+    parts = [*answer.parts({*IMAGES, PDF})]
+    words = "\n".join(one for one in parts if isinstance(one, str))
+    output = answer.response.result if answer.is_json else words
+    key = "output" if answer.response.success else "error"
+    given: dict[str, Any] = {"name": answer.name, "response": {key: output}}
+    if answer.call_id:
+        given["id"] = answer.call_id
+    media = [one for one in parts if isinstance(one, Media)]
+    if media:
+        given["parts"] = [
+            {"inlineData": {"mimeType": one.mime_type, "data": one.data}}
+            for one in media
+        ]
+    return {"functionResponse": given}
+
+
 def _in_one_tool(listed: ProviderTools) -> list[dict[str, Any]]:
     """Gemini calls a list of functions a tool."""
     declarations = [_form(rendered) for rendered in listed.rendered]
@@ -79,6 +98,7 @@ GEMINI = ModelProvider(
     names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
     takes=frozenset(["returns"]),
     form=_form,
+    answer=_answer,
     arranged=_in_one_tool,
     budgets=(
         Budget(

@@ -5,6 +5,7 @@ To add a provider is one module with one `ModelProvider`, and its row in `provid
 * its loose `Dialect`, and its strict one if it has a strict form;
 * the grammar of its names;
 * `form`, which puts one rendered tool into the provider's JSON;
+* `answer`, which puts the answer of a call into it;
 * `arranged`, where a list is more than its tools one after the other;
 * which fields of a spec the form has a place for, and the limits of the whole list.
 
@@ -20,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..calls.tool_response import ToolResponse
 from ..tools.tool import Tool
 from ..validation.compiled import build
 from .loss import Loss, Severity, pointer
@@ -29,6 +31,7 @@ from .schemas.rendered import RenderedSchema
 from .schemas.schema_rendering import rendered_schema
 from .schemas.sent_arguments import restored_arguments
 from .sendable_examples import sendable_examples
+from .tool_answers import Answer
 
 __all__ = [
     "ArgumentsError",
@@ -129,7 +132,7 @@ def _one_after_the_other(listed: ProviderTools) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelProvider:
-    """A provider's form for lists of tools: data, and two functions.
+    """A provider's form for lists of tools: data, and three functions.
 
     Attributes:
         name: as callers and `toolset.yaml` name it.
@@ -138,9 +141,11 @@ class ModelProvider:
         strict: what its strict form takes; None without such a form.
         returns: what it takes of the schema of a result; None when it takes none.
         names: the grammar of the names of tools; None for that of specs.
+        own_names: the names of tools of its own that a list may have.
         takes: the fields of a spec that it has a place for, of `returns`, `examples`,
             `confirm`, `annotations` and `title`. What else a spec sets of these is a loss.
         form: a rendered tool as the provider's JSON.
+        answer: the answer of a call as the provider takes it back.
         arranged: the whole list as the provider's JSON.
         has_tool_search: whether it has a search for tools that are deferred.
         has_programs: whether it runs programs of the model that call tools.
@@ -157,14 +162,26 @@ class ModelProvider:
     strict: Dialect | None = None
     returns: Dialect | None = None
     names: re.Pattern[str] | None = None
+    own_names: frozenset[str] = frozenset()
     takes: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
+    answer: Callable[[Answer], dict[str, Any]]
     arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _one_after_the_other
     has_tool_search: bool = False
     has_programs: bool = False
     budgets: tuple[Budget, ...] = ()
     is_strict_by_name: bool = False
     refuses: Callable[[Mapping[str, Any]], str | None] = lambda _: None
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The attributes of `ListOptions` that change its lists."""
+        has = {
+            "strict": self.strict is not None,
+            "tool_search": self.has_tool_search,
+            "programmatic": self.has_programs,
+        }
+        return frozenset(name for name in has if has[name])
 
 
 @dataclass(frozen=True)
@@ -214,7 +231,7 @@ class ProviderTools:
                 raise ArgumentsError(f"the arguments are no JSON: {failure}") from None
         if not isinstance(arguments, Mapping):
             raise ArgumentsError("the arguments are no JSON object")
-        found = next((one for one in self.rendered if one.name == name), None)
+        found = self._called(name)
         if found is None:
             return ToolCall(name, dict(arguments))
         try:
@@ -222,6 +239,26 @@ class ProviderTools:
         except ValueError:  # A text that is no Unicode, which the call refuses.
             meant = dict(arguments)
         return ToolCall(found.tool.name, meant)
+
+    def answer(
+        self, response: ToolResponse, name: str, call_id: str | None = None
+    ) -> Any:
+        """What goes back to the model, in the provider's form of a result: a JSON object.
+
+        Texts, images and files that the provider takes are in it; what it does not take is
+        named. Bytes stand as bytes where the provider's own package wants them.
+
+        Args:
+            response: what the call gave.
+            name: the provider's name of the tool, as the model called it.
+            call_id: what the model's message calls the call, where it does.
+        """
+        found = self._called(name)
+        has_returns = found is not None and found.returns is not None
+        return self.provider.answer(Answer(response, name, call_id or "", has_returns))
+
+    def _called(self, name: str) -> RenderedTool | None:
+        return next((one for one in self.rendered if one.name == name), None)
 
 
 def of_strict_schemas(
@@ -254,7 +291,9 @@ def render_tools(
         sections: the headings of the toolset's sections by their names.
     """
     listed = list(tools)
-    names = provider_names((tool.name for tool in listed), provider.names)
+    names = provider_names(
+        (tool.name for tool in listed), provider.names, provider.own_names
+    )
     rendered, left_out = [], []
     for tool in listed:
         try:

@@ -11,6 +11,7 @@ from typing import Any
 
 from .model_provider import ModelProvider, RenderedTool
 from .schemas.dialect import Dialect, Nullable, References
+from .tool_answers import Answer
 
 __all__ = ["OLLAMA"]
 
@@ -35,4 +36,10 @@ def _form(rendered: RenderedTool) -> dict[str, Any]:
     }
 
 
-OLLAMA = ModelProvider(name="ollama", title="Ollama", dialect=_DIALECT, form=_form)
+def _answer(answer: Answer) -> dict[str, Any]:
+    return {"role": "tool", "tool_name": answer.name, "content": answer.text()}
+
+
+OLLAMA = ModelProvider(
+    name="ollama", title="Ollama", dialect=_DIALECT, form=_form, answer=_answer
+)

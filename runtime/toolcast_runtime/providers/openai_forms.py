@@ -19,6 +19,7 @@ from .model_provider import (
 )
 from .provider_names import provider_names
 from .schemas.dialect import Dialect, Nullable, Patterns, References
+from .tool_answers import IMAGES, PDF, Answer, Media
 
 __all__ = ["CHAT", "RESPONSES"]
 
@@ -179,6 +180,36 @@ def _responses(rendered: RenderedTool) -> dict[str, Any]:
     return form
 
 
+def _message(answer: Answer) -> dict[str, Any]:
+    """A message, which takes text alone."""
+    return {
+        "role": "tool",
+        "tool_call_id": answer.call_id,
+        "content": answer.text(),
+    }
+
+
+def _output(answer: Answer) -> dict[str, Any]:
+    output: Any = answer.text()
+    if answer.response.success and answer.response.content is not None:
+        parts = [_item(part) for part in answer.parts({*IMAGES, PDF})]
+        output = parts or ""
+    return {
+        "type": "function_call_output",
+        "call_id": answer.call_id,
+        "output": output,
+    }
+
+
+def _item(part: str | Media) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "input_text", "text": part}
+    if part.mime_type == PDF:
+        name = part.name or "file.pdf"
+        return {"type": "input_file", "filename": name, "file_data": part.url}
+    return {"type": "input_image", "image_url": part.url, "detail": "auto"}
+
+
 def _with_namespaces(listed: ProviderTools) -> list[dict[str, Any]]:
     """Deferred functions in the namespace of their section, and what finds and calls them."""
     arranged: list[dict[str, Any]] = []
@@ -213,6 +244,7 @@ CHAT = ModelProvider(
     strict=_STRICT,
     names=_NAMES,
     form=_chat,
+    answer=_message,
     budgets=_BUDGETS,
     refuses=_too_much,
 )
@@ -225,6 +257,7 @@ RESPONSES = ModelProvider(
     names=_NAMES,
     takes=frozenset(["returns"]),
     form=_responses,
+    answer=_output,
     arranged=_with_namespaces,
     has_tool_search=True,
     has_programs=True,

@@ -13,7 +13,9 @@ _DIGITS = 6
 
 
 def provider_names(
-    names: Iterable[str], grammar: re.Pattern[str] | None
+    names: Iterable[str],
+    grammar: re.Pattern[str] | None,
+    taken: frozenset[str] = frozenset(),
 ) -> dict[str, str]:
     """The provider's name of each.
 
@@ -26,13 +28,16 @@ def provider_names(
         names: of tools, or of the properties of one object.
         grammar: matched against a whole name; it takes letters, digits and `_`, and 64
             characters. None takes any name.
+        taken: names of the provider's own; one of these ends with digits of its hash, too.
     """
     if grammar is None:
         return {name: name for name in names}
     found = {name: _mapped(name, grammar) for name in names}
     twice = _twice(found)
     return {
-        name: new if new == name or new not in twice else _ended(new, name)
+        name: (
+            _ended(new, name) if new in taken or (new != name and new in twice) else new
+        )
         for name, new in found.items()
     }
 

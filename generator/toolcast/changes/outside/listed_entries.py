@@ -12,11 +12,13 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
+from toolcast_runtime.external.server_lock import differing
+
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.exact_json import exact_text, plain
 from ...reading.tree import NOWHERE, Path, Source
-from ...servers.server_listing import KINDS, ServerListing, Variation
-from ...servers.variations import differing
+from ...servers.server_listing import KINDS, ServerListing
+from ...servers.variations import explains
 from ..change import ABSENT, Both, Change, Grade, Grades, SpecFiles
 from ..family import Family, Rules
 from ..field_rows import changes_of
@@ -128,33 +130,41 @@ class ListingChanges(NamedTuple):
 
 
 def listing_changes(
-    before: ServerListing,
-    after: ServerListing,
-    owner: Owner,
-    varying: Sequence[Variation] = (),
+    before: ServerListing, after: ServerListing, owner: Owner
 ) -> ListingChanges:
     """The changes from one listing to another; one that is renamed is one change.
 
+    A second reading of `after` is compared, too: a change that only one of them has is
+    one, but for what a server leaves out once.
+
     Args:
-        before: what was reviewed.
+        before: what was reviewed, with what is known to differ at each start.
         after: what is there.
         owner: whose it is.
-        varying: what is known to differ at each start.
     """
-    known = (*before.varying, *after.varying, *varying)
+    readings = [after] if after.again is None else [after, after.again]
     found = ListingChanges([], [])
-    for kind, name, change in _all(before, after, owner):
-        path = _place_in(kind, change)
-        covered = any(one.covers(kind, name, path) for one in known)
-        # A rename is none that a server makes by itself.
-        (found.varying if covered else found.changes).append(change)
+    told = set()
+    for reading in readings:
+        for kind, name, change in _all(before, reading, owner):
+            place = (kind, name, change.rule.id, change.path)
+            if place in told:
+                continue
+            told.add(place)
+            path = _place_in(kind, change)
+            is_known = any(one.covers(kind, name, path) for one in before.varying)
+            is_known = is_known or any(
+                one.covers(kind, name, path) and explains(one, before, *readings)
+                for one in after.varying
+            )
+            (found.varying if is_known else found.changes).append(change)
     return found
 
 
 def _place_in(kind: str, change: Change) -> Path:
     """Where a change is in the entry as the server lists it."""
     path = change.path
-    if change.rule in (ADDED, REMOVED, ENTRY_ADDED, ENTRY_REMOVED):
+    if change.rule in (ADDED, REMOVED, ENTRY_ADDED, ENTRY_REMOVED, INSTRUCTIONS):
         return ()
     if kind != "tools" or change.rule in (TOOL_LISTED, RENAMED_SILENTLY):
         return path
@@ -291,7 +301,7 @@ def _tool(
         for change in changes:
             told.add(str(_place_in("tools", change)[0]))
             yield name, change
-    for path in differing(old, new):
+    for path in differing(old, new, exact_text):
         if path[0] in told or path == ("name",):
             continue
         before, after = (_at(side, path) for side in (old, new))
@@ -353,7 +363,7 @@ def _entries(
             message = f"the {word} {said(name)} is new"
             change = files.changed(ENTRY_ADDED, (key,), message, after=new[name])
         else:
-            for path in differing(old[name], new[name]):
+            for path in differing(old[name], new[name], exact_text):
                 sides = [_at(side[name], path) for side in (old, new)]
                 place = ".".join(map(str, path))
                 message = f"{said(place)} of the {word} {said(name)} is another one"

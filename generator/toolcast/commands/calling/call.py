@@ -13,6 +13,7 @@ import click
 
 from ..exit_codes import fail, workspace_or_end
 from ..options import project_option
+from ..server_options import server_options
 
 if TYPE_CHECKING:
     from toolcast_runtime.cli.one_call.call_once import Request
@@ -39,17 +40,7 @@ __all__ = ["command"]
 @click.option(
     "--server", metavar="NAME", help="Call a server of the toolset's `mcp_servers`."
 )
-@click.option(
-    "--mcp-stdio", metavar="COMMAND", help="Call the MCP server that a command starts."
-)
-@click.option("--mcp-url", metavar="URL", help="Call the MCP server at a URL.")
-@click.option(
-    "--header",
-    "headers",
-    metavar="NAME:VALUE",
-    multiple=True,
-    help="A header for --mcp-url; `${NAME}` in it is a variable of the environment.",
-)
+@server_options
 @click.option("--json", "is_json", is_flag=True, help="Print the answer as it is.")
 @click.option(
     "--save",
@@ -67,9 +58,7 @@ def command(
     toolset: str | None,
     client: str | None,
     server: str | None,
-    mcp_stdio: str | None,
-    mcp_url: str | None,
-    headers: tuple[str, ...],
+    given: tuple[ExternalServer, ...],
     is_json: bool,
     folder: str,
     project: str | None,
@@ -86,38 +75,18 @@ def command(
     """
     from toolcast_runtime.cli.one_call.call_once import Request
 
-    if [server, mcp_stdio, mcp_url].count(None) < 2:
+    if len(given) + (server is not None) > 1:
         fail("give one of --server, --mcp-stdio and --mcp-url")
-    if headers and mcp_url is None:
-        fail("--header goes with --mcp-url")
     request = Request(tool, words, json_text, client, is_json, folder)
-    if mcp_stdio is not None or mcp_url is not None:
+    if given:
         if client is not None or toolset is not None:
             fail("--client and --toolset are about the project's own toolsets")
-        sys.exit(_on_server(_given(mcp_stdio, mcp_url, headers), request))
+        sys.exit(_on_server(given[0], request))
     workspace = workspace_or_end(project)
     if server is not None:
         sys.exit(_on_server(_declared(workspace, toolset, server), request))
     chosen = _toolset(workspace, toolset, tool)
     sys.exit(_in_toolset(workspace, chosen, request))
-
-
-def _given(
-    command: str | None, url: str | None, headers: tuple[str, ...]
-) -> ExternalServer:
-    """The server of the command line."""
-    from ...servers.named_server import command_server, headers_of, url_server
-    from ...servers.server_listing import ListingError
-
-    try:
-        named = headers_of(headers)
-    except ListingError as error:
-        fail(str(error))
-    try:
-        server = url_server(url) if url is not None else command_server(command or "")
-    except ListingError as error:
-        fail(f"{'--mcp-url' if url is not None else '--mcp-stdio'}: {error}")
-    return dataclasses.replace(server, headers=named)
 
 
 def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:

@@ -9,6 +9,7 @@ import click
 
 from ..exit_codes import fail, known_or_end, workspace_or_end
 from ..options import project_option
+from ..server_options import server_options
 from .live import ANY, FORMATS, judged, limits_or_end, note, read_or_end, told
 
 if TYPE_CHECKING:
@@ -23,10 +24,7 @@ __all__ = ["command"]
 @click.command(name="verify")
 @click.argument("server", required=False)
 @project_option
-@click.option(
-    "--mcp-stdio", metavar="COMMAND", help="The command line of a server over stdio."
-)
-@click.option("--mcp-url", metavar="URL", help="The address of a server over HTTP.")
+@server_options
 @click.option(
     "--toolset",
     metavar="NAME",
@@ -51,8 +49,7 @@ __all__ = ["command"]
 def command(
     server: str | None,
     project: str | None,
-    mcp_stdio: str | None,
-    mcp_url: str | None,
+    given: tuple[ExternalServer, ...],
     toolset: str | None,
     fail_on: str,
     format_: str,
@@ -72,7 +69,7 @@ def command(
     workspace = workspace_or_end(project)
     if toolset is not None:
         known_or_end("toolset", toolset, [one.name for one in workspace.toolsets])
-    meant = _meant(workspace, server, mcp_stdio, mcp_url)
+    meant = _meant(workspace, server, given)
     listing = read_or_end(meant)
     own = _toolset(workspace, listing, toolset)
     has_skills = "skills" in own.targets
@@ -87,24 +84,24 @@ def command(
 
 
 def _meant(
-    workspace: Workspace, server: str | None, command: str | None, url: str | None
+    workspace: Workspace, server: str | None, given: tuple[ExternalServer, ...]
 ) -> ExternalServer:
     """The server that is meant; ends the program where that is none, or several."""
-    from ...servers.named_server import command_server, declared_server, url_server
+    from ...servers.named_server import declared_server, url_server
     from ...servers.server_listing import ListingError
     from ...wording import known_instead
 
-    if sum(one is not None for one in (server, command, url)) != 1:
+    if len(given) + (server is not None) != 1:
         fail(
             "name one server\n  help: SERVER, `--mcp-stdio COMMAND` or `--mcp-url URL`"
         )
-    try:
-        if command is not None:
-            return command_server(command)
-        if url is not None or "://" in (server or ""):
-            return url_server(url or server or "")
-    except ListingError as error:
-        fail(str(error))
+    if given:
+        return given[0]
+    if server is not None and "://" in server:
+        try:
+            return url_server(server)
+        except ListingError as error:
+            fail(str(error))
     declared = {
         one.name: one for toolset in workspace.toolsets for one in toolset.mcp_servers
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import json
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -19,8 +19,11 @@ from ..exit_codes import (
     workspace_or_end,
 )
 from ..options import project_option
+from ..server_options import server_options
 
 if TYPE_CHECKING:
+    from toolcast_runtime.external.server_settings import ExternalServer
+
     from ...edits.project_edit import Refusal
     from ...imports.importing import Imported
     from ...imports.source import Source
@@ -40,19 +43,7 @@ _MOST_NOTES = 40
     help="The toolset; one that is not there is made.",
     shell_complete=complete_toolsets,
 )
-@click.option(
-    "--mcp-stdio", metavar="COMMAND", help="Take what the server of a command lists."
-)
-@click.option(
-    "--mcp-url", metavar="URL", help="Take what the server at an address lists."
-)
-@click.option(
-    "--header",
-    "headers",
-    metavar="NAME:VALUE",
-    multiple=True,
-    help="Sent to the address; VALUE may name variables: `Bearer ${TOKEN}`.",
-)
+@server_options
 @click.option(
     "--prefer",
     "preferred",
@@ -63,15 +54,21 @@ _MOST_NOTES = 40
 @click.option(
     "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
 )
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How what was done is printed.",
+)
 @project_option
 def command(
     files: tuple[str, ...],
     toolset: str,
-    mcp_stdio: str | None,
-    mcp_url: str | None,
-    headers: tuple[str, ...],
+    given: tuple[ExternalServer, ...],
     preferred: tuple[str, ...],
     dry_run: bool,
+    format_: str,
     project: str | None,
 ) -> None:
     """Write the specs of tools that exist already.
@@ -86,9 +83,7 @@ def command(
     from ...imports.importing import importing
     from .one_source import one_source_or_end
 
-    if headers and mcp_url is None:
-        fail("--header goes with --mcp-url")
-    sources = [*_read(files), *_live(mcp_stdio, mcp_url, headers)]
+    sources = [*_read(files), *_live(given)]
     if not sources:
         fail(
             "nothing to import\n  help: name a file, --mcp-stdio COMMAND or --mcp-url URL"
@@ -101,6 +96,9 @@ def command(
             write(workspace.root, imported.edit)
     except Refusal as refusal:
         _refuse(refusal)
+    if format_ == "json":
+        click.echo(_json(imported, toolset))
+        return
     if dry_run:
         for row in unified_diff(imported.edit):
             click.echo(printable(row))
@@ -133,25 +131,15 @@ def _read(files: tuple[str, ...]) -> list[Source]:
     return sources
 
 
-def _live(
-    command: str | None, url: str | None, headers: tuple[str, ...]
-) -> list[Source]:
+def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
     """What live servers list, read twice, to tell what varies."""
     from ...imports.source import source_of_server
     from ...imports.source_file import unsayable
-    from ...servers.named_server import command_server, headers_of, url_server
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
-    try:
-        named = headers_of(headers)
-    except ListingError as error:
-        fail(str(error))
     sources = []
     try:
-        servers = [command_server(command)] if command is not None else []
-        if url is not None:
-            servers.append(dataclasses.replace(url_server(url), headers=named))
         for server in servers:
             source = source_of_server(read_server(server, twice=True))
             problems = list(unsayable(source))
@@ -169,7 +157,24 @@ def _refuse(refusal: Refusal) -> None:
     sys.exit(FINDINGS)
 
 
+def _json(imported: Imported, toolset: str) -> str:
+    """The report as one JSON object, for programs."""
+    value = {
+        "toolset": toolset,
+        "toolset_fields": imported.toolset_fields,
+        "new": imported.new,
+        "changed": imported.changed,
+        "unchanged": imported.unchanged,
+        "gone": imported.gone,
+        "notes": imported.notes,
+    }
+    return json.dumps(value, indent=2)
+
+
 def _report(imported: Imported, source: Source, toolset: str) -> None:
+    if imported.toolset_fields:
+        fields = imported.toolset_fields
+        click.echo(f"changed: the toolset: {', '.join(fields)}")
     for name, fields in imported.changed.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
     for name in imported.gone:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.skill_texts import LONGEST_NAME, front_matter_of, skill_owners
+from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
+
+from ...facts.skill_texts import LONGEST_NAME, front_matter_of, name_path, skill_owners
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
@@ -18,21 +20,24 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     taken: dict[str, Toolset | ToolSpec] = {}
     for owner in skill_owners(toolset):
         name = front_matter_of(owner)["name"]
-        path = ("skill", "name") if "name" in (owner.skill or {}) else ("name",)
+        path, help_ = name_path(owner), "say another one in `skill.name`"
         if not 0 < len(name) <= LONGEST_NAME:
             yield RULE.at(
                 owner,
                 path,
                 f"the skill's name would have {len(name)} characters; one has 1 to"
                 f" {LONGEST_NAME}",
-                "say another one in `skill.name`",
+                help_,
             )
+        elif name in WINDOWS_DEVICES:
+            message = f"Windows has no folder named `{name}`, as the skill's would be"
+            yield RULE.at(owner, path, message, help_)
         elif name in taken:
             yield RULE.at(
                 owner,
                 path,
                 f"the skill's name, `{name}`, is that of `{taken[name].name}`'s skill, too",
-                "say another one in `skill.name`",
+                help_,
             )
         else:
             taken[name] = owner

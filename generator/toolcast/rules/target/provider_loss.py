@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolcast_runtime.providers import Loss
 from toolcast_runtime.providers import Severity as Weight
 
 from ...facts.providers.provider_lists import provider_lists
@@ -16,19 +17,22 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     specs = {tool.name: tool for tool in toolset.tools}
+    lost_for: dict[Loss, list[str]] = {}
     for _, listed in provider_lists(toolset):
         for loss in listed.losses:
             if loss.severity is not Weight.NOTE:
-                steps = [
-                    step.replace("~1", "/").replace("~0", "~")
-                    for step in loss.path.split("/")[1:]
-                ]
-                yield RULE.at(
-                    specs[loss.tool],
-                    tuple(int(step) if step.isdecimal() else step for step in steps),
-                    f"{listed.provider.title} loses `{loss.keyword}`: {loss.what}",
-                    "say it another way, or leave the tool out of the target `providers`",
-                )
+                lost_for.setdefault(loss, []).append(listed.provider.title)
+    for loss, titles in lost_for.items():
+        steps = [
+            step.replace("~1", "/").replace("~0", "~")
+            for step in loss.path.split("/")[1:]
+        ]
+        yield RULE.at(
+            specs[loss.tool],
+            tuple(int(step) if step.isdecimal() else step for step in steps),
+            f"`{loss.keyword}` is lost for {', '.join(titles)}: {loss.what}",
+            "say it another way, or leave the tool out of the target `providers`",
+        )
 
 
 RULE = Rule(

@@ -9,6 +9,8 @@ from typing import Any
 __all__ = ["added", "told"]
 
 _MOST_CHARACTERS = 400
+_MOST_OF_FIELDS = 4_000
+"""Without its fields nobody can send an object."""
 _UNTOLD = frozenset("title readOnly writeOnly $comment".split())
 _WORDS = {"default": "default", "examples": "for example"}
 
@@ -24,7 +26,9 @@ def told(lost: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
     for keyword, value in lost.items():
         if keyword not in _UNTOLD:
             part = _part(keyword, value)
-            if part and len(part) <= _MOST_CHARACTERS:
+            is_fields = keyword == "properties"
+            most = _MOST_OF_FIELDS if is_fields else _MOST_CHARACTERS
+            if part and len(part) <= most:
                 parts[keyword] = part
     return (f"({', '.join(parts.values())})" if parts else ""), frozenset(parts)
 

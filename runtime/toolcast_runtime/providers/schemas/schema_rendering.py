@@ -249,10 +249,16 @@ class _Rendering:
         for keyword in lost:
             has_meaning = keyword in STANDARD and keyword not in WORDS
             is_told = keyword in said
+            # A model sends the properties that it reads of.
+            is_closed = keyword == "additionalProperties" and lost[keyword] is False
             self._losses.add(
                 path,
                 keyword,
                 "told in the description" if is_told else "dropped",
                 Effect.WIDER if has_meaning else Effect.WORDS,
-                Severity.WARNING if has_meaning and not is_told else Severity.NOTE,
+                (
+                    Severity.WARNING
+                    if has_meaning and not is_told and not is_closed
+                    else Severity.NOTE
+                ),
             )

@@ -1,4 +1,6 @@
-"""MCP's content blocks as LangChain's own, which its models know how to send on.
+"""MCP's content blocks as models are shown them: text, image or file.
+
+The form is LangChain's own, which its models know how to send on.
 
 Source: https://docs.langchain.com/oss/python/langchain/messages#standard-content-blocks
 """
@@ -9,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["langchain_blocks"]
+__all__ = ["shown_blocks"]
 
 
-def langchain_blocks(content: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def shown_blocks(content: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The blocks of a tool's answer, image, file or text, in their order.
 
     Audio is a file with its media type: LangChain and LangGraph know no other block for it in

@@ -1,0 +1,185 @@
+"""What goes back to a model: results, errors and images in each provider's own form."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from tests.providers.sdk_types import validate_answer
+from toolcast_runtime import ToolResponse, image
+from toolcast_runtime.providers import PROVIDERS, provider_named, render_tools
+from toolcast_runtime.tools.tool import Tool
+
+PIXEL = base64.b64encode(b"\x89PNG").decode()
+RESULT = {"id": 7, "tags": ["a"]}
+WHERE = {"type": "resource", "resource": {"uri": "file:///a.pdf", "blob": "JVBE"}}
+PDF = {**WHERE, "resource": {**WHERE["resource"], "mimeType": "application/pdf"}}  # type: ignore[dict-item]
+SAID = {"type": "text", "text": "It is red."}
+SOUND = {"type": "audio", "data": "UklG", "mimeType": "audio/wav"}
+TORN = {"type": "image", "data": "no base64!", "mimeType": "image/png"}
+
+ANSWERS: dict[str, ToolResponse] = {
+    "result": ToolResponse(RESULT),
+    "text": ToolResponse("Done."),
+    "nothing": ToolResponse(""),
+    "error": ToolResponse(error="There is no such note."),
+    "image": ToolResponse(content=[SAID, image(b"\x89PNG")]),
+    "pdf": ToolResponse(content=[PDF]),
+    "untaken": ToolResponse(content=[SOUND, TORN, {"type": "text", "text": ""}]),
+}
+NOT_SHOWN = "(audio/wav, which cannot be shown here)"
+NO_IMAGE = "(image/png, which cannot be shown here)"
+
+
+def answered(provider: str, name: str, **more: Any) -> dict[str, Any]:
+    definition = {"name": "notes.get", "inputSchema": {"type": "object"}, **more}
+    listed = render_tools(
+        provider_named(provider), [Tool("notes.get", "", "Gets.", definition)]
+    )
+    return listed.answer(ANSWERS[name], listed.rendered[0].name, "call_1")
+
+
+def text(value: str) -> dict[str, Any]:
+    return {"type": "text", "text": value}
+
+
+ANTHROPIC: dict[str, Any] = {
+    "result": {"content": [text('{"id": 7, "tags": ["a"]}')]},
+    "nothing": {},
+    "error": {"content": [text("There is no such note.")], "is_error": True},
+    "image": {
+        "content": [
+            text("It is red."),
+            {
+                "type": "image",
+                "source": {"type": "base64", "media_type": "image/png", "data": PIXEL},
+            },
+        ]
+    },
+    "pdf": {
+        "content": [
+            {
+                "type": "document",
+                "source": {
+                    "type": "base64",
+                    "media_type": "application/pdf",
+                    "data": "JVBE",
+                },
+            }
+        ]
+    },
+    "untaken": {"content": [text(NOT_SHOWN), text(NO_IMAGE)]},
+}
+
+
+@pytest.mark.parametrize("name", ANTHROPIC)
+def test_anthropic(name: str) -> None:
+    head = {"type": "tool_result", "tool_use_id": "call_1"}
+    assert answered("anthropic", name) == {**head, **ANTHROPIC[name]}
+
+
+BEDROCK: dict[str, Any] = {
+    "result": {"content": [{"json": RESULT}]},
+    "text": {"content": [{"text": "Done."}]},
+    "nothing": {"content": []},
+    "error": {"content": [{"text": "There is no such note."}], "status": "error"},
+    "image": {
+        "content": [
+            {"text": "It is red."},
+            {"image": {"format": "png", "source": {"bytes": b"\x89PNG"}}},
+        ]
+    },
+    "pdf": {
+        "content": [{"text": "(a.pdf application/pdf, which cannot be shown here)"}]
+    },
+}
+
+
+@pytest.mark.parametrize("name", BEDROCK)
+def test_bedrock(name: str) -> None:
+    expected = {"toolUseId": "call_1", **BEDROCK[name]}
+    assert answered("bedrock", name) == {"toolResult": expected}
+
+
+GEMINI: dict[str, Any] = {
+    "result": {"response": {"output": RESULT}},
+    "nothing": {"response": {"output": ""}},
+    "error": {"response": {"error": "There is no such note."}},
+    "image": {
+        "response": {"output": "It is red."},
+        "parts": [{"inlineData": {"mimeType": "image/png", "data": b"\x89PNG"}}],
+    },
+    "untaken": {"response": {"output": f"{NOT_SHOWN}\n{NO_IMAGE}"}},
+}
+
+
+@pytest.mark.parametrize("name", GEMINI)
+def test_gemini(name: str) -> None:
+    expected = {"id": "call_1", "name": "notes.get", **GEMINI[name]}
+    assert answered("gemini", name) == {"functionResponse": expected}
+
+
+TEXTS = {
+    "result": '{"id": 7, "tags": ["a"]}',
+    "text": "Done.",
+    "nothing": "",
+    "error": "Error: There is no such note.",
+    "image": f"It is red.\n{NO_IMAGE}",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_chat_and_ollama_have_one_text(name: str) -> None:
+    message = {"role": "tool", "content": TEXTS[name]}
+    assert answered("openai-chat", name) == {**message, "tool_call_id": "call_1"}
+    assert answered("ollama", name) == {**message, "tool_name": "notes.get"}
+
+
+OUTPUTS: dict[str, Any] = {
+    **{name: TEXTS[name] for name in ("result", "text", "nothing", "error")},
+    "image": [
+        {"type": "input_text", "text": "It is red."},
+        {
+            "type": "input_image",
+            "image_url": f"data:image/png;base64,{PIXEL}",
+            "detail": "auto",
+        },
+    ],
+    "pdf": [
+        {
+            "type": "input_file",
+            "filename": "a.pdf",
+            "file_data": "data:application/pdf;base64,JVBE",
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_responses(name: str) -> None:
+    head = {"type": "function_call_output", "call_id": "call_1"}
+    assert answered("openai-responses", name) == {**head, "output": OUTPUTS[name]}
+
+
+def test_a_text_whose_schema_the_model_has_is_json() -> None:
+    returned = answered("openai-responses", "text", outputSchema={"type": "string"})
+    assert returned["output"] == '"Done."'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_providers_own_types_take_it(provider: str) -> None:
+    for name in ANSWERS:
+        validate_answer(provider, answered(provider, name))
+    with pytest.raises(ValueError):
+        validate_answer(provider, {"type": "tool_result", "result": "x"})
+
+
+@pytest.mark.slow
+def test_the_types_look_into_content() -> None:
+    good = answered("anthropic", "image")
+    for block in good["content"]:
+        with pytest.raises(ValueError):
+            validate_answer("anthropic", {**good, "content": [{**block, "more": 1}]})
