@@ -2,9 +2,10 @@
 
     python odd.py MODE
 
-Each mode but `well` is a fault. The tools are `echo`, `die`, `hang` and `secret`; two more
-are not listed: `answer` gives the result that it is given, `ask` what it is answered to
-the request that it is given.
+Each mode but `well`, `asking` and `newest` is a fault. The tools are `echo`, `die`, `hang` and
+`secret`; when it is `asking`, `echo` asks for its text, and without one whether there is to be
+none. Two more are not listed: `answer` gives the result that it is given, `ask` what it is
+answered to the request that it is given.
 """
 
 from __future__ import annotations
@@ -103,6 +104,9 @@ def call(number: Any, params: dict[str, Any]) -> None:
         asked[f"of {number}"] = number
         send({"id": f"of {number}", **arguments})
         return
+    if MODE == "asking" and name == "echo":
+        ask(number, arguments.get("text"))
+        return
     if name == "secret":
         text = json.dumps(dict(os.environ))
     else:
@@ -113,6 +117,42 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if MODE == "lying":
         result["structuredContent"] = {"sum": "many"}
     send({"id": number, "result": result})
+
+
+def ask(number: Any, what: str | None) -> None:
+    """Asks in mid-call; `hear` answers the call with what it is answered."""
+    field = {"type": "string", "title": "Name\x1b[2J", "maxLength": 5}
+    form = {
+        "type": "object",
+        "title": "Asked",
+        "properties": {what: field} if what else {},
+        "required": [what] if what else [],
+    }
+    params = {"message": f"Which {what}?\x1b[31m", "requestedSchema": form}
+    if what == "page":
+        params = {
+            "mode": "url",
+            "message": "Log in.",
+            "url": "https://a.example/\x1b[2J",
+        }
+        params["elicitationId"] = "1"
+    send({"id": f"ask-{number}", "method": "elicitation/create", "params": params})
+
+
+def hear(message: dict[str, Any]) -> None:
+    if message["id"] in asked:
+        text = json.dumps(message.get("error") or message.get("result"))
+        content = [{"type": "text", "text": text}]
+        send({"id": asked.pop(message["id"]), "result": {"content": content}})
+        return
+    number = int(message["id"].removeprefix("ask-"))
+    said = message.get("result") or message["error"]["message"]
+    send(
+        {
+            "id": number,
+            "result": {"content": [{"type": "text", "text": f"heard {said}"}]},
+        }
+    )
 
 
 def report(token: Any) -> None:
@@ -167,6 +207,9 @@ def chatter() -> None:
 
 def answer(message: dict[str, Any]) -> None:
     number, method = message.get("id"), message.get("method")
+    if method is None:
+        hear(message)
+        return
     if method == "initialize":
         hello = {
             "protocolVersion": message["params"]["protocolVersion"],
@@ -198,10 +241,6 @@ def answer(message: dict[str, Any]) -> None:
     elif method == "notifications/cancelled" and len(sys.argv) > 2:
         with open(sys.argv[2], "a", encoding="utf-8") as heard:
             heard.write("cancelled\n")
-    elif number in asked:
-        text = json.dumps(message.get("error") or message.get("result"))
-        content = [{"type": "text", "text": text}]
-        send({"id": asked.pop(number), "result": {"content": content}})
     elif number is not None:
         send({"id": number, "error": {"code": -32601, "message": f"no {method}"}})
 
