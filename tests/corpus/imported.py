@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from toolcast.imports.importing import importing
@@ -23,8 +24,9 @@ def import_lists(
     """A workspace with one toolset a list; `lists` has JSON texts by toolset name."""
     for name, text in lists.items():
         # By itself: what the toolsets before it hold need not be checked again.
-        source = source_in(text.encode(), name)
-        edit = importing(Workspace(str(root), (), ()), source, name).edit
+        with TemporaryDirectory() as empty:
+            source = source_in(text.encode(), name)
+            edit = importing(Workspace(empty, (), ()), source, name).edit
         for path, data in edit.after.items():
             if path != WORKSPACE_FILE and data is not None:
                 (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,8 @@
 
     python odd.py MODE
 
-Each mode but `well` is a fault. The tools are `echo`, `die`, `hang` and `secret`.
+Each mode but `well` and `asking` is a fault. The tools are `echo`, `die`, `hang` and `secret`;
+when it is `asking`, `echo` asks for its text, and without one whether there is to be none.
 """
 
 from __future__ import annotations
@@ -92,6 +93,9 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if name == "hang":
         report(params.get("_meta", {}).get("progressToken"))
         return
+    if MODE == "asking" and name == "echo":
+        ask(number, arguments.get("text"))
+        return
     if name == "secret":
         text = json.dumps(dict(os.environ))
     else:
@@ -102,6 +106,37 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if MODE == "lying":
         result["structuredContent"] = {"sum": "many"}
     send({"id": number, "result": result})
+
+
+def ask(number: Any, what: str | None) -> None:
+    """Asks in mid-call; `hear` answers the call with what it is answered."""
+    field = {"type": "string", "title": "Name\x1b[2J", "maxLength": 5}
+    form = {
+        "type": "object",
+        "title": "Asked",
+        "properties": {what: field} if what else {},
+        "required": [what] if what else [],
+    }
+    params = {"message": f"Which {what}?\x1b[31m", "requestedSchema": form}
+    if what == "page":
+        params = {
+            "mode": "url",
+            "message": "Log in.",
+            "url": "https://a.example/\x1b[2J",
+        }
+        params["elicitationId"] = "1"
+    send({"id": f"ask-{number}", "method": "elicitation/create", "params": params})
+
+
+def hear(message: dict[str, Any]) -> None:
+    number = int(message["id"].removeprefix("ask-"))
+    said = message.get("result") or message["error"]["message"]
+    send(
+        {
+            "id": number,
+            "result": {"content": [{"type": "text", "text": f"heard {said}"}]},
+        }
+    )
 
 
 def report(token: Any) -> None:
@@ -156,6 +191,9 @@ def chatter() -> None:
 
 def answer(message: dict[str, Any]) -> None:
     number, method = message.get("id"), message.get("method")
+    if method is None:
+        hear(message)
+        return
     if method == "initialize":
         hello = {
             "protocolVersion": message["params"]["protocolVersion"],
