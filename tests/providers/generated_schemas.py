@@ -133,9 +133,9 @@ class _Schemas:
         inner = self.schema(levels - 1)
         null = self._one({"type": "null"}, {"const": None}, {"enum": [None]})
         if isinstance(inner, dict) and self._is(2):
-            if isinstance(inner.get("type"), str):
+            if isinstance(inner.get("type"), str) and inner["type"] != "null":
                 return {**inner, "type": [inner["type"], "null"]}
-            if "enum" in inner:
+            if "enum" in inner and None not in inner["enum"]:
                 return {**inner, "enum": [*inner["enum"], None]}
         pair = [inner, null] if self._is(2) else [null, inner]
         return {self._one("anyOf", "anyOf", "oneOf"): pair}
