@@ -201,8 +201,8 @@ class ProviderTools:
     left_out: tuple[Loss, ...] = ()
 
     @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The value of `tools` in a request, as JSON."""
+    def tools(self) -> list[Any]:
+        """The value of `tools` in a request, as JSON, which the SDK's types take, too."""
         return self.provider.arranged(self)
 
     @property
@@ -242,8 +242,8 @@ class ProviderTools:
 
     def answer(
         self, response: ToolResponse, name: str, call_id: str | None = None
-    ) -> dict[str, Any]:
-        """What goes back to the model, in the provider's form of a result.
+    ) -> Any:
+        """What goes back to the model, in the provider's form of a result: a JSON object.
 
         Texts, images and files that the provider takes are in it; what it does not take is
         named. Bytes stand as bytes where the provider's own package wants them.
