@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from generation import Sizes, generation_part, scale_part
 from generators import generators_part
+from importing import importing_part
 from page import write_page
 from results import KEPT, Part, commit, keep, kept, machine, versions
 from selection import selection_part
@@ -42,6 +43,7 @@ PARTS = {
     "generation": Kind(generation_part),
     "generators": Kind(generators_part, needs_peers=True),
     "scale": Kind(scale_part),
+    "importing": Kind(importing_part),
     "servers": Kind(servers_part),
     "selection": Kind(selection_part),
 }

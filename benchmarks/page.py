@@ -38,6 +38,12 @@ _GENERATION = """\
 
 `import click` is what a Python command line costs before it has done anything.
 """
+_IMPORTING = """\
+## A server of tools that exist already
+
+One list of real tools: `toolcast import` writes its specs into an empty folder, `toolcast
+generate` makes everything of them, and the generated server starts and answers `tools/list`.
+"""
 _SERVERS = """\
 ## Beside other servers
 
@@ -118,6 +124,10 @@ def _body(parts: Mapping[str, Part]) -> Iterator[str]:
         yield from _alone([*parts["generation"].rows, *_rows(parts, "scale")])
         yield from _outputs(parts["generation"])
         yield _source(parts["generation"])
+    if "importing" in parts:
+        yield _IMPORTING
+        yield from _alone(parts["importing"].rows)
+        yield _source(parts["importing"])
     if "servers" in parts:
         yield _SERVERS
         yield from _across(parts["servers"].rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,8 +21,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.corpus.specs_from_list import read_list, write_toolset
-from toolcast_runtime.tools.module_names import module_name
+from tests.corpus.imported import import_tools
+from toolcast_runtime.tools.module_names import module_name, spec_name
 
 __all__ = ["Workspace", "made_up", "real", "real_tools", "repository", "set_aside"]
 
@@ -107,13 +108,9 @@ class Workspace:
 
     def edit(self) -> None:
         """Changes the title of one tool, and nothing else."""
-        lines = self.spec.read_text("utf-8").splitlines(keepends=True)
-        kept = [line for line in lines if not line.startswith("title:")]
+        text = re.sub(r"(?m)^title:.*\n(?:  .*\n)*", "", self.spec.read_text("utf-8"))
         title = f"title: Edit {next(self._turns)} of process {os.getpid()}\n"
-        at = next(i for i, line in enumerate(kept) if line.startswith("name:"))
-        self.spec.write_text(
-            "".join([*kept[: at + 1], title, *kept[at + 1 :]]), "utf-8"
-        )
+        self.spec.write_text(re.sub(r"(?m)^(name:.*\n)", rf"\1{title}", text), "utf-8")
 
     def commit(self) -> None:
         """Makes it a git repository in which all of it is committed, as a project is."""
@@ -153,7 +150,9 @@ def real_tools(number: int) -> list[dict[str, Any]]:
     """That many tools of real servers, each under a name of its own."""
     found: list[dict[str, Any]] = []
     names: set[str] = set()
-    listed = [tool for file in _lists() for tool in read_list(file.read_text("utf-8"))]
+    read = [json.loads(file.read_text("utf-8")) for file in _lists()]
+    lists = [one if isinstance(one, list) else one["tools"] for one in read]
+    listed = [tool for tools in lists for tool in tools]
     for copy in count(1):
         for tool in listed:
             # Clients may call it as a task only, and the generated server has no tasks.
@@ -172,16 +171,16 @@ def real(folder: Path, number: int, toolset: str = "") -> Workspace:
     root = folder / f"real-{number}"
     tools = real_tools(number)
     specs = root / "specs" / "things"
-    write_toolset(specs, tools)
+    import_tools(root, "things", tools)
     for tool in tools:
         keyword = tool["name"].lower().replace("_", "-").replace(".", "-")
-        path = specs / f"{tool['name']}.yaml"
+        path = specs / f"{spec_name(tool['name'])}.yaml"
         more = "section: tools\nhandler: handlers.tools:work\n"
         more += f"cli: {{keyword: {json.dumps(keyword)}}}\n"
         path.write_text(path.read_text("utf-8") + more, "utf-8")
     (specs / "toolset.yaml").write_text(_TOOLSET + toolset, "utf-8")
     _write_project(root)
-    edited = specs / f"{tools[number // 2]['name']}.yaml"
+    edited = specs / f"{spec_name(tools[number // 2]['name'])}.yaml"
     return Workspace(f"{number:,} real tools", root, edited)
 
 

@@ -64,4 +64,4 @@ def project(make_project: Callable[..., Project]) -> Project:
     return made
 
 
-TARGETS = "targets: {registry: {}}\n"
+TARGETS = "targets: {registry: {}, mcp: {}}\n"

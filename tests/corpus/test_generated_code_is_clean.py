@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.corpus.specs_from_list import read_list, write_toolset
+from tests.corpus.imported import import_lists
 from tests.corpus.test_mcp_lists_exact import LISTS
 from tests.mcp.projects import generate_project
 
@@ -20,10 +20,7 @@ TARGETS = ("mcp", "registry", "langchain", "prompts", "providers", "snapshots")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every list of the corpus as a toolset with every target that needs no decisions."""
     root = tmp_path_factory.mktemp("clean")
-    for name, text in LISTS.items():
-        write_toolset(root / "specs" / name, read_list(text), TARGETS)
-    folders = ", ".join(f"specs/{name}" for name in LISTS)
-    (root / "toolcast.yaml").write_text(f"version: 1\ntoolsets: [{folders}]\n")
+    import_lists(root, LISTS, TARGETS)
     generate_project(root)
     return root
 

@@ -1,12 +1,12 @@
-"""The lists of real MCP servers, generated from specs, come back exactly over both transports.
+"""The lists of real MCP servers, imported and generated, come back exactly over both transports.
 
-Two texts of a list are equal here when they have the same values in the same order of keys,
-an integer for an integer and a fraction for a fraction; nothing absent, empty or null may
-take the place of another.
+Two texts of a list are equal here when they have the same values in the same order of keys and
+numbers of the same spelling; nothing absent, empty or null may take the place of another.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -20,11 +20,13 @@ from typing import Any
 import black
 import pytest
 
+from tests.corpus.imported import import_lists
 from tests.corpus.nasty_lists import NASTY_LISTS
-from tests.corpus.specs_from_list import write_workspace
 from tests.forked import Forks, forks
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, http_server, sent
+from toolcast.reading.exact_json import exact_text, read_json
+from toolcast_runtime.tools.module_names import module_name
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -34,7 +36,7 @@ MODE = black.Mode(target_versions={black.TargetVersion.PY311})
 def _lists() -> dict[str, str]:
     """The JSON text of every list by the name of its toolset."""
     more = os.environ.get("TOOLCAST_CORPUS")
-    folders = [HERE / "mcp", *([Path(more)] if more else [])]
+    folders = [HERE / "mcp", HERE / "snapshots", *([Path(more)] if more else [])]
     paths = [path for folder in folders for path in sorted(folder.glob("*.json"))]
     texts = {_name(path.stem): path.read_text(encoding="utf-8") for path in paths}
     return {**texts, **NASTY_LISTS}
@@ -51,7 +53,7 @@ LISTS = _lists()
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a toolset for each list, and what is generated from it."""
     root = tmp_path_factory.mktemp("lists")
-    write_workspace(root, LISTS)
+    import_lists(root, LISTS)
     generate_project(root)
     return root
 
@@ -119,13 +121,49 @@ def test_type_checker_and_linter_are_content_with_generated_python(
         assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.slow
+def test_one_server_of_1271_tools(tmp_path: Path, servers: Forks) -> None:
+    given = [tool for text in LISTS.values() for tool in _listed(_spelled(text))]
+    tools: dict[str, Mapping[str, Any]] = {}
+    for copy in itertools.count(1):
+        for tool in given:
+            name = f"{tool['name'][:120]}_{copy}"
+            if len(tools) < 1_271:
+                tools.setdefault(module_name(name), {**tool, "name": name})
+        if len(tools) == 1_271:
+            break
+    source = exact_text({"tools": [*tools.values()]})
+    import_lists(tmp_path, {"many": source})
+    generate_project(tmp_path)
+    for era in ERAS:
+        asked = sent(era, ("tools/list", {}))
+        ran = servers.run(tmp_path, "generated.many.mcp_server", given=asked)
+        live = _tools(read_json(ran.stdout.splitlines()[-1])[0]["result"])
+        wanted = _tools(json.loads(source), era)
+        assert _by_value(live) == _by_value(wanted)
+
+
+def _by_value(tools: Iterator[tuple[str, str]]) -> list[str]:
+    return [json.dumps(json.loads(text)) for _, text in tools]
+
+
 def _assert_same_tools(answer: str, source: str, era: str) -> None:
     """Compares tool by tool, so that a difference is shown in few lines."""
-    live = list(_tools(json.loads(answer)["result"]))
-    wanted = list(_tools(json.loads(source), era))
+    # A number that YAML's versions read differently has one spelling in specs, and keeps its
+    # value and its kind: `1E2` is 100.0.
+    read = json.loads if source == NASTY_LISTS["nasty_numbers"] else _spelled
+    live = list(_tools(read(answer)["result"]))
+    wanted = list(_tools(read(source), era))
     assert [name for name, _ in live] == [name for name, _ in wanted], era
     for mine, theirs in zip(live, wanted, strict=True):
         assert mine == theirs, era
+
+
+def _listed(value: Any) -> list[Mapping[str, Any]]:
+    tools: list[Mapping[str, Any]] = (
+        value if isinstance(value, list) else value["tools"]
+    )
+    return tools
 
 
 def _tools(value: Any, era: str = ERAS[-1]) -> Iterator[tuple[str, str]]:
@@ -134,16 +172,16 @@ def _tools(value: Any, era: str = ERAS[-1]) -> Iterator[tuple[str, str]]:
     The one difference between the eras: clients of the older one refuse a whole list over an
     `outputSchema` that describes no object, so it is not listed for them.
 
-    Python's JSON keeps the order of keys, the kind of every number, its sign and all of its
-    digits, so two equal texts are two equal values in every respect.
+    The text keeps the order of keys, and every number as it is spelled.
     """
-    tools: list[Mapping[str, Any]] = (
-        value if isinstance(value, list) else value["tools"]
-    )
-    for tool in tools:
+    for tool in _listed(value):
         shown = dict(tool)
         schema = shown.get("outputSchema")
         has_root = isinstance(schema, dict) and schema.get("type") == "object"
         if era != ERAS[-1] and not has_root:
             shown.pop("outputSchema", None)
-        yield tool["name"], json.dumps(shown, indent=1)
+        yield tool["name"], exact_text(shown)
+
+
+def _spelled(text: str) -> Any:
+    return read_json(text)[0]

@@ -29,8 +29,9 @@ def test_an_external_server_has_the_runtimes_defaults() -> None:
     for name in ("fields", "title", "lock", "locked"):
         del own[name]
     renamed = {RUNTIME_NAMES.get(name, name): value for name, value in own.items()}
-    # What the runtime makes of the lock, and of tools that are said to be a server's.
-    made = {"is_locked": False, "is_proxied": False}
+    # What the runtime makes of the lock, and of tools that are said to be a server's; and
+    # what only a command that a person types has.
+    made = {"is_locked": False, "is_proxied": False, "whole_environment": False}
     assert {**renamed, **made} == defaults(ExternalServer)
 
 

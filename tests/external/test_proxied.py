@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.corpus.specs_from_list import write_toolset
+from tests.corpus.imported import import_tools
 from tests.external.conftest import SERVERS
 from tests.external.servers.source import DEFINITIONS, PIXEL
 from tests.mcp.projects import generate_project
@@ -35,7 +35,7 @@ def press(root: Path, server: dict[str, Any], **fields: Any) -> None:
     folder = root / "specs" / "press"
     # As `print` is called here, the server calls it otherwise.
     tools = [{**DEFINITIONS[0], "name": "print"}, DEFINITIONS[1]]
-    write_toolset(folder, tools, ("registry", "mcp", "langchain"))
+    import_tools(root, "press", tools, ("registry", "mcp", "langchain"))
     for name, spec in fields.pop("specs", {}).items():
         with folder.joinpath(f"{name}.yaml").open("a", encoding="utf-8") as file:
             file.write(yaml.safe_dump(spec))
@@ -43,7 +43,6 @@ def press(root: Path, server: dict[str, Any], **fields: Any) -> None:
     more = {"proxy": "printer", "mcp_servers": servers, **fields}
     with folder.joinpath("toolset.yaml").open("a", encoding="utf-8") as file:
         file.write(yaml.safe_dump(more))
-    root.joinpath("toolcast.yaml").write_text("version: 1\ntoolsets: [specs/press]\n")
     generate_project(root)
 
 
@@ -123,6 +122,10 @@ def test_a_call_its_progress_its_errors_and_its_end_pass_through(
 
         jammed = server.call("print", {"text": "jam"})["result"]
         assert jammed["isError"] and "the paper is jammed" in str(jammed["content"])
+        assert jammed["content"][1]["data"] == PIXEL
+        # A value of a tool that declares no schema of it.
+        waited = server.call("wait", {"for": "nothing"})["result"]
+        assert waited["structuredContent"] == {"waited": True}
         lied = server.call("print", {"text": "lie"})["result"]
         assert lied["isError"] and "declared schema" in str(lied["content"])
 

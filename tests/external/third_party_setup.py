@@ -2,9 +2,9 @@
 
     python -m tests.external.third_party_setup
 
-`mcp-server-time` and `mcp-server-git` get a virtual environment of their own, because they may
-need another version of the SDK than this project; `@modelcontextprotocol/server-everything`
-runs on a Node.js that comes as a Python wheel. Everything goes into one folder,
+Those of the package index for Python get a virtual environment of their own, because they may
+need another version of the SDK than this project; those of npm run on a Node.js that comes as a
+Python wheel. Everything goes into one folder,
 $TOOLCAST_SERVERS or toolcast-servers in the user's cache, which may be deleted at any time.
 The tests marked `servers` run when the folder is there and are skipped when not.
 """
@@ -12,6 +12,7 @@ The tests marked `servers` run when the folder is there and are skipped when not
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,17 +26,37 @@ from tests.node_programs import (
 
 __all__ = ["ThirdParty", "installed"]
 
-PYTHON_PACKAGES = ("mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19")
-NODE_PACKAGE = "@modelcontextprotocol/server-everything@2026.8.31"
+PYTHON_PACKAGES = (
+    "mcp-server-time==2026.10.19",
+    "mcp-server-git==2026.10.19",
+    "mcp-server-fetch==2026.10.24",
+    "wikipedia-mcp==2.0.1",
+)
+NODE_PACKAGES = (
+    "@modelcontextprotocol/server-everything@2026.8.31",
+    "@modelcontextprotocol/server-filesystem@2026.8.31",
+    "@modelcontextprotocol/server-memory@2026.8.31",
+    "chrome-devtools-mcp@1.11.0",
+    "firecrawl-mcp@3.26.0",
+)
+_SCRIPTS = {
+    "chrome-devtools-mcp": "build/src/bin/chrome-devtools-mcp.js",
+}
+_ARGUMENTS = {"@modelcontextprotocol/server-filesystem": ("/",)}
 
 
 @dataclass(frozen=True)
 class ThirdParty:
-    """The commands, each with its first arguments."""
+    """The commands, each with its first arguments.
+
+    Attributes:
+        all: each by the package's name.
+    """
 
     time: tuple[str, ...]
     git: tuple[str, ...]
     everything: tuple[str, ...]
+    all: Mapping[str, tuple[str, ...]]
 
 
 def folder() -> Path:
@@ -46,13 +67,27 @@ def folder() -> Path:
 def installed() -> ThirdParty | None:
     """The commands; None when the folder is not complete."""
     programs = _programs()
-    time, git = programs / "mcp-server-time", programs / "mcp-server-git"
     node, _ = node_and_npm(folder())
-    everything = folder() / "node_modules" / NODE_PACKAGE.rpartition("@")[0]
-    script = everything / "dist" / "index.js"
-    if not all(path.exists() for path in (time, git, node, script)):
+    commands: dict[str, tuple[Path, ...]] = {}
+    for package in PYTHON_PACKAGES:
+        name = package.partition("==")[0]
+        commands[name] = (programs / name,)
+    for package in NODE_PACKAGES:
+        name = package.rpartition("@")[0]
+        script = folder() / "node_modules" / name / _SCRIPTS.get(name, "dist/index.js")
+        commands[name] = (node, script)
+    if not all(path.exists() for paths in commands.values() for path in paths):
         return None
-    return ThirdParty((str(time),), (str(git),), (str(node), str(script)))
+    words = {
+        name: (*map(str, paths), *_ARGUMENTS.get(name, ()))
+        for name, paths in commands.items()
+    }
+    return ThirdParty(
+        words["mcp-server-time"],
+        words["mcp-server-git"],
+        words["@modelcontextprotocol/server-everything"],
+        words,
+    )
 
 
 def _programs() -> Path:
@@ -67,7 +102,7 @@ def main() -> int:
         [sys.executable, "-m", "venv", str(where / "python")],
         [*pip, "--disable-pip-version-check", *PYTHON_PACKAGES],
         install_node(where),
-        install_packages(where, NODE_PACKAGE),
+        install_packages(where, *NODE_PACKAGES),
     ]
     return set_up(where, lambda: installed() is not None, commands)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,36 @@ def read(value: Any, name: str = "list.json") -> Source:
         (
             "Anthropic's form",
             [{"name": "add", "description": "Adds.", "input_schema": SCHEMA}],
+        ),
+        (
+            "Gemini's form",
+            [
+                {
+                    "functionDeclarations": [
+                        {
+                            "name": "add",
+                            "description": "Adds.",
+                            "parametersJsonSchema": SCHEMA,
+                        }
+                    ]
+                }
+            ],
+        ),
+        (
+            "Bedrock's form",
+            {
+                "toolConfig": {
+                    "tools": [
+                        {
+                            "toolSpec": {
+                                "name": "add",
+                                "description": "Adds.",
+                                "inputSchema": {"json": SCHEMA},
+                            }
+                        }
+                    ]
+                }
+            },
         ),
         (
             "a form without a provider",
@@ -199,7 +230,8 @@ def test_what_is_not_taken_is_named() -> None:
         ]
     )
     assert source.notes == (
-        "`web_search` is a tool of the provider's own; it is left out",
+        "`web_search` (`web_search_20250305`) is a tool of the provider's own; it is left"
+        " out",
         "`a`: `cache_control` is not taken",
         "`c`: `strict` is not taken",
         "`d`: `returns` is not taken",
@@ -209,6 +241,65 @@ def test_what_is_not_taken_is_named() -> None:
         "b": {"examples": [{"arguments": {"x": 1}}]},
         "e": {"always": True},
     }
+
+
+def test_tools_of_providers_are_each_named() -> None:
+    mine = {"name": "f", "parameters": {}}
+    source = read(
+        [
+            {**mine, "type": "function"},
+            {"type": "web_search"},
+            {
+                "type": "mcp",
+                "server_label": "a\x1b[31m",
+                "server_url": "https://a.example",
+            },
+            {"type": "mcp", "server_label": "b", "server_url": "https://b.example"},
+            {"type": "mcp_toolset", "mcp_server_name": "c"},
+            {"type": "custom", "name": "d", "format": {"type": "text"}},
+            {"functionDeclarations": [], "googleSearch": {}},
+            {"cachePoint": {"type": "default"}},
+        ]
+    )
+    assert source.notes == (
+        "`web_search` is a tool of the provider's own; it is left out",
+        r"`a\x1b[31m` (`mcp`) is a tool of the provider's own; it is left out",
+        "`b` (`mcp`) is a tool of the provider's own; it is left out",
+        "`c` (`mcp_toolset`) is a tool of the provider's own; it is left out",
+        "`d` (`custom`) takes free text, and no parameters; it is left out",
+        "`googleSearch` is a tool of the provider's own; it is left out",
+        "`cachePoint` is a tool of the provider's own; it is left out",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ([{"type": "web_search"}], "`web_search` is a tool of the provider's own"),
+        (
+            [
+                {
+                    "functionDeclarations": [
+                        {"name": "f", "parameters": {"type": "OBJECT"}}
+                    ]
+                }
+            ],
+            "tools[0].functionDeclarations[0]: its `parameters` are Gemini's own",
+        ),
+        ({"mcpServers": {"a": {"command": "b"}}}, "it names servers, and no tools"),
+    ],
+)
+def test_lists_of_which_nothing_can_be_taken(value: Any, told: str) -> None:
+    with pytest.raises(ListingError, match=re.escape(told)):
+        read(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("a.py", "it is a program"), ("a.yaml", "it is YAML")]
+)
+def test_files_of_another_kind(name: str, told: str) -> None:
+    with pytest.raises(ListingError, match=told):
+        source_in(b"tools = []", name)
 
 
 SAME = [

@@ -306,6 +306,15 @@ def test_texts_of_several_lines_are_read_line_by_line(text: str, written: str) -
     assert str(block("text", text)) == written
 
 
+@pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
+@pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
+def test_a_long_key_keeps_its_value(key: str, value: Any) -> None:
+    inner = {key: value, "more": [{key: value}]}
+    document, findings = read_yaml("x.yaml", str(block("key", inner)).encode())
+    assert document is not None and not findings
+    assert json.dumps(document.value) == json.dumps({"key": inner})
+
+
 @given(value=VALUES)
 def test_what_is_written_reads_back(value: Any) -> None:
     document, findings = read_yaml("x.yaml", str(block("key", value)).encode())

@@ -73,7 +73,7 @@ def test_what_the_chosen_source_says_is_written(project: Project) -> None:
     assert files(project) == before
 
 
-@pytest.mark.parametrize("name", ["../../x", "con", "a\x1b", "toolset", "a" * 10_000])
+@pytest.mark.parametrize("name", ["../../x", "a\x1b", "a" * 10_000])
 def test_hostile_names_are_refused(name: str, project: Project) -> None:
     project.write("list.json", json.dumps([{"name": name, "inputSchema": {}}]))
     before = files(project)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -74,3 +75,31 @@ def test_a_source_given_twice(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         one_source_or_end([source, source], [])
     assert capsys.readouterr().err == "error: tools.json is given twice\n"
+
+
+def test_a_program_reads_every_contradiction(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        one_source_or_end(
+            [read_source(name) for name in FILES], ["memory=tools.json"], "json"
+        )
+    out, err = capsys.readouterr()
+    assert (end.value.code, err) == (1, "")
+    told = json.loads(out)
+    assert len(told["notes"]) == 3
+    assert [one["is_undecided"] for one in told["disagreements"]].count(False) == 9
+    [limit] = [
+        one for one in told["disagreements"] if one["path"][-2:] == ["limit", "default"]
+    ]
+    assert limit == {
+        "tool": "memory",
+        "path": ["parameters", "properties", "limit", "default"],
+        "kind": "default",
+        "values": {"mcp_tools.json": 10},
+        "absent": ["legacy_tools.json", "tools.json"],
+        "is_undecided": False,
+    }
+    [email] = [one for one in told["disagreements"] if one["tool"] == "email"]
+    assert list(email["values"]) == ["mcp_tools.json"]
+    assert email["absent"] == ["legacy_tools.json", "tools.json"]

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 __all__ = [
     "ERAS",
+    "MODERN",
     "HttpServer",
     "StdioServer",
     "http_server",

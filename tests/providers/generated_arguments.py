@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.providers.generated_schemas import NAMES
 from toolcast_runtime.providers.schemas.rendered import RenderedSchema
 
-__all__ = ["CannotBeSent", "allows", "arguments_near", "as_sent"]
+__all__ = ["CannotBeSent", "allows", "arguments_near", "as_sent", "refused_at"]
 
 _SCALARS = [None, True, False, "", "a", "red", "2026-11-22", "xx", 0, 1, 1.0, 2, 3, -1]
 _ANY = [*_SCALARS, 0.5, 1.5, 2**53, [], {}, ["red"], [1, "a"], {"a": 1}, {"a": None}]
@@ -34,6 +34,32 @@ def allows(schema: Any, value: Any) -> bool:
     except (RecursionError, jsonschema.SchemaError):
         assume(False)
     return found
+
+
+def refused_at(schema: Any, value: Any) -> list[set[str]]:
+    """The places of the keywords that refuse a value, as pointers: some names of each.
+
+    What refuses every alternative is one of the places of the alternatives.
+    """
+    kind = jsonschema.validators.validator_for(
+        schema, default=jsonschema.Draft202012Validator
+    )
+    return [_places(schema, one) for one in kind(schema).iter_errors(value)]
+
+
+def _places(root: Any, error: Any) -> set[str]:
+    """Where a keyword stands, and where it stands by the references that lead there."""
+    found, places = root, ["/parameters"]
+    for step in [*error.absolute_schema_path, None]:
+        for _ in range(_DEEPEST):  # The package names no references on the way.
+            if isinstance(found, Mapping) and step not in found and "$ref" in found:
+                places.append(f"/parameters{found['$ref'].removeprefix('#')}")
+                found = pointed(root, found["$ref"])
+        if step is not None:
+            found = found[step]
+            escaped = str(step).replace("~", "~0").replace("/", "~1")
+            places = [f"{place}/{escaped}" for place in places]
+    return set(places).union(*(_places(root, one) for one in error.context))
 
 
 @st.composite

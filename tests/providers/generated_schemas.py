@@ -43,7 +43,8 @@ _BOUNDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     },
 }
 _BOUNDS["integer"] = _BOUNDS["number"]
-_TYPES = ["string", "integer", "number", "boolean", "null", "object", "array"]
+_NOT_NULL = ["string", "integer", "number", "boolean", "object", "array"]
+_TYPES = [*_NOT_NULL, "null"]
 _MOST_LEVELS = 3
 
 
@@ -133,9 +134,9 @@ class _Schemas:
         inner = self.schema(levels - 1)
         null = self._one({"type": "null"}, {"const": None}, {"enum": [None]})
         if isinstance(inner, dict) and self._is(2):
-            if isinstance(inner.get("type"), str):
+            if inner.get("type") in _NOT_NULL:
                 return {**inner, "type": [inner["type"], "null"]}
-            if "enum" in inner:
+            if "enum" in inner and None not in inner["enum"]:
                 return {**inner, "enum": [*inner["enum"], None]}
         pair = [inner, null] if self._is(2) else [null, inner]
         return {self._one("anyOf", "anyOf", "oneOf"): pair}

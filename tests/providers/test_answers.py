@@ -38,7 +38,7 @@ def answered(provider: str, name: str, **more: Any) -> dict[str, Any]:
     listed = render_tools(
         provider_named(provider), [Tool("notes.get", "", "Gets.", definition)]
     )
-    return listed.answer(ANSWERS[name], listed.rendered[0].name, "call_1")
+    return dict(listed.answer(ANSWERS[name], listed.rendered[0].name, "call_1"))
 
 
 def text(value: str) -> dict[str, Any]:

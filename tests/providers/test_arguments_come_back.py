@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -14,13 +15,26 @@ from tests.providers.generated_arguments import (
     allows,
     arguments_near,
     as_sent,
+    refused_at,
 )
 from tests.providers.generated_schemas import schemas
 from toolcast_runtime.providers import ListOptions, ProviderTools, provider_named
-from toolcast_runtime.providers.loss import Effect
+from toolcast_runtime.providers.loss import Effect, Loss
 from toolcast_runtime.providers.model_provider import render_tools
 from toolcast_runtime.tools.tool import Tool
 
+LIMITS = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,  # More of them, and others, are for a longer run by hand.
+    suppress_health_check=list(HealthCheck),
+)
+_WORDS = [
+    (r"/(allOf|anyOf|oneOf)/\d+(?=/)", ""),
+    (r"/(prefixItems|additionalItems|items)(/\d+)?(?=/)", "/items"),
+    (r"/dependent(Required|Schemas)(?=/)", "/dependencies"),
+    ("/+$", "/"),
+]
 FORMS = [
     ("openai-chat", False),
     ("openai-chat", True),
@@ -37,9 +51,26 @@ def listed(form: tuple[str, bool], schema: dict[str, Any]) -> ProviderTools:
     return render_tools(provider_named(form[0]), [tool], ListOptions(["do"] * form[1]))
 
 
+def _is_of(place: str, loss: Loss) -> bool:
+    """Whether a loss says why a keyword refuses what the form allows: it, or one within."""
+    lost = f"{loss.path}/{loss.keyword}"
+    if f"{place}/".startswith(f"{lost}/"):
+        return True
+    return _plain(place).startswith(_plain(lost)) or _plain(lost).startswith(
+        _plain(place)
+    )
+
+
+def _plain(place: str) -> str:
+    """A place, alternatives told of where they stand, and in the words of both dialects."""
+    for word, plain in _WORDS:
+        place = re.sub(word, plain, f"{place}/")
+    return place
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@LIMITS
 @given(data=st.data())
 def test_what_a_form_allows_comes_back_valid(
     form: tuple[str, bool], data: st.DataObject
@@ -50,15 +81,19 @@ def test_what_a_form_allows_comes_back_valid(
     rendered = tools.rendered[0].parameters
     sent = data.draw(arguments_near(rendered.schema))
     assume(allows(rendered.schema, sent))
-    effects = {loss.effect for loss in tools.losses}
     restored = tools.call("do", sent).arguments
-    if not effects & {Effect.WIDER, Effect.OTHER}:
-        assert allows(schema, restored), (sent, restored, rendered.schema)
+    if not allows(schema, restored):
+        wider = [
+            one for one in tools.losses if one.effect in (Effect.WIDER, Effect.OTHER)
+        ]
+        for places in refused_at(schema, restored):
+            found = [one for one in wider if any(_is_of(p, one) for p in places)]
+            assert found, (places, restored, rendered.schema, list(map(str, wider)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@LIMITS
 @given(data=st.data())
 def test_what_a_spec_allows_can_be_sent_and_comes_back_unchanged(
     form: tuple[str, bool], data: st.DataObject

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
-from tests.corpus.specs_from_list import write_workspace
+from tests.corpus.imported import import_lists
 from tests.rules.layout import findings_of
 from toolcast.findings import Finding
 from toolcast.model.loading import load_workspace
@@ -107,7 +107,7 @@ def test_real_servers_give_true_findings_alone(tmp_path: Path) -> None:
         for path in sorted(CORPUS.glob("*.json"))
     }
     assert sum(len(json.loads(text)["tools"]) for text in lists.values()) > 400
-    write_workspace(tmp_path, lists)
+    import_lists(tmp_path, lists)
     findings = findings_of(tmp_path)
     assert "prompt/summary-unrelated" not in {one.rule for one in findings}
     # That server put a prefix before the names of its tools, and not into their texts.

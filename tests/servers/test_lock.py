@@ -7,14 +7,12 @@ import json
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.external.conftest import until
-from tests.house import ROOT
 from tests.program import toolcast
 from tests.servers.test_read_server import CORPUS, REPLAYING, replaying
 from toolcast.changes.outside.listed_entries import Owner, listing_changes
@@ -330,75 +328,98 @@ def test_what_varies_by_itself_is_a_note(project: Path, file: Path) -> None:
     assert "differs at each start" in done.stderr
 
 
-def test_a_server_is_compared_with_a_toolset(project: Path, file: Path) -> None:
-    done = toolcast(project, "verify", "other")
-    assert done.returncode == 1
-    assert "tool/added" in done.stdout
-    assert "`list` is new" in done.stdout
-    listed = pulled("")
-    listed["tools"] = listed["tools"][:1]
-    del listed["resources"]
-    file.write_text(json.dumps(listed), "utf-8")
-    command = f"{sys.executable} {REPLAYING} {file}"
-    done = toolcast(project, "verify", "--mcp-stdio", command, "--fail-on", "breaking")
-    assert (done.returncode, "server/instructions" in done.stdout) == (0, True)
-    listed["tools"][0]["name"] = "sent"
-    file.write_text(json.dumps(listed), "utf-8")
-    done = toolcast(project, "verify", "other", "--toolset", "toy")
-    assert done.returncode == 1
-    assert "`send` is called `sent`" in done.stdout
-    assert "tool/removed" not in done.stdout
+def findings(project: Path) -> list[tuple[str, str]]:
+    """What there is to find about locks: a place and a message."""
+    loaded = load_workspace(str(project))
+    assert loaded.workspace is not None
+    (toolset,) = loaded.workspace.toolsets
+    assert SERVER_LOCK.check is not None
+    found = [*loaded.findings, *SERVER_LOCK.check(toolset, loaded.workspace)]
+    return [(f"{one.place.file}:{one.place.line}", one.message) for one in found]
 
 
-@pytest.mark.slow
-def test_a_generated_server_is_as_it_is_defined() -> None:
-    command = f"{sys.executable} -m generated.molecule.mcp_server"
-    done = toolcast(ROOT, "verify", "--mcp-stdio", command)
-    assert (done.returncode, done.stdout) == (
-        0,
-        "no change against the toolset molecule\n",
+def test_a_lock_is_of_one_server_and_can_be_read(project: Path) -> None:
+    toolcast(project, "lock", "--update")
+    assert not findings(project)
+    lock = project / "toy/locks/other.json"
+    lock.write_text(lock.read_text().replace("{", "{\n<<<<<<< HEAD", 1))
+    ((place, message),) = findings(project)
+    assert place == "toy/locks/other.json:2"
+    assert message.startswith("the lock of `other` is no JSON")
+    with_another(project, "locks/other.json", "x")
+    assert "`locks/other.json` is the lock of `another`, too" in dict(
+        message[::-1] for message in findings(project)
     )
 
 
+def test_a_lock_of_an_entry_that_is_gone_is_found(project: Path) -> None:
+    toolcast(project, "lock", "--update")
+    (project / "toy/locks/mine.json").write_text("{}")
+    toolset = project / "toy/toolset.yaml"
+    text = toolset.read_text().replace("    lock: locks/other.json\n", "")
+    toolset.write_text(text)
+    unused = "no entry of `mcp_servers` names this lock"
+    assert findings(project) == [("toy/locks/other.json:0", unused)]
+
+
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("text", "says"),
     [
-        (["verify"], "name one server"),
-        (["verify", "nobody"], "`mcp_servers` has no `nobody`"),
-        (["verify", "other", "--mcp-url", "http://x"], "name one server"),
-        (["verify", "--mcp-stdio", "no-such-program"], "cannot be started"),
-        (["verify", "other", "--toolset", "x"], "there is no toolset `x`"),
-        (["verify", "other", "--fail-on", "x"], "--fail-on: `x` names no audience"),
-        (["lock", "nobody"], "there is no server `nobody`"),
+        ('{"tools": []}', "it is no lock of a server"),
+        ('{\n<<<<<<< HEAD\n  "toolcastLock": 1', "toy/locks/other.json:2:1: no JSON"),
+        ('{"toolcastLock": 1, "tools": [], "varies": 1}', "`varies` is no list"),
     ],
 )
-def test_what_cannot_be_meant_is_told(
-    project: Path, words: list[str], says: str
-) -> None:
-    done = toolcast(project, *words)
-    assert done.returncode == 2
-    assert says in done.stderr
-
-
-def test_a_tool_is_locked_or_a_spec_and_not_both(project: Path) -> None:
-    toolcast(project, "lock", "--update")
-    workspace = load_workspace(str(project)).workspace
-    assert workspace is not None
-    (toolset,) = workspace.toolsets
-    check = SERVER_LOCK.check
-    assert check is not None
-    assert not list(check(toolset, workspace))
-    (tool,) = toolset.tools
-    source = replace(tool.source, tree={**tool.source.tree, "proxy": "other"})
-    both = replace(toolset, tools=(replace(tool, source=source),))
-    (finding,) = check(both, workspace)
-    assert finding.message == "`other` has a lock, and its tools are specs (`proxy`)"
-
-
-def test_a_lock_that_is_none_is_told(project: Path) -> None:
+def test_a_lock_that_is_none_is_told(project: Path, text: str, says: str) -> None:
     lock = project / "toy/locks/other.json"
     lock.parent.mkdir()
-    lock.write_text('{"tools": []}')
+    lock.write_text(text)
     done = toolcast(project, "lock")
     assert done.returncode == 2
-    assert "it is no lock of a server" in done.stderr
+    assert says in done.stderr
+    assert "help: take it from a commit, or `toolcast lock --update" in done.stderr
+    assert lock.read_text() == text
+
+
+def with_another(project: Path, lock: str, command: str) -> None:
+    """Declares a server more, before the one that there is."""
+    file = project / "toy/toolset.yaml"
+    entry = f"  another: {{command: {json.dumps(command)}, lock: {lock}}}\n"
+    text = file.read_text().replace("mcp_servers:\n", f"mcp_servers:\n{entry}")
+    file.write_text(text)
+
+
+def test_one_that_fails_hides_none_of_the_others(project: Path, file: Path) -> None:
+    with_another(project, "locks/another.json", "no-such-program")
+    done = toolcast(project, "lock", "--update")
+    assert done.returncode == 2
+    assert "cannot be started" in done.stderr
+    assert "its lock is left as it is" in done.stderr
+    assert [one.name for one in (project / "toy/locks").iterdir()] == ["other.json"]
+    file.write_text(json.dumps(pulled("icons")), "utf-8")
+    done = toolcast(project, "lock")
+    assert done.returncode == 2
+    assert "listed/icons" in done.stdout
+
+
+def test_two_servers_have_no_lock_in_common(project: Path) -> None:
+    with_another(project, "locks/other.json", sys.executable)
+    done = toolcast(project, "lock", "--update")
+    assert done.returncode == 2
+    assert "toy/another and toy/other have one lock" in done.stderr
+    assert not (project / "toy/locks").exists()
+
+
+def test_a_lock_is_the_same_in_a_checkout_with_other_ends_of_lines(
+    project: Path,
+) -> None:
+    toolcast(project, "lock", "--update")
+    lock = project / "toy/locks/other.json"
+    lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
+    assert toolcast(project, "lock").returncode == 0
+
+
+def test_a_server_without_a_lock_is_told(project: Path) -> None:
+    done = toolcast(project, "lock", "nobody")
+    assert done.returncode == 2
+    assert "there is no server `nobody`" in done.stderr

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from pydantic import TypeAdapter
 
-from tests.corpus.specs_from_list import read_list, write_toolset
+from tests.corpus.imported import import_lists
 from tests.corpus.test_mcp_lists_exact import LISTS
 from tests.mcp.projects import generate_project
 from tests.types.test_types_of_schemas import loaded
@@ -40,10 +40,7 @@ def test_every_valid_value_of_a_real_tool_fits(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     root = tmp_path_factory.mktemp("typed")
-    for name, text in LISTS.items():
-        write_toolset(root / "specs" / name, read_list(text), ("registry",))
-    folders = ", ".join(f"specs/{name}" for name in LISTS)
-    (root / "toolcast.yaml").write_text(f"version: 1\ntoolsets: [{folders}]\n")
+    import_lists(root, LISTS, ("registry",))
     generate_project(root)
     counted: Counter[str] = Counter()
     untried: list[str] = []

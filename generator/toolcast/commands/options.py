@@ -12,6 +12,7 @@ from ..project import WORKSPACE_FILE, find_root
 
 __all__ = [
     "all_option",
+    "changes_format_option",
     "format_option",
     "listed_extensions",
     "named_project",
@@ -29,6 +30,13 @@ format_option = click.option(
     help="How findings are printed.",
 )
 
+changes_format_option = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json", "markdown", "github", "sarif", "junit"]),
+    default="text",
+    help="How changes are printed.",
+)
 all_option = click.option(
     "--all", "every", is_flag=True, help="Print each of many findings that are alike."
 )

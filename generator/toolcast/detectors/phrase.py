@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["Phrase", "first_phrase", "folded"]
+__all__ = ["Phrase", "first_phrase", "folded", "may_have"]
 
 # The characters beyond ASCII that a pattern regardless of case takes for ASCII letters.
 _FOLDS = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
@@ -32,6 +32,20 @@ class Phrase:
     def compiled(self) -> re.Pattern[str]:
         """The pattern, to be searched in a folded text."""
         return re.compile(self.pattern.replace(" ", r"\s{1,4}"))
+
+    @cached_property
+    def within(self) -> re.Pattern[str]:
+        """The pattern in the midst of words, too.
+
+        A boundary in front hides from `re` which letters to look for first.
+        """
+        return re.compile(self.pattern.removeprefix(r"\b").replace(" ", r"\s{1,4}"))
+
+
+def may_have(text: str, phrases: Sequence[Phrase]) -> bool:
+    """False only where a text has none of the phrases; quicker than to look for the first."""
+    searched = folded(text)
+    return any(phrase.within.search(searched) for phrase in phrases)
 
 
 def first_phrase(text: str, phrases: Sequence[Phrase]) -> tuple[Phrase, str] | None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolcast_runtime.tools.module_names import spec_name
+
 from ..encoders.json_text import compact
 from ..model.folders import DEFINITIONS_FILE
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
+from .beside.proxied_name import keep_answering_there, take_from_server
 from .free_names import refuse_taken_name
 from .left_over import left_imports, left_in_specs
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
@@ -49,6 +52,7 @@ def move(
     _refuse_other_definitions(owned, target)
     editing = Editing()
     text = editing.text(tool.source)
+    keep_answering_there(editing, owned, target, handler)
     if section is not None:
         if "section" in tool.fields:
             text.set_value(("section",), section)
@@ -61,10 +65,13 @@ def move(
             text.set_value(("handler",), handler)
         else:
             text.insert_key(("name",), "handler", handler)
-    editing.move(tool.source.file, f"{target.folder}/{tool.name}.yaml", begun)
+    editing.move(
+        tool.source.file, f"{target.folder}/{spec_name(tool.name)}.yaml", begun
+    )
     # In this order: a run that is killed between the two loses none.
     _carry_exclusions(editing, owned, target)
     take_from_lists(editing, toolset, tool)
+    take_from_server(editing, owned)
     change_marks(editing, workspace, owned, target.name, tool.name)
     before, after = editing.files()
     edited = specs_after(workspace, after)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from toolcast_runtime.tools.module_names import spec_name
+
 from ..git.index import read_index
 from ..model.model import Workspace
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
 from .beside.handler_name import HandlerEdit, rename_handler
 from .beside.lists import rename_in_other_files
+from .beside.proxied_name import keep_answering
 from .free_names import refuse_taken_name
 from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
@@ -47,7 +50,7 @@ def rename(
     editing = _taken_back(workspace, owned, new, function)
     if editing is None:
         editing = _edited(workspace, owned, new, function)
-    editing.move(tool.source.file, f"{toolset.folder}/{new}.yaml", begun)
+    editing.move(tool.source.file, f"{toolset.folder}/{spec_name(new)}.yaml", begun)
     rename_in_other_files(editing, workspace, owned, new)
     change_marks(editing, workspace, owned, toolset.name, new)
     passed = {"name/former-alive"}
@@ -93,6 +96,7 @@ def _edited(
     else:
         before = next(key for key in _MAY_FOLLOW if key in tool.fields)
         text.insert_key((before,), "renamed_from", [tool.name])
+    keep_answering(editing, owned, new)
     rename_references(editing, workspace, owned, new)
     rename_mentions(editing, workspace, owned, new)
     if function is not None:
@@ -115,7 +119,7 @@ def _taken_back(
         data = editing.text(owned.tool.source).result()
     except CannotEdit:
         return None
-    was_there = index is not None and index.has(f"{new}.yaml", data)
+    was_there = index is not None and index.has(f"{spec_name(new)}.yaml", data)
     return editing if was_there else None
 
 

@@ -17,6 +17,8 @@ from .json_text import compact
 __all__ = ["block", "scalar"]
 
 _WIDTH = 88
+_LONGEST_KEY = 1_000
+"""YAML readers look no further than 1,024 characters for the colon behind a key."""
 _PLAIN = re.compile(
     r"[A-Za-z$][A-Za-z0-9_/.$-]*(?: [A-Za-z][A-Za-z0-9_-]*)*"
     r"|https?://[A-Za-z0-9_/.#%-]+"
@@ -54,6 +56,9 @@ def block(key: str, value: Any, *, width: int = _WIDTH) -> Code:
 def _entry(key: str, value: Any, margin: int, width: int) -> Iterator[str]:
     """The lines of a key with its value."""
     name = f"{' ' * margin}{scalar(key)!s}:"
+    if len(name) - margin > _LONGEST_KEY:
+        yield f"{' ' * margin}? {scalar(key)!s}"
+        name = f"{' ' * margin}:"
     short = _short(value, margin + len(name) + 1, width)
     if short is not None:
         yield f"{name} {short}"
@@ -103,7 +108,7 @@ def _short(value: Any, column: int, width: int) -> str | None:
         if any(isinstance(part, Mapping | list) for part in value):
             return None
         line = f"[{', '.join(_flow(part) for part in value)}]"
-        return line if column + len(line) <= width else None
+        return line if not value or column + len(line) <= width else None
     return _flow(value)
 
 

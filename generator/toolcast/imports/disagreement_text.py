@@ -1,15 +1,16 @@
-"""What sources contradict each other in, as a person reads it."""
+"""What sources contradict each other in, as a person or a program reads it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 
 from .disagreements import Disagreement
 
-__all__ = ["lines_of_disagreements"]
+__all__ = ["json_of_disagreements", "lines_of_disagreements"]
 
 
 def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:
@@ -23,6 +24,28 @@ def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:
             yield f"  {one.place}{_kind(one)}"
             for said, sources in by_word.items():
                 yield f"    {', '.join(sources)}: {said}"
+
+
+def json_of_disagreements(
+    found: Sequence[Disagreement], left: Sequence[Disagreement]
+) -> list[dict[str, Any]]:
+    """An object for each: the values as they stand there, and where there is none.
+
+    Args:
+        found: all of them.
+        left: those for which nobody chose a source.
+    """
+    return [
+        {
+            "tool": one.tool,
+            "path": list(one.path),
+            "kind": one.kind,
+            "values": dict(one.values),
+            "absent": [name for name, _ in one.said if name not in one.values],
+            "is_undecided": one in left,
+        }
+        for one in found
+    ]
 
 
 def _kind(one: Disagreement) -> str:

@@ -5,6 +5,10 @@
   Responses: `{"type": "function", "name": ...}`, which may stand in a `namespace`:
   https://platform.openai.com/docs/api-reference
 * Anthropic Messages: `input_schema`: https://docs.anthropic.com/en/api/messages
+* Gemini: `functionDeclarations` with `parametersJsonSchema`, or with `parameters`, which are
+  no JSON Schema there (`type: OBJECT`): https://ai.google.dev/api/caching#FunctionDeclaration
+* Bedrock Converse: `toolSpec` with `inputSchema: {json}`, in a `toolConfig`:
+  https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
 * Without a provider: `name`, `description`, `parameters`, and fields of tool specs under
   their own names (`persistent`, `always`, `clients`, `service`, `guidance`, ...).
 
@@ -27,11 +31,20 @@ __all__ = ["source_of"]
 OPENAI_CHAT = "OpenAI's chat form"
 OPENAI_RESPONSES = "OpenAI's Responses form"
 ANTHROPIC = "Anthropic's form"
+GEMINI = "Gemini's form"
+BEDROCK = "Bedrock's form"
 PLAIN = "a form without a provider"
 MCP = "MCP's form"
 
 _OF_SPECS = ("always", "clients", "guidance", "persistent", "service", "when_to_use")
 _SCHEMAS = frozenset(["inputSchema", "input_schema", "parameters"])
+_DECLARATIONS = ("functionDeclarations", "function_declarations")
+_OF_OTHERS = frozenset(
+    ["function", "input_schema", "parameters", "toolSpec", "type", *_DECLARATIONS]
+)
+_PLAINLY = frozenset(["description", "inputSchema"])
+_SAME = {"inputSchema": "inputSchema"}
+_LABELS = ("name", "server_label", "mcp_server_name")
 _LISTS = ("resources", "resourceTemplates", "prompts", "instructions")
 
 
@@ -58,9 +71,16 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         ListingError: it is no list of tools. The text has a line for each thing wrong.
     """
     body = _body(value)
+    if isinstance(body.get("toolConfig"), Mapping):
+        body = body["toolConfig"]
     tools = body.get("tools", body.get("functions"))
     if isinstance(tools, Mapping) and all(isinstance(t, dict) for t in tools.values()):
         tools = [{"name": key, **tool} for key, tool in tools.items()]
+    if "mcpServers" in body:
+        raise ListingError(
+            "it names servers, and no tools\n"
+            "  help: --mcp-stdio COMMAND or --mcp-url URL asks one for its tools"
+        )
     if not isinstance(tools, list) or not _is_other(tools):
         # A list of one is given as such; every other value as it is, for what is said of it.
         whole = body if isinstance(tools, list) and "tools" not in value else value
@@ -75,13 +95,20 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
             continue
         one = _taken(tool)
         if one is None:
-            what = escaped(str(tool.get("name", tool.get("type"))), 80)
-            left_out.append(f"`{what}` is a tool of the provider's own; it is left out")
+            left_out.append(f"{_told(tool)}; it is left out")
             continue
         if not isinstance(one.definition.get("name"), str):
             problems.append(f"{path}: it has no text as its `name`")
             continue
+        if _is_geminis(one.definition["inputSchema"]):
+            problems.append(
+                f"{path}: its `parameters` are Gemini's own, and no JSON Schema; list it"
+                " with `parametersJsonSchema`"
+            )
+            continue
         taken.append(one)
+    if left_out and not taken:
+        problems += left_out
     if problems:
         raise ListingError("\n".join(problems))
     others = {key: body[key] for key in _LISTS if key in body}
@@ -125,28 +152,68 @@ def _is_other(tools: list[Any]) -> bool:
     return any(
         isinstance(tool, dict)
         and "inputSchema" not in tool
-        and bool({"function", "input_schema", "parameters", "type"} & tool.keys())
+        and bool(_OF_OTHERS & tool.keys())
         for tool in tools
     )
 
 
 def _flat(tools: list[Any], path: str) -> Iterator[tuple[str, Any]]:
-    """Every tool with its path, those of namespaces too."""
+    """Every tool with its path, those that stand together in one too."""
     for index, tool in enumerate(tools):
         here = f"{path}[{index}]"
-        inner = tool.get("tools") if isinstance(tool, dict) else None
-        if isinstance(inner, list) and tool.get("type") == "namespace":
-            yield from _flat(inner, f"{here}.tools")
-        else:
-            yield here, tool
+        rest = tool
+        if isinstance(tool, dict):
+            is_namespace = tool.get("type") == "namespace"
+            keys = ("tools",) if is_namespace else _DECLARATIONS
+            lists = [key for key in keys if isinstance(tool.get(key), list)]
+            for key in lists:
+                yield from _flat(tool[key], f"{here}.{key}")
+            if lists:
+                # Beside Gemini's declarations its own tools may stand.
+                rest = {k: v for k, v in tool.items() if k not in lists}
+                rest = {} if is_namespace else rest
+            elif isinstance(tool.get("toolSpec"), dict):
+                rest = tool["toolSpec"]
+        if rest or rest is tool:
+            yield here, rest
+
+
+def _is_hosted(tool: Mapping[str, Any]) -> bool:
+    """Whether it is only named and set up, as `{"googleSearch": {}}`."""
+    return (
+        len(tool) == 1
+        and not _SCHEMAS & tool.keys()
+        and all(isinstance(value, dict) for value in tool.values())
+    )
+
+
+def _is_geminis(schema: Any) -> bool:
+    """Whether it is in Gemini's own words, which look like JSON Schema and are none."""
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    return isinstance(kind, str) and kind.isupper()
+
+
+def _told(tool: Mapping[str, Any]) -> str:
+    """What a tool is that is none of the caller's."""
+    kind = str(tool.get("type", next(iter(tool), "")))
+    name = next((tool[key] for key in _LABELS if isinstance(tool.get(key), str)), kind)
+    of_type = "" if name == kind else f" (`{escaped(kind, 80)}`)"
+    if kind == "custom":
+        return f"`{escaped(name, 80)}`{of_type} takes free text, and no parameters"
+    return f"`{escaped(name, 80)}`{of_type} is a tool of the provider's own"
 
 
 def _taken(tool: Mapping[str, Any]) -> _Taken | None:
     """One tool of any form; None for what is no function of the caller's."""
+    schema = tool.get("inputSchema")
+    if isinstance(schema, dict) and list(schema) == ["json"]:
+        one = _Taken(BEDROCK, {}, says=_PLAINLY)
+        _place(one, {**tool, "inputSchema": schema["json"]}, _SAME)
+        return one
     if "inputSchema" in tool:
         return _Taken(MCP, dict(tool), says=frozenset(MEMBERS))
     if "input_schema" in tool:
-        one = _Taken(ANTHROPIC, {}, says=frozenset(["description", "inputSchema"]))
+        one = _Taken(ANTHROPIC, {}, says=_PLAINLY)
         _place(one, tool, {"input_schema": "inputSchema"}, {"type"})
         examples = tool.get("input_examples")
         if isinstance(examples, list):
@@ -155,17 +222,25 @@ def _taken(tool: Mapping[str, Any]) -> _Taken | None:
         return one
     kind = tool.get("type")
     if kind == "function" and isinstance(tool.get("function"), dict):
-        one = _Taken(OPENAI_CHAT, {}, says=frozenset(["description", "inputSchema"]))
+        one = _Taken(OPENAI_CHAT, {}, says=_PLAINLY)
         _place(one, tool["function"], {"parameters": "inputSchema"})
         one.left += [key for key in tool if key not in ("type", "function")]
     elif kind == "function":
-        one = _Taken(
-            OPENAI_RESPONSES, {}, says=frozenset(["description", "inputSchema"])
-        )
+        one = _Taken(OPENAI_RESPONSES, {}, says=_PLAINLY)
         names = {"parameters": "inputSchema", "output_schema": "outputSchema"}
         _place(one, tool, names, {"type"})
         # A list without results is common: most models are not told of them.
         one.says |= frozenset(["outputSchema"]) & one.definition.keys()
+    elif kind is None and "parametersJsonSchema" in tool:
+        one = _Taken(GEMINI, {}, says=_PLAINLY)
+        names = {
+            "parametersJsonSchema": "inputSchema",
+            "responseJsonSchema": "outputSchema",
+        }
+        _place(one, tool, names)
+        one.says |= frozenset(["outputSchema"]) & one.definition.keys()
+    elif kind is None and _is_hosted(tool):
+        return None
     elif kind is None:
         says = frozenset(["title", "description", "inputSchema", "outputSchema"])
         one = _Taken(PLAIN, {}, says=says)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
+from toolcast_runtime.tools.module_names import spec_name
 
 from ..edits.after_edit import specs_after
 from ..edits.project_edit import Editing, ProjectEdit, Refusal
@@ -90,7 +91,7 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         new.append(tool["name"])
         order += 1
         more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
-        file = f"{folder}/{tool['name']}.yaml"
+        file = f"{folder}/{spec_name(tool['name'])}.yaml"
         said = {**fields_of(tool), **more, "order": order}
         files[file] = spec_text(schemas, file, "tool", said)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 from toolcast_runtime.files.regular_file import read_regular
-from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
+from toolcast_runtime.tools.module_names import spec_name
 from toolcast_runtime.validation.json_bounds import measure
 
 from ..reading.exact_json import JsonProblem, read_json
@@ -25,8 +25,7 @@ __all__ = ["MOST_BYTES", "read_source", "source_in", "unsayable"]
 MOST_BYTES = 64 * 1024 * 1024
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MOST_TOLD = 20
-# Empty before a dot: a hidden file, which is no spec.
-_NO_FILES = WINDOWS_DEVICES | {"toolset", "definitions"}
+_PROGRAMS = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -54,7 +53,7 @@ def source_in(data: bytes, name: str) -> Source:
         value, twice = _json_or_lines(data)
     except JsonProblem as problem:
         place = f"{shown}:{problem.line}:{problem.column}"
-        raise ListingError(f"{place}: no JSON: {problem}{_hint(data)}") from None
+        raise ListingError(f"{place}: no JSON: {problem}{_hint(data, name)}") from None
     if twice:
         raise ListingError("\n".join(_duplicates(data, shown, twice)))
     # Definitions are bounded one by one: a list may be long, a tool may not be endless.
@@ -104,9 +103,7 @@ def unsayable(source: Source) -> Iterator[str]:
             yield (
                 f"`{escaped(name, 80)}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
             )
-        elif (stem := name.casefold().partition(".")[0]) in _NO_FILES or not stem:
-            yield f"`{escaped(name, 80)}` cannot be the name of a spec's file"
-        other = folded.setdefault(name.casefold(), name)
+        other = folded.setdefault(spec_name(name).casefold(), name)
         if other != name:
             yield (
                 f"`{escaped(name, 80)}` and `{escaped(other, 80)}` would be one file where"
@@ -118,7 +115,15 @@ def unsayable(source: Source) -> Iterator[str]:
             yield f"tools[{index}] (`{escaped(tool['name'], 80)}`) has {problem}"
 
 
-def _hint(data: bytes) -> str:
+def _hint(data: bytes, name: str) -> str:
+    ending = os.path.splitext(name)[1].lower()
+    if ending in _PROGRAMS:
+        return (
+            "\n  help: it is a program: --mcp-stdio 'COMMAND' starts one that is a server;"
+            " else save its list of tools as JSON"
+        )
+    if ending in (".yaml", ".yml"):
+        return "\n  help: it is YAML; save it as JSON"
     start = data.lstrip()[:200].lower()
     if data.startswith(_UTF_16) or b"\0" in data[:4]:
         return "\n  help: it looks like UTF-16; save it as UTF-8"

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import NoRegularFile
+from toolcast_runtime.tools.module_names import spec_name
 
 from ..extensions import fields_of, install_command, missing
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
@@ -30,7 +31,7 @@ from .folders import (
     specs_in,
     unlisted,
 )
-from .mcp.mcp_servers import with_locks
+from .mcp.mcp_servers import unused_locks, with_locks
 from .mcp.mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
@@ -254,6 +255,7 @@ class _Loader(NamedTuple):
         fields = fields_of(extensions).toolset
         targets = self.workspace.targets
         toolset = bind_toolset(document, tuple(tools), targets, fields)
+        findings += unused_locks(self.files, folder, toolset.mcp_servers)
         return (
             replace(
                 toolset,
@@ -323,24 +325,25 @@ def _load_tool(
         return None, findings
     tool = bind_tool(document, fields_of(extensions).tool)
     called = os.path.basename(file)
-    if called != f"{tool.name}.yaml":
+    wanted = spec_name(tool.name)
+    if called != f"{wanted}.yaml":
         findings.append(
             document.source.finding(
                 "spec/file-stem",
                 Severity.ERROR,
                 ("name",),
                 f"the file of the tool `{tool.name}` is called" f" `{called}`",
-                _renaming_help(called, tool.name),
+                _renaming_help(called, tool.name, wanted),
             )
         )
     return tool, findings
 
 
-def _renaming_help(called: str, name: str) -> str:
+def _renaming_help(called: str, name: str, wanted: str) -> str:
     """What a rename needs, for an author who changed only the name or only the file."""
     stem, _, ending = called.rpartition(".")
-    if ending != "yaml" or not _NAME.fullmatch(stem):
-        return f"name the file `{name}.yaml`"
+    if ending != "yaml" or wanted != name or not _NAME.fullmatch(stem):
+        return f"name the file `{wanted}.yaml`"
     return (
         f"if the tool is renamed: name the file `{name}.yaml`, and write `renamed_from:"
         f" [{stem}]`, so that calls by the old name go on; if not: `name: {stem}`"

@@ -112,7 +112,7 @@ def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
             yield f"{toolset.folder}/{TOOLSET_FILE}", (toolset, toolset.suppress)
         for tool in toolset.tools:
             if tool.suppress:
-                yield f"{toolset.folder}/{tool.name}.yaml", (tool, tool.suppress)
+                yield tool.source.file, (tool, tool.suppress)
         for spec in toolset.mcp_specs:
             if spec.suppress:
                 yield spec.source.file, (spec, spec.suppress)

@@ -7,16 +7,21 @@ from typing import Any
 
 from ..facts.mcp_definition import mcp_definition
 from ..facts.skill_texts import front_matter_of, skill_owners
+from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
 from .server_listing import ServerListing
 
-__all__ = ["declared_listing", "without_sizes_of_skills"]
+__all__ = ["behind", "declared_listing", "own_part"]
 
 _NEWEST = "2026-07-28"
 
 
 def declared_listing(
-    toolset: Toolset, protocol: str | None = None, *, has_skills: bool = False
+    toolset: Toolset,
+    protocol: str | None = None,
+    client: str | None = None,
+    *,
+    has_skills: bool = False,
 ) -> ServerListing:
     """The listing of a toolset's own tools, resources and prompts.
 
@@ -24,11 +29,16 @@ def declared_listing(
         toolset: whose.
         protocol: the revision in which it is spoken of: the newest has no `execution`, in
             older ones an `outputSchema` is that of an object.
+        client: who is served; None for a server that serves everything.
         has_skills: the server lists the toolset's skills, too; their sizes are left out,
             which the specs do not say.
     """
     tools = []
+    served = None if client is None else toolset.client(client)
     others = toolset.excluded("mcp")
+    if served is not None:
+        hidden = (t.name for t in toolset.tools if not toolset.is_offered(t, served))
+        others = others.union(hidden)
     for tool in toolset.tools:
         if tool.name in others:
             continue
@@ -40,8 +50,9 @@ def declared_listing(
             if not isinstance(returns, dict) or returns.get("type") != "object":
                 definition.pop("outputSchema", None)
         tools.append(definition)
-    resources = [spec for spec in toolset.mcp_resources if spec.uri is not None]
-    templates = [spec for spec in toolset.mcp_resources if spec.uri is None]
+    shown = [spec for spec in toolset.mcp_resources if _is_for(spec.clients, client)]
+    resources = [spec for spec in shown if spec.uri is not None]
+    templates = [spec for spec in shown if spec.uri is None]
     return ServerListing(
         toolset.name,
         protocol,
@@ -56,8 +67,14 @@ def declared_listing(
             ),
         ),
         resource_templates=tuple(spec.mcp for spec in templates),
-        prompts=tuple(spec.mcp for spec in toolset.mcp_prompts),
+        prompts=tuple(
+            spec.mcp for spec in toolset.mcp_prompts if _is_for(spec.clients, client)
+        ),
     )
+
+
+def _is_for(clients: tuple[str, ...] | None, client: str | None) -> bool:
+    return client is None or clients is None or client in clients
 
 
 def _skill(owner: Toolset | ToolSpec) -> dict[str, Any]:
@@ -72,8 +89,29 @@ def _skill(owner: Toolset | ToolSpec) -> dict[str, Any]:
     }
 
 
-def without_sizes_of_skills(listing: ServerListing) -> ServerListing:
-    """The listing as `declared_listing` has it."""
+def behind(toolset: Toolset, server: McpServer) -> Toolset:
+    """The toolset with the tools alone that a server answers for, as that calls them."""
+    tools = [
+        replace(tool, name=server.own_name(tool.name))
+        for tool in toolset.tools
+        if toolset.proxy_of(tool) == server.name
+    ]
+    return replace(toolset, tools=tuple(tools), exclusions=())
+
+
+def own_part(toolset: Toolset, listing: ServerListing) -> tuple[ServerListing, int]:
+    """What a toolset's server lists of its own, as `declared_listing` has it.
+
+    Without the tools of external servers that `mcp_servers` names, whose number comes
+    second, and without the sizes of skills.
+    """
+    own = {tool.name for tool in toolset.tools}
+    tools = [
+        entry
+        for entry in listing.tools
+        if entry["name"] in own
+        or not any(one.is_named(entry["name"]) for one in toolset.listed_servers)
+    ]
     resources = [
         (
             {key: value for key, value in entry.items() if key != "size"}
@@ -82,5 +120,13 @@ def without_sizes_of_skills(listing: ServerListing) -> ServerListing:
         )
         for entry in listing.resources
     ]
-    again = None if listing.again is None else without_sizes_of_skills(listing.again)
-    return replace(listing, resources=tuple(resources), again=again)
+    again = listing.again
+    part = replace(
+        listing,
+        tools=tuple(tools),
+        resources=(
+            tuple(resources) if "skills" in toolset.targets else listing.resources
+        ),
+        again=None if again is None else own_part(toolset, again)[0],
+    )
+    return part, len(listing.tools) - len(tools)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolcast_runtime import LEVEL, __version__
-from toolcast_runtime.tools.module_names import module_name
+from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
@@ -237,7 +237,7 @@ def _definition(
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
     values: dict[str, Any] = {
-        "generated": signature(f"{toolset.folder}/{tool.name}.yaml"),
+        "generated": signature(f"{toolset.folder}/{spec_name(tool.name)}.yaml"),
         "mcp": mcp,
         "summary": tool.summary,
         "description": description if description != mcp.get("description") else None,

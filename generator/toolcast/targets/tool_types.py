@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolcast_runtime.tools.module_names import module_name
+from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ..encoders.code import Code
 from ..encoders.names import class_name, is_keyword_argument
@@ -175,7 +175,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         values = [*client, ("arguments", printed.name(own[0])), by_place]
     passed = [one_string(tool.name), words("arguments")]
     return TypesView(
-        header=header(f"{toolset.folder}/{tool.name}.yaml"),
+        header=header(f"{toolset.folder}/{spec_name(tool.name)}.yaml"),
         name=words(tool.name),
         definition=words(f"{module_name(tool.name)}.json"),
         collections_import=printed.imported("collections.abc"),

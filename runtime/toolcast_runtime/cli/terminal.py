@@ -15,8 +15,9 @@ from typing import Any
 from ..calls.threads import in_thread
 from ..consent.confirmation import shown
 from ..consent.question import Answer, Declined, Question
+from ..validation.checker import Checker
 
-__all__ = ["ask_at_terminal"]
+__all__ = ["ask_at_terminal", "has_terminal"]
 
 _TERMINAL = "/dev/tty"
 _MOST_TRIES = 3
@@ -32,6 +33,15 @@ async def ask_at_terminal(question: Question) -> Answer:
     if error is not None:
         raise error
     return answer
+
+
+def has_terminal() -> bool:
+    """Whether there is a terminal at which a person can be asked."""
+    try:
+        os.close(os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except (OSError, AttributeError):
+        return False
+    return True
 
 
 def _asked(question: Question) -> Answer:
@@ -91,8 +101,10 @@ class _Terminal:
                     return True, schema["default"]
                 if not is_required:
                     return True, None
-            elif (value := _value(schema, typed)) is not None:
-                return True, value
+            else:
+                value = _value(schema, typed)
+                if value is not None and not Checker(schema).problems(value):
+                    return True, value
             self._print("That is no answer to this.")
         return False, None
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import mcp_types as types
 from mcp import Client
+from mcp.client import ClientRequestContext
+from mcp.client.session import ElicitationFnT
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
@@ -28,6 +30,7 @@ from .stdio_transport import Ending, stdio_transport
 __all__ = ["Refused", "Session", "as_listed", "opened_session"]
 
 _MOST_PAGES = 100
+_MOST_ROUNDS = 10
 _CLOSING_SECONDS = 8.0
 _ANSWER: TypeAdapter[Any] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
@@ -63,10 +66,17 @@ class Refused(Exception):
 class Session:
     """One connection that is up."""
 
-    def __init__(self, client: Client, server: ExternalServer, ending: Ending) -> None:
+    def __init__(
+        self,
+        client: Client,
+        server: ExternalServer,
+        ending: Ending,
+        can_ask: bool = False,
+    ) -> None:
         self._client = client
         self._server = server
         self._ending = ending
+        self._can_ask = can_ask
         self._changed = asyncio.Event()
         self._heeded = _CHANGES if server.is_locked else _CHANGES[:1]
         ending.on_end = self._changed.set
@@ -166,35 +176,48 @@ class Session:
         Raises:
             Refused: the server refused, or its answer is none.
         """
-        try:
-            answer = await self._send(name, arguments, progress)
-        except MCPError as error:
-            if error.code != types.HEADER_MISMATCH:
-                raise self._refusal(error) from None
-            # What the headers have to repeat is in the list, which was another one.
-            await self._list("tools")
-            try:
-                answer = await self._send(name, arguments, progress)
-            except MCPError as again:
-                raise self._refusal(again) from None
-        if not isinstance(answer, types.CallToolResult):
-            raise Refused(
-                "the tool asks for input in mid-call, which nobody can give here"
+        params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
+        for _ in range(_MOST_ROUNDS):
+            answer = await self._answer(params, progress)
+            if isinstance(answer, types.CallToolResult):
+                break
+            if not self._can_ask:
+                raise Refused(
+                    "the tool asks for input in mid-call, which nobody can give here"
+                )
+            params = params.model_copy(
+                update={
+                    "input_responses": await self._input_for(answer),
+                    "request_state": answer.request_state,
+                }
             )
+        else:
+            raise Refused(f"the tool asked for input more than {_MOST_ROUNDS} times")
         dumped: dict[str, Any] = answer.model_dump(
             mode="json", by_alias=True, exclude_none=True
         )
         return dumped
 
+    async def _answer(
+        self, params: types.CallToolRequestParams, progress: ProgressFnT | None
+    ) -> Any:
+        try:
+            return await self._send(params, progress)
+        except MCPError as error:
+            if error.code != types.HEADER_MISMATCH:
+                raise self._refusal(error) from None
+        # What the headers have to repeat is in the list, which was another one.
+        await self._list("tools")
+        try:
+            return await self._send(params, progress)
+        except MCPError as again:
+            raise self._refusal(again) from None
+
     async def _send(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        progress: ProgressFnT | None,
+        self, params: types.CallToolRequestParams, progress: ProgressFnT | None
     ) -> Any:
         # Not the client's `call_tool`: it checks results by the server's schemas without
         # bounds, and all servers share this loop.
-        params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
         request = types.CallToolRequest(params=params)
         try:
             return await self._client.session.send_request(
@@ -202,6 +225,22 @@ class Session:
             )
         except ValidationError as error:
             raise Refused(f"the tool's answer is not valid: {_first(error)}") from None
+
+    async def _input_for(
+        self, needed: types.InputRequiredResult
+    ) -> types.InputResponses:
+        """The answers, one after the other: they are one person's."""
+        session = self._client.session
+        answers: types.InputResponses = {}
+        for key, request in (needed.input_requests or {}).items():
+            context = ClientRequestContext(session=session, request_id=key)
+            answer = await session.dispatch_input_request(context, request)
+            if isinstance(answer, types.ErrorData):
+                raise Refused(
+                    f"the tool asks for input that is not given: {answer.message}"
+                )
+            answers[key] = answer
+        return answers
 
     def _refusal(self, error: MCPError) -> Refused:
         if error.code in _LOST or error.message == _TERMINATED:
@@ -257,9 +296,14 @@ def _first(error: ValidationError) -> str:
 
 @asynccontextmanager
 async def opened_session(
-    server: ExternalServer, resolved: Resolved
+    server: ExternalServer, resolved: Resolved, ask: ElicitationFnT | None = None
 ) -> AsyncGenerator[Session, None]:
     """Connects to a server; leaving it ends the connection and the process.
+
+    Args:
+        server: which.
+        resolved: the same with what its settings name.
+        ask: answers what the server asks a person; without it none can be asked.
 
     Raises:
         TimeoutError: there was no connection within `connect_timeout`.
@@ -270,7 +314,7 @@ async def opened_session(
     ending = Ending(over.set)
     # The SDK's client has to be entered and left in one task, which no deadline of
     # another may cut in two.
-    holder = asyncio.ensure_future(_hold(server, resolved, ending, ready, over))
+    holder = asyncio.ensure_future(_hold(server, resolved, ending, ready, over, ask))
     try:
         waiting: set[asyncio.Future[Any]] = {ready, holder}
         done, _ = await asyncio.wait(
@@ -332,6 +376,7 @@ async def _hold(
     ending: Ending,
     ready: asyncio.Future[Session],
     over: asyncio.Event,
+    ask: ElicitationFnT | None,
 ) -> None:
     """Keeps the SDK's client open until it is over."""
     session: Session | None = None
@@ -349,12 +394,13 @@ async def _hold(
         transport,
         client_info=information,
         message_handler=notice,
+        elicitation_callback=ask,
         cache=None,
         read_timeout_seconds=None,
     )
     try:
         async with client:
-            session = Session(client, server, ending)
+            session = Session(client, server, ending, ask is not None)
             listening = asyncio.ensure_future(session.listen())
             if not ready.done():
                 ready.set_result(session)

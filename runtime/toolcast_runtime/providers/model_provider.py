@@ -173,6 +173,16 @@ class ModelProvider:
     is_strict_by_name: bool = False
     refuses: Callable[[Mapping[str, Any]], str | None] = lambda _: None
 
+    @property
+    def options(self) -> frozenset[str]:
+        """The attributes of `ListOptions` that change its lists."""
+        has = {
+            "strict": self.strict is not None,
+            "tool_search": self.has_tool_search,
+            "programmatic": self.has_programs,
+        }
+        return frozenset(name for name in has if has[name])
+
 
 @dataclass(frozen=True)
 class ProviderTools:
@@ -191,8 +201,8 @@ class ProviderTools:
     left_out: tuple[Loss, ...] = ()
 
     @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The value of `tools` in a request, as JSON."""
+    def tools(self) -> list[Any]:
+        """The value of `tools` in a request, as JSON, which the SDK's types take, too."""
         return self.provider.arranged(self)
 
     @property
@@ -232,8 +242,8 @@ class ProviderTools:
 
     def answer(
         self, response: ToolResponse, name: str, call_id: str | None = None
-    ) -> dict[str, Any]:
-        """What goes back to the model, in the provider's form of a result.
+    ) -> Any:
+        """What goes back to the model, in the provider's form of a result: a JSON object.
 
         Texts, images and files that the provider takes are in it; what it does not take is
         named. Bytes stand as bytes where the provider's own package wants them.

@@ -85,7 +85,7 @@ class ProviderLists:
         *,
         tool_search: bool = False,
         pinned: bool = False,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Any]:
         """For `tools` of a request in which Anthropic calls the toolset's own MCP server.
 
         Args:
@@ -109,7 +109,7 @@ class ProviderLists:
         client: str | None = None,
         *,
         tool_search: bool = False,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Any]:
         """For `tools` of a request in which OpenAI calls the toolset's own MCP server.
 
         A tool with `confirm` requires an approval.

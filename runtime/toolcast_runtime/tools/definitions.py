@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from .module_names import module_name
+from .module_names import module_name, spec_name
 from .tool import Action, Confirm, Tool
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ def parse_definition(text: str, stem: str) -> Tool:
     except (KeyError, TypeError, AttributeError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else f"is torn: {error}"
         raise ValueError(f"is no definition of a tool: it {what}") from None
-    if signed[1] != tool.name or module_name(tool.name) != stem:
+    is_signed = signed[1] in (spec_name(tool.name), tool.name)
+    if not is_signed or module_name(tool.name) != stem:
         raise ValueError(
             f"does not agree with itself: it is signed for `{signed[1]}` and defines"
             f" `{tool.name}`"

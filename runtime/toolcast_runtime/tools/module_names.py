@@ -1,4 +1,4 @@
-"""The file name of a tool's definition and types."""
+"""The names of a tool's files: its spec, its definition and its types."""
 
 from __future__ import annotations
 
@@ -6,13 +6,26 @@ import keyword
 import re
 from functools import lru_cache
 
-__all__ = ["WINDOWS_DEVICES", "module_name"]
+__all__ = ["WINDOWS_DEVICES", "module_name", "spec_name"]
 
 WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul"]
     + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
 )
 """Names that Windows takes for devices, whatever their ending."""
+
+
+def spec_name(tool: str) -> str:
+    """The name of a tool's spec, without its ending: the tool's own where a file can have it.
+
+    It cannot where Windows has a device of that name, where the file would be hidden, and
+    where it is one of the toolset's own files: `con`, `.a` and `toolset` stand in
+    `tool_con`, `tool_.a` and `tool_toolset`.
+    """
+    lower = tool.lower()
+    start = lower.partition(".")[0]
+    is_taken = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
+    return tool if start and not is_taken else f"tool_{tool}"
 
 
 @lru_cache(maxsize=65536)

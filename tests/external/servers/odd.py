@@ -2,7 +2,10 @@
 
     python odd.py MODE
 
-Each mode but `well` is a fault. The tools are `echo`, `die`, `hang` and `secret`.
+Each mode but `well`, `asking` and `newest` is a fault. The tools are `echo`, `die`, `hang` and
+`secret`; when it is `asking`, `echo` asks for its text, and without one whether there is to be
+none. Two more are not listed: `answer` gives the result that it is given, `ask` what it is
+answered to the request that it is given.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ MODE = sys.argv[1] if len(sys.argv) > 1 else "well"
 ANY = {"type": "object", "properties": {"text": {"type": "string"}}}
 NAMES = ["echo", "die", "hang", "secret"]
 _lock = threading.Lock()
+asked: dict[str, Any] = {}
+"""The calls that wait for what a request of the server's own is answered, by its id."""
 
 
 def send(message: dict[str, Any]) -> None:
@@ -92,6 +97,16 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if name == "hang":
         report(params.get("_meta", {}).get("progressToken"))
         return
+    if name == "answer":
+        send({"id": number, **arguments})
+        return
+    if name == "ask":
+        asked[f"of {number}"] = number
+        send({"id": f"of {number}", **arguments})
+        return
+    if MODE == "asking" and name == "echo":
+        ask(number, arguments.get("text"))
+        return
     if name == "secret":
         text = json.dumps(dict(os.environ))
     else:
@@ -102,6 +117,42 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if MODE == "lying":
         result["structuredContent"] = {"sum": "many"}
     send({"id": number, "result": result})
+
+
+def ask(number: Any, what: str | None) -> None:
+    """Asks in mid-call; `hear` answers the call with what it is answered."""
+    field = {"type": "string", "title": "Name\x1b[2J", "maxLength": 5}
+    form = {
+        "type": "object",
+        "title": "Asked",
+        "properties": {what: field} if what else {},
+        "required": [what] if what else [],
+    }
+    params = {"message": f"Which {what}?\x1b[31m", "requestedSchema": form}
+    if what == "page":
+        params = {
+            "mode": "url",
+            "message": "Log in.",
+            "url": "https://a.example/\x1b[2J",
+        }
+        params["elicitationId"] = "1"
+    send({"id": f"ask-{number}", "method": "elicitation/create", "params": params})
+
+
+def hear(message: dict[str, Any]) -> None:
+    if message["id"] in asked:
+        text = json.dumps(message.get("error") or message.get("result"))
+        content = [{"type": "text", "text": text}]
+        send({"id": asked.pop(message["id"]), "result": {"content": content}})
+        return
+    number = int(message["id"].removeprefix("ask-"))
+    said = message.get("result") or message["error"]["message"]
+    send(
+        {
+            "id": number,
+            "result": {"content": [{"type": "text", "text": f"heard {said}"}]},
+        }
+    )
 
 
 def report(token: Any) -> None:
@@ -156,6 +207,9 @@ def chatter() -> None:
 
 def answer(message: dict[str, Any]) -> None:
     number, method = message.get("id"), message.get("method")
+    if method is None:
+        hear(message)
+        return
     if method == "initialize":
         hello = {
             "protocolVersion": message["params"]["protocolVersion"],
@@ -165,6 +219,15 @@ def answer(message: dict[str, Any]) -> None:
         send({"id": number, "result": hello})
         if MODE == "changing":
             threading.Thread(target=watch, daemon=True).start()
+    elif method == "server/discover" and MODE == "newest":
+        about = {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "odd", "version": "1"},
+            "ttlMs": 0,
+            "cacheScope": "private",
+        }
+        send({"id": number, "result": {"resultType": "complete", **about}})
     elif method == "tools/list":
         if MODE == "slow_list":
             time.sleep(30)

@@ -16,7 +16,7 @@ from ..exit_codes import (
     project_root,
     wants_colour,
 )
-from ..options import project_option
+from ..options import changes_format_option, project_option
 
 if TYPE_CHECKING:
     from ...changes.review.acceptances import Acceptance
@@ -41,13 +41,7 @@ __all__ = ["command"]
     help="The least grade that fails: `risky` or `breaking` for all, one for each"
     " audience as in `call=breaking,prompt=risky`, or `none`.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "markdown", "github", "sarif", "junit"]),
-    default="text",
-    help="How changes are printed.",
-)
+@changes_format_option
 @click.option(
     "--bump",
     is_flag=True,

@@ -1,4 +1,4 @@
-"""What the commands share that compare live servers: reading one, and the verdict."""
+"""What the commands share that compare live servers: their limits, notes and verdict."""
 
 from __future__ import annotations
 
@@ -7,30 +7,27 @@ from collections.abc import Sequence
 
 import click
 
-from toolcast_runtime.external.server_settings import ExternalServer
-
 from ...changes.change import AUDIENCES, Change, Grade
 from ...changes.review.limits import DEFAULT, BadLimit, Limits, failing, limits
 from ...changes.review.verdict import Judged, Verdict
 from ...reports.changes.formats import report_changes
 from ...reports.escaping import printable
 from ...reports.findings.formats import About
-from ...servers.read_server import read_server
-from ...servers.server_listing import ListingError, ServerListing
+from ...servers.server_listing import ServerListing
 from ..exit_codes import CLEAN, FINDINGS, fail, wants_colour
 
-__all__ = ["ANY", "FORMATS", "judged", "limits_or_end", "note", "read_or_end", "told"]
+__all__ = ["fail_on_option", "judged", "limits_or_end", "note", "told"]
 
-ANY = "any"
-FORMATS = ("text", "json", "markdown", "github", "sarif", "junit")
+_ANY = "any"
 
-
-def read_or_end(server: ExternalServer) -> ServerListing:
-    """What a server lists, read twice; ends the program with exit code 2 where it cannot be."""
-    try:
-        return read_server(server, twice=True)
-    except ListingError as error:
-        fail(f"{error}\n  help: the server has to run, and to answer `tools/list`")
+fail_on_option = click.option(
+    "--fail-on",
+    metavar="LIMITS",
+    default=_ANY,
+    show_default=True,
+    help="The least grade that fails, as `diff` takes it: `risky`, `breaking`, one for"
+    " each audience, or `none`; `any` for every difference.",
+)
 
 
 def judged(found: Sequence[Change], against: str, least: Limits | None) -> Verdict:
@@ -56,7 +53,7 @@ def judged(found: Sequence[Change], against: str, least: Limits | None) -> Verdi
 
 def limits_or_end(words: str) -> Limits | None:
     """The limits of `--fail-on`; None where every difference fails."""
-    if words == ANY:
+    if words == _ANY:
         return None
     try:
         return limits(words)

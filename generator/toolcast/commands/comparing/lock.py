@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ..exit_codes import CLEAN, FINDINGS, counted, fail, workspace_or_end
-from ..options import project_option
-from .live import ANY, FORMATS, judged, limits_or_end, note, read_or_end, told
+from ...reports.escaping import printable
+from ..exit_codes import CLEAN, FINDINGS, USAGE, counted, fail, workspace_or_end
+from ..options import changes_format_option, project_option
+from .live import fail_on_option, judged, limits_or_end, note, told
 
 if TYPE_CHECKING:
+    from ...changes.outside.listed_entries import ListingChanges
     from ...model.mcp.mcp_servers import McpServer
-    from ...model.model import Toolset, Workspace
+    from ...model.model import Workspace
     from ...servers.server_listing import ServerListing
 
 __all__ = ["command"]
+
+
+class _Locked(NamedTuple):
+    """A server that has a lock.
+
+    Attributes:
+        path: the lock's, below the project's root.
+        owner: what its changes are told of.
+    """
+
+    path: str
+    owner: str
+    server: McpServer
 
 
 @click.command(name="lock")
@@ -27,21 +43,8 @@ __all__ = ["command"]
     is_flag=True,
     help="Write what the servers list now into their locks. Read what is printed first.",
 )
-@click.option(
-    "--fail-on",
-    metavar="LIMITS",
-    default=ANY,
-    show_default=True,
-    help="The least grade that fails, as `diff` takes it: `risky`, `breaking`, one for"
-    " each audience, or `none`; `any` for every difference.",
-)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="text",
-    help="How changes are printed.",
-)
+@fail_on_option
+@changes_format_option
 def command(
     servers: tuple[str, ...],
     project: str | None,
@@ -54,64 +57,70 @@ def command(
     A lock (`mcp_servers.X.lock`) holds what a server listed when somebody reviewed it. Each
     SERVER, all that have a lock by default, is started or called, and read twice. What has
     changed is graded as `toolcast diff` grades it; what differs at each start by itself is
-    a note. Ends with exit code 1 where something has changed, and with --update where it
-    could not be written.
+    a note. Ends with exit code 1 where something has changed or has no lock yet, with 2
+    where a server or a lock cannot be read; with --update with 0 where all was written.
     """
-    from ...changes.outside.listed_entries import Owner, listing_changes
-    from ...servers.lock_file import locked_listing
     from ...servers.named_server import declared_server
+    from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
     least = limits_or_end(fail_on)
     workspace = workspace_or_end(project)
-    found, written, compared, lacking = [], {}, [], 0
-    for toolset, server in _locked(workspace, servers):
-        path = f"{toolset.folder}/{server.lock}"
-        listing = read_or_end(declared_server(server))
-        written[path] = listing
-        if server.locked is None:
-            note(server.name, listing, [])
-            if not update:
-                lacking += 1
-                hint = f"`toolcast lock --update {server.name}` writes it"
-                click.echo(f"{path}: there is no lock yet; {hint}", err=True)
-            continue
+    found, compared, lacking, is_failed = [], [], 0, False
+    for one in _locked(workspace, servers):
+        # One that fails hides none of the others.
         try:
-            before = locked_listing(server.locked, path)
+            listing = read_server(declared_server(one.server), twice=True)
+        except ListingError as error:
+            left = "; its lock is left as it is" if update else ""
+            _failed(f"{error}{left}", "the server has to run, and to list its tools")
+            is_failed = True
+            continue
+        changes = None
+        renew = f"`toolcast lock --update {one.server.name}` writes it anew"
+        try:
+            changes = _changes(one, listing)
         except ListingError as error:
             if not update:
-                fail(
-                    f"{error}\n  help: `toolcast lock --update {server.name}` renews it"
-                )
-            continue
-        owner = Owner(f"{toolset.name}/{server.name}", path)
-        changes = listing_changes(before, listing, owner)
-        note(server.name, listing, changes.varying)
-        found += changes.changes
-        compared.append(path)
+                _failed(str(error), f"take it from a commit, or {renew}")
+                is_failed = True
+        note(one.server.name, listing, [] if changes is None else changes.varying)
+        if changes is not None:
+            found += changes.changes
+            compared.append(one.path)
+        elif one.server.locked is None and not update:
+            lacking += 1
+            click.echo(f"{one.path}: there is no lock yet; {renew}", err=True)
+        if update and not _write(workspace.root, one.path, listing):
+            is_failed = True
     code = CLEAN
     if compared or format_ != "text":
         against = compared[0] if len(compared) == 1 else "the locks"
         code = told(judged(found, against, least), format_, workspace.root)
-    if update:
-        _write(workspace.root, written)
-        code = CLEAN
-    sys.exit(FINDINGS if lacking else code)
+    if is_failed:
+        sys.exit(USAGE)
+    sys.exit(CLEAN if update else FINDINGS if lacking else code)
 
 
-def _locked(
-    workspace: Workspace, names: tuple[str, ...]
-) -> list[tuple[Toolset, McpServer]]:
+def _failed(words: str, help_: str) -> None:
+    click.echo(f"error: {printable(words)}\n  help: {printable(help_)}", err=True)
+
+
+def _locked(workspace: Workspace, names: Sequence[str]) -> list[_Locked]:
     """The servers that have locks; ends the program where a named one has none."""
+    from ...wording import known_instead
+
     there = [
         (toolset, server)
         for toolset in workspace.toolsets
         for server in toolset.mcp_servers
     ]
-    from ...wording import known_instead
-
-    locked = [pair for pair in there if pair[1].lock is not None]
-    known = {server.name for _, server in locked}
+    locked = [
+        _Locked(f"{toolset.folder}/{one.lock}", f"{toolset.name}/{one.name}", one)
+        for toolset, one in there
+        if one.lock is not None
+    ]
+    known = {one.server.name for one in locked}
     for name in names:
         if name in known:
             continue
@@ -123,26 +132,45 @@ def _locked(
         )
     if not locked:
         fail("no server has a `lock`\n  help: `mcp_servers.NAME.lock: locks/NAME.json`")
-    return [pair for pair in locked if not names or pair[1].name in names]
+    owners: dict[str, str] = {}
+    for one in locked:
+        other = owners.setdefault(one.path, one.owner)
+        if other != one.owner:
+            help_ = "give each a file of its own"
+            fail(f"{other} and {one.owner} have one lock, {one.path}\n  help: {help_}")
+    return [one for one in locked if not names or one.server.name in names]
 
 
-def _write(root: str, written: dict[str, ServerListing]) -> None:
+def _changes(locked: _Locked, listing: ServerListing) -> ListingChanges | None:
+    """What is not as the lock has it; None where there is none.
+
+    Raises:
+        ListingError: what is there is no lock.
+    """
+    from ...changes.outside.listed_entries import Owner, listing_changes
+    from ...servers.lock_file import locked_listing
+
+    if locked.server.locked is None:
+        return None
+    before = locked_listing(locked.server.locked, locked.path)
+    return listing_changes(before, listing, Owner(locked.owner, locked.path))
+
+
+def _write(root: str, path: str, listing: ServerListing) -> bool:
+    """Whether the lock was written."""
     from toolcast_runtime.files.folder import Folder
 
     from ...encoders.json_text import pretty
     from ...servers.lock_file import lock_members
     from ...servers.server_listing import KINDS
 
-    for path, listing in written.items():
-        data = pretty(lock_members(listing), tuple(KINDS)).encode()
-        try:
-            above, _, name = path.rpartition("/")
-            with (
-                Folder.at(root) as project,
-                project.below(above, create=True) as folder,
-            ):
-                folder.write(name, data)
-        except OSError as error:
-            fail(f"{path}: {error.strerror or error}; it was not written")
-        told_ = counted(len(listing.tools), "tool")
-        click.echo(f"{path}: {told_} locked", err=True)
+    data = pretty(lock_members(listing), tuple(KINDS)).encode()
+    above, _, name = path.rpartition("/")
+    try:
+        with Folder.at(root) as project, project.below(above, create=True) as folder:
+            folder.write(name, data)
+    except OSError as error:
+        _failed(f"{path}: {error.strerror or error}", "it was not written")
+        return False
+    click.echo(f"{path}: {counted(len(listing.tools), 'tool')} locked", err=True)
+    return True

@@ -88,7 +88,7 @@ def command(
         fail(
             "nothing to import\n  help: name a file, --mcp-stdio COMMAND or --mcp-url URL"
         )
-    source = one_source_or_end(sources, preferred)
+    source = one_source_or_end(sources, preferred, format_)
     workspace = _workspace(project)
     try:
         imported = importing(workspace, source, toolset)

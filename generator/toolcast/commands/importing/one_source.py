@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 
 import click
 
-from ...imports.disagreement_text import lines_of_disagreements
+from ...imports.disagreement_text import json_of_disagreements, lines_of_disagreements
 from ...imports.disagreements import disagreements, unsaid
 from ...imports.preference import (
     WrongPreference,
@@ -21,7 +22,9 @@ from ..exit_codes import FINDINGS, counted, fail
 __all__ = ["one_source_or_end"]
 
 
-def one_source_or_end(sources: Sequence[Source], preferred: Sequence[str]) -> Source:
+def one_source_or_end(
+    sources: Sequence[Source], preferred: Sequence[str], format_: str = "text"
+) -> Source:
     """The source that the given ones make together.
 
     Where they contradict each other every contradiction is printed. Ends the program with
@@ -31,6 +34,7 @@ def one_source_or_end(sources: Sequence[Source], preferred: Sequence[str]) -> So
     Args:
         sources: at least one.
         preferred: the words of `--prefer`: `SOURCE` or `TOOL=SOURCE`.
+        format_: `json` prints what is undecided to stdout, as one object.
     """
     names = [one.name for one in sources]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -43,12 +47,17 @@ def one_source_or_end(sources: Sequence[Source], preferred: Sequence[str]) -> So
     if len(sources) == 1:
         return sources[0]
     found = disagreements(sources)
+    left = undecided(found, chosen)
+    if left and format_ == "json":
+        told = json_of_disagreements(found, left)
+        notes = list(unsaid(sources))
+        click.echo(json.dumps({"disagreements": told, "notes": notes}, indent=2))
+        sys.exit(FINDINGS)
     for line in (
         *lines_of_disagreements(found),
         *map("note: {}".format, unsaid(sources)),
     ):
         click.echo(line, err=True)
-    left = undecided(found, chosen)
     if left:
         tools = counted(len({one.tool for one in left}), "tool")
         click.echo(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolcast_runtime.tools.module_names import module_name
+from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import Refusal
@@ -103,7 +103,7 @@ def draft_tool(
         has_cli="cli" in targets,
         keyword=scalar(_keyword(toolset, name)),
     )
-    spec_path = f"{toolset.folder}/{name}.yaml"
+    spec_path = f"{toolset.folder}/{spec_name(name)}.yaml"
     files = {spec_path: render("new/tool.yaml.jinja", view)}
     steps = [f"replace every TODO in {spec_path}"]
     if package is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from toolcast_runtime.providers import (
@@ -31,8 +32,13 @@ def declared_providers(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
     return known or {name: {} for name in PROVIDERS}
 
 
-def provider_lists(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
+@lru_cache(maxsize=64)
+def provider_lists(toolset: Toolset) -> tuple[tuple[str, ProviderTools], ...]:
     """The list of each provider, with what it loses; of all tools of the target."""
+    return tuple(_rendered(toolset))
+
+
+def _rendered(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
     tools = [runtime_tool(tool) for tool in toolset.tools_in("providers")]
     sections = {section.name: section.heading for section in toolset.sections}
     for name, options in declared_providers(toolset).items():

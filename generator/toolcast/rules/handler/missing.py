@@ -20,14 +20,26 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         )
     ):
         return
-    for tool in toolset.tools_in("registry"):
-        if tool.handler is None and toolset.proxy_of(tool) is None:
-            yield RULE.at(
-                tool,
-                ("name",),
-                f"`{tool.name}` has no handler: it can be shown and not called",
-                "add `handler: module:function`, or `proxy` with a server that answers",
-            )
+    shown = toolset.tools_in("registry")
+    missing = [t for t in shown if t.handler is None and toolset.proxy_of(t) is None]
+    if toolset.handlers is None and len(missing) > 1 and len(missing) == len(shown):
+        # What was imported: nobody would read the same of each.
+        yield RULE.at(
+            toolset,
+            ("name",),
+            f"none of the {len(shown)} tools of `{toolset.name}` has a handler: they can be"
+            " shown and not called",
+            "name the package of their `handlers` here and a `handler` in each, or `proxy`"
+            " with a server that answers",
+        )
+        return
+    for tool in missing:
+        yield RULE.at(
+            tool,
+            ("name",),
+            f"`{tool.name}` has no handler: it can be shown and not called",
+            "add `handler: module:function`, or `proxy` with a server that answers",
+        )
 
 
 RULE = Rule(

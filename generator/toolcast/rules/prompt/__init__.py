@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ...detectors.phrase import Phrase, first_phrase
+from ...detectors.phrase import Phrase, first_phrase, may_have
 from ...facts.model_texts import ModelText, all_texts, joined_texts
 from ...facts.spec_texts import prose_of_mcp_spec, prose_of_toolset
 from ...findings import Finding
@@ -35,7 +35,7 @@ def phrases_in(
 ) -> Iterator[Finding]:
     """A finding for each text of a tool with one of the phrases, at the first of them."""
     for tool in toolset.tools:
-        if first_phrase(joined_texts(tool), phrases) is None:
+        if not may_have(joined_texts(tool), phrases):
             continue
         for found in texts(tool):
             message = _message(found.text, phrases)

@@ -13,7 +13,8 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for tool in toolset.tools:
-        if tool.parameters.get("type", "object") != "object":
+        kinds = tool.parameters.get("type", "object")
+        if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
             yield RULE.at(
                 tool,
                 ("parameters", "type"),
@@ -25,11 +26,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
 RULE = Rule(
     id="schema/root-not-object",
     severity=Severity.ERROR,
-    purpose="Checks that the type of `parameters` is object.",
-    why=(
-        "MCP and every provider send arguments as an object and demand that the schema says"
-        " so; no call could be valid."
-    ),
+    purpose="Checks that `parameters` takes an object.",
+    why=("MCP and every provider send arguments as an object; no call could be valid."),
     bad="""\
 parameters:
   type: array

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from toolcast_runtime.skills.skill_files import MAIN
+from toolcast_runtime.tools.module_names import spec_name
 
 from ...encoders.code import Code
 from ...encoders.markdown import inline
@@ -83,7 +84,7 @@ def _skill(
     context: Context,
 ) -> dict[str, bytes]:
     """The files of one skill."""
-    source = f"{owner.name}.yaml" if isinstance(owner, ToolSpec) else ""
+    source = f"{spec_name(owner.name)}.yaml" if isinstance(owner, ToolSpec) else ""
     who = f"Generated {signature(f'{toolset.folder}/{source}')}"
     files = {}
     for path, file in skill_files(owner, front).items():

@@ -40,7 +40,7 @@ def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> b
     texts = [one for one in blocks if one.get("type") == "text"]
     value = answer.get("structuredContent")
     if value is not None:
-        _print(_unwrapped(value))
+        _print(_unwrapped(value, texts))
     elif texts:
         for one in texts:
             _print(_parsed(str(one.get("text", ""))))
@@ -87,11 +87,13 @@ def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
     return True
 
 
-def _unwrapped(value: Any) -> Any:
-    # What is no object is wrapped by servers, because the protocol asks for objects.
-    if isinstance(value, Mapping) and list(value) == ["result"]:
-        return value["result"]
-    return value
+def _unwrapped(value: Any, texts: list[Mapping[str, Any]]) -> Any:
+    """What a server wrapped because the protocol asks for objects."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return value
+    [(name, inner)] = value.items()
+    is_repeated = [inner] == [one.get("text") for one in texts]
+    return inner if name == "result" or is_repeated else value
 
 
 def _parsed(text: str) -> Any:

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...calls.background_loop import run_sync
 from ...calls.tool_validators import Validators
 from ...calls.untrusted_text import escaped, without, without_in
+from ...consent.question import Declined
 from ...external.sdk_logging import IS_QUIET, quieten
 from ...external.server_settings import ExternalServer, MissingVariableError, resolve
 from ...tools.tool import Tool
 from ...validation.json_bounds import measure
 from ...validation.schema_visits import multiplies
+from ..terminal import has_terminal
 from .call_once import CannotCall, OfferedTools, Request, call_once
+from .progress_line import ProgressLine
 
 if TYPE_CHECKING:
     from ...external.server_settings import Resolved
@@ -55,10 +59,13 @@ def call_on_server(server: ExternalServer, request: Request) -> int:
 
 async def _call(server: ExternalServer, resolved: Resolved, request: Request) -> int:
     from ...external.session import opened_session
+    from .server_questions import Asking
 
     IS_QUIET.set(True)
     quieten()
-    async with opened_session(server, resolved) as session:
+    watched = _Watched(server.call_timeout, ProgressLine(resolved.secrets))
+    ask = Asking(server.name, watched.paused) if has_terminal() else None
+    async with opened_session(server, resolved, ask) as session:
         own: dict[str, str] = {}
         tools: dict[str, Tool] = {}
         for definition in await session.list_tools():
@@ -69,30 +76,54 @@ async def _call(server: ExternalServer, resolved: Resolved, request: Request) ->
                 tools.setdefault(here, _tool(here, definition))
 
         async def call(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-            return await _answer(session, server, resolved, own[tool.name], arguments)
+            answer = await watched.answer(session, own[tool.name], arguments)
+            problem = measure(answer).problem
+            if problem is not None:
+                raise CannotCall(f"the tool's answer has {problem}")
+            kept: Mapping[str, Any] = without_in(answer, resolved.secrets)
+            return kept
 
         where = f"the server {escaped(server.name)}"
         return await call_once(OfferedTools(where, tools, _problems, call), request)
 
 
-async def _answer(
-    session: Session,
-    server: ExternalServer,
-    resolved: Resolved,
-    name: str,
-    arguments: Mapping[str, Any],
-) -> Mapping[str, Any]:
-    try:
-        async with asyncio.timeout(server.call_timeout):
-            answer = await session.call(name, arguments)
-    except TimeoutError:
-        late = f"it did not answer the call within {server.call_timeout:g} s"
-        raise TimeoutError(late) from None
-    problem = measure(answer).problem
-    if problem is not None:
-        raise CannotCall(f"the tool's answer has {problem}")
-    kept: Mapping[str, Any] = without_in(answer, resolved.secrets)
-    return kept
+class _Watched:
+    """A call of which a person sees how far it is, and in which one may be asked."""
+
+    def __init__(self, seconds: float, line: ProgressLine) -> None:
+        self._seconds = seconds
+        self._line = line
+        self._deadline: asyncio.Timeout | None = None
+
+    async def answer(
+        self, session: Session, name: str, arguments: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        try:
+            async with asyncio.timeout(self._seconds) as self._deadline:
+                return await session.call(name, arguments, self._line)
+        except TimeoutError:
+            late = f"it did not answer the call within {self._seconds:g} s"
+            raise TimeoutError(late) from None
+        finally:
+            self._deadline = None
+            self._line.clear()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While a person is asked, who may take as long as it takes."""
+        deadline = self._deadline
+        if deadline is None:
+            raise Declined("nothing is called that could ask")
+        self._line.clear()
+        self._line.is_paused = True
+        deadline.reschedule(None)
+        try:
+            yield
+        finally:
+            self._line.is_paused = False
+            if deadline is self._deadline:
+                now = asyncio.get_running_loop().time()
+                deadline.reschedule(now + self._seconds)
 
 
 def _problems(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:

@@ -15,9 +15,11 @@ from ...tools.tool import Tool
 from ..closing import closing
 from ..terminal import ask_at_terminal
 from .call_once import CannotCall, OfferedTools, Request, call_once
+from .progress_line import ProgressLine
 
 if TYPE_CHECKING:
     from ...calls.tool_response import ToolResponse
+    from ...consent.question import Answer, Question
     from ...registry import Registry
 
 __all__ = ["call_in_toolset"]
@@ -58,9 +60,18 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
         return registry.calls.validators.problems_with_arguments(tool, arguments)
 
     async def call(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        response = await registry.call_tool(
-            tool.name, arguments, client, ask=ask_at_terminal
-        )
+        line = ProgressLine()
+
+        async def ask(question: Question) -> Answer:
+            line.clear()
+            return await ask_at_terminal(question)
+
+        try:
+            response = await registry.call_tool(
+                tool.name, arguments, client, report_progress=line, ask=ask
+            )
+        finally:
+            line.clear()
         return _answer(response)
 
     where = f"the toolset {package.rpartition('.')[2]}"
@@ -89,7 +100,7 @@ def _answer(response: ToolResponse) -> dict[str, Any]:
     """The CallToolResult of a response."""
     if response.error is not None:
         block = {"type": "text", "text": response.error}
-        return {"content": [block], "isError": True}
+        return {"content": list(response.content or [block]), "isError": True}
     if response.content is None:
         content: list[dict[str, Any]] = [{"type": "text", "text": response.text()}]
     else:

@@ -18,7 +18,6 @@ DEEPEST = 50
 
 _MOST_INLINED = 2_000
 _NOT_OF_NAMES = re.compile(r"[^a-zA-Z0-9_.-]")
-_OF_OBJECTS = frozenset("type properties required additionalProperties".split())
 
 
 class Flattening:
@@ -75,16 +74,15 @@ class Flattening:
         try:
             return merged(flat, inner)
         except Inexact as refusal:
-            keyword = str(refusal)
+            is_of_all = path[-2:-1] == ("allOf",)
             self._losses.add(
-                place,
-                keyword,
-                "cannot be said together with the other members of `allOf`; dropped",
+                path[:-2] if is_of_all else path,
+                "allOf" if is_of_all else "$ref",
+                f"what it adds of `{refusal}` cannot be said together with the rest; dropped",
                 Effect.WIDER,
                 Severity.WARNING,
             )
-            rest = {key: value for key, value in inner.items() if key not in flat}
-            return {**flat, **(rest if keyword not in _OF_OBJECTS else {})}
+            return {**{k: v for k, v in inner.items() if k in ANNOTATIONS}, **flat}
 
     def _followed(
         self, flat: dict[str, Any], keyword: str, path: Path, is_root: bool
@@ -123,7 +121,10 @@ class Flattening:
         self._left -= 1
         is_open = id(target) in self.opened
         if is_open or len(self.opened) > DEEPEST or self._left < 0:
-            return {**beside, **self.cut(target, keyword, place)}, path
+            return (
+                self._with_member(beside, self.cut(target, keyword, place), path),
+                path,
+            )
         self.opened.append(id(target))
         inner, place = self.flat(target, place)
         if "$ref" in inner and not beside.keys() <= ANNOTATIONS:

@@ -9,6 +9,7 @@ from ..loss import Effect, Losses, Severity
 from .alternatives import exclude_each_other, one_object
 from .dialect import Dialect
 from .flattening import DEEPEST
+from .json_types import type_name
 from .keywords_of_schemas import DEFINITIONS, STANDARD
 from .lost_words import added, told
 from .merged_schemas import Inexact, merged
@@ -45,7 +46,9 @@ class Restating:
     ) -> dict[str, Any]:
         """Says `const` and `oneOf` otherwise where the dialect has no such word."""
         takes = self._dialect.takes
-        if "const" in schema and not takes("const") and takes("enum"):
+        types = self._dialect.enum_types
+        is_listed = types is None or type_name(schema.get("const")) in types
+        if "const" in schema and not takes("const") and takes("enum") and is_listed:
             schema = _replaced(schema, "const", "enum", [schema["const"]])
         for keyword in ("oneOf", "anyOf"):
             members = schema.get(keyword)
@@ -53,7 +56,12 @@ class Restating:
                 continue
             if is_root and not takes(keyword, at_root=True):
                 schema = self._as_one_object(schema, keyword, path)
-            elif keyword == "oneOf" and not takes("oneOf") and "anyOf" not in schema:
+            elif (
+                keyword == "oneOf"
+                and takes("anyOf")
+                and not takes("oneOf")
+                and "anyOf" not in schema
+            ):
                 flat = [
                     self._seen(one, (*path, keyword, n))
                     for n, one in enumerate(members)
