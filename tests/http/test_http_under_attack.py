@@ -16,6 +16,7 @@ from tests.http.serving import Served, rpc, served
 from toolcast_runtime.http import guard
 from toolcast_runtime.http.connections import HEAD_SECONDS
 from toolcast_runtime.http.guard import AllowedHosts, Guard
+from toolcast_runtime.http.tokens import Tokens
 
 DESCRIPTORS = 256
 # The promise is 100 ms; the machine may have other work.
@@ -219,7 +220,9 @@ async def test_a_token_is_taken_as_it_is(header: bytes, is_right: bool) -> None:
 
     headers = [(b"host", b"a"), (b"authorization", header)]
     scope = {"type": "http", "method": "POST", "headers": headers}
-    guarded = Guard(app, AllowedHosts(["a"]), "t0k", "tests", ("POST",), 1_000)
+    guarded = Guard(
+        app, AllowedHosts(["a"]), Tokens("T", ("t0k",)), "tests", ("POST",), 1_000
+    )
     await guarded(scope, receive, send)
     assert sent[0] == (200 if is_right else 401)
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from ..extensions import CHANGES, ExtensionFailure, values
 from . import cost_fields, extension_fields, project_fields, selection
-from .access import client_settings, client_tools, target_options
+from .access import client_settings, client_tools, oauth_settings, target_options
 from .change import ChangeRule
 from .family import Family
 from .life import life_fields, stability, tool_life
@@ -37,6 +37,7 @@ BUILT_IN = (
     client_tools.FAMILY,
     client_settings.FAMILY,
     target_options.FAMILY,
+    oauth_settings.FAMILY,
     running_fields.FAMILY,
     person_questions.FAMILY,
     routers.FAMILY,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..encoders.code import Code
 from ..encoders.python import identifier, literal, names, tuple_of_names, words
@@ -32,6 +32,14 @@ class PartView(NamedTuple):
     name: Code
 
 
+class ScopeView(NamedTuple):
+    """What one scope of tokens gives."""
+
+    name: Code
+    clients: Code
+    permissions: Code
+
+
 class ServerView(NamedTuple):
     """The server's module."""
 
@@ -53,6 +61,15 @@ class ServerView(NamedTuple):
     headers: Code
     has_origins: bool
     allowed_origins: Code
+    has_oauth: bool
+    oauth_names: Code
+    oauth_variables: Code
+    oauth_issuer: Code
+    oauth_jwks_uri: Code
+    oauth_introspection: Code
+    has_algorithms: bool
+    oauth_algorithms: Code
+    scopes: Sequence[ScopeView]
     has_max_body: bool
     max_body: Code
     is_external: bool
@@ -80,6 +97,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
     client = options.get("client")
     links = options.get("links") or {}
+    oauth = http.get("oauth", {})
     inner = "        "
     view = ServerView(
         header=header(f"{toolset.folder}/toolset.yaml"),
@@ -106,6 +124,19 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         allowed_origins=literal(
             tuple(http.get("allowed_origins", ())), f"{inner}allowed_origins=", ","
         ),
+        has_oauth=bool(oauth),
+        oauth_names=names(["OAuth", "Scope"]),
+        oauth_variables=literal(
+            variable(toolset, "")[:-1], f"{inner}    variables=", ","
+        ),
+        oauth_issuer=literal(oauth.get("issuer"), f"{inner}    issuer=", ","),
+        oauth_jwks_uri=literal(oauth.get("jwks_uri"), f"{inner}    jwks_uri=", ","),
+        oauth_introspection=literal(bool(oauth.get("introspection"))),
+        has_algorithms="algorithms" in oauth,
+        oauth_algorithms=literal(
+            tuple(oauth.get("algorithms", ())), f"{inner}    algorithms=", ","
+        ),
+        scopes=_scopes(oauth.get("scopes", {})),
         has_max_body="max_body" in http,
         max_body=literal(http.get("max_body")),
         is_external=bool(options.get("external")),
@@ -159,6 +190,22 @@ def _endpoints(toolset: Toolset) -> list[EndpointView]:
     ]
 
 
+def _scopes(scopes: Mapping[str, Any]) -> list[ScopeView]:
+    before = "                    "
+    return [
+        ScopeView(
+            literal(name, f"{before}name=", ","),
+            literal(tuple((given or {}).get("clients", ())), f"{before}clients=", ","),
+            literal(
+                tuple((given or {}).get("permissions", ())),
+                f"{before}permissions=",
+                ",",
+            ),
+        )
+        for name, given in scopes.items()
+    ]
+
+
 def _shape(toolset: Toolset, context: Context) -> PythonShape:
     has_links = "links" in toolset.targets.get("mcp", {})
     return PythonShape(
@@ -175,9 +222,9 @@ def _shape(toolset: Toolset, context: Context) -> PythonShape:
             "SERVER =",
             "if __name__",
         ),
-        frozenset(
-            ["Endpoint", "HttpSettings", "LinkLimits", "McpServer", "SERVER.main"]
-        ),
+        frozenset("""
+            Endpoint HttpSettings LinkLimits McpServer OAuth SERVER.main Scope
+            """.split()),
     )
 
 

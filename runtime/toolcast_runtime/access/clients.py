@@ -103,7 +103,7 @@ class Access:
         """
         own = self.client(client)
         if own is None or client is None:
-            return True
+            return self._is_given(self.tool_permissions.get(tool))
         allow, restrict = self.lists(client)
         if tool in restrict:
             return False
@@ -118,8 +118,12 @@ class Access:
         needed = self.tool_permissions.get(tool)
         if needed is None:
             return True
-        has = CALLER.get().permissions
-        return needed in client.permissions and (has is None or needed in has)
+        return needed in client.permissions and self._is_given(needed)
+
+    def _is_given(self, permission: str | None) -> bool:
+        """Whether the caller's token gives it, where one says what it gives."""
+        has = None if permission is None else CALLER.get().permissions
+        return has is None or permission in has
 
     def lists(self, name: str | None) -> tuple[frozenset[str] | None, frozenset[str]]:
         """What a client is allowed, None for everything, and what it may not have.

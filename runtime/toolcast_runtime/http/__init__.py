@@ -1,6 +1,7 @@
 """A toolset's MCP endpoints over streamable HTTP, and paths for administrators."""
 
 from .admin import AdminAnswer, AdminRequest, AdminRoute
+from .oauth import OAuth, Scope
 from .settings import Endpoint, HttpSettings, SettingsError
 
 __all__ = [
@@ -9,5 +10,7 @@ __all__ = [
     "AdminRoute",
     "Endpoint",
     "HttpSettings",
+    "OAuth",
+    "Scope",
     "SettingsError",
 ]

@@ -24,7 +24,8 @@ from starlette.routing import Router
 from ..calls.turns import Turns
 from ..mcp.sdk_server import build_server
 from .admin import AdminAnswer, AdminRequest, AdminRoute
-from .guard import AllowedHosts, Guard, put_back, refusal
+from .guard import AllowedHosts, Guard, put_back
+from .refusals import refusal
 from .sessions import MOST_SESSIONS, Sessions
 from .settings import Listening
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..mcp.toolset_server import ToolsetServer
+    from .oauth.resource_server import ResourceServer
 
 __all__ = ["http_app"]
 
@@ -58,21 +60,37 @@ def http_app(
     most = listening.settings.max_body
     turns = Turns()
 
-    def guarded(app: ASGIApp, variable: str, realm: str, *methods: str) -> ASGIApp:
-        token = listening.tokens.get(variable)
-        return Guard(app, hosts, token, realm, methods, most, turns)
+    def guarded(
+        app: ASGIApp,
+        variable: str,
+        realm: str,
+        *methods: str,
+        oauth: ResourceServer | None = None,
+    ) -> ASGIApp:
+        tokens = listening.tokens.get(variable)
+        return Guard(app, hosts, tokens, realm, methods, most, turns, oauth)
 
     managers: list[StreamableHTTPSessionManager] = []
     sessions: list[Sessions] = []
     # Whole paths and no patterns: what a path means must not hang on another one.
     apps: dict[str, ASGIApp] = {"/health": _Logged(_health, None)}
+    opened = {}
+    if listening.issuer is not None:
+        from .oauth.endpoints import metadata_at, opened_by
+
+        opened = opened_by(listening.issuer, server, listening.settings.endpoints)
+        for path, told in metadata_at(opened.values()).items():
+            apps[path] = _Logged(told, None)
     for endpoint in listening.settings.endpoints:
         sdk = build_server(
             server,
             endpoint.client,
             is_one_of_several=is_one_of_several,
             # Without its token nobody knows that it is that program.
-            approves=endpoint.approves and endpoint.token_variable in listening.tokens,
+            # Nor whether a token of OAuth is of it.
+            approves=endpoint.approves
+            and endpoint.token_variable in listening.tokens
+            and endpoint.path not in opened,
         )
         alone = _manager(sdk, most)
         managers.append(alone)
@@ -86,7 +104,8 @@ def http_app(
             methods.append("DELETE")
         realm = f"{server.name} {endpoint.client or 'mcp'}"
         answering = _owing_no_answer(answering)
-        app = guarded(answering, endpoint.token_variable, realm, *methods)
+        oauth = opened.get(endpoint.path)
+        app = guarded(answering, endpoint.token_variable, realm, *methods, oauth=oauth)
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
     admin = listening.settings.admin_variable

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import hashlib
-import hmac
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 
 from ..calls.turns import TURNS, Turns
+from .refusals import refusal
 
 if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from .oauth.resource_server import ResourceServer
+    from .tokens import Tokens
 
 __all__ = [
     "ADMITTED",
@@ -34,7 +35,6 @@ __all__ = [
     "crowding",
     "nesting",
     "put_back",
-    "refusal",
 ]
 
 MOST_LEVELS = 200
@@ -112,26 +112,29 @@ class Guard:
     Args:
         app: what is guarded; it gets requests whose body was read and found small.
         hosts: the names that the server answers to.
-        token: what `Authorization: Bearer` must carry; None when no token is asked for.
+        tokens: one of them `Authorization: Bearer` must carry; None when there are none.
         realm: the name that a refusal gives to what is guarded.
         methods: the methods that it takes.
         max_body: bytes of the largest body.
         turns: what requests with large bodies take turns by.
+        oauth: takes other tokens; without it and `tokens`, none is asked for.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         hosts: AllowedHosts,
-        token: str | None,
+        tokens: Tokens | None,
         realm: str,
         methods: Sequence[str],
         max_body: int,
         turns: Turns | None = None,
+        oauth: ResourceServer | None = None,
     ) -> None:
         self._app = app
         self._hosts = hosts
-        self._token = None if token is None else _digest(token.encode())
+        self._tokens = tokens
+        self._oauth = oauth
         self._realm = realm.encode("latin-1", "replace").decode("latin-1")
         self._methods = tuple(methods)
         self._max_body = max_body
@@ -139,6 +142,10 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = self._refusal(scope)
+        if refused is None and not (self._tokens is None and self._oauth is None):
+            refused = await self._refusal_of_token(scope)
+        if refused is None:
+            refused = self._refusal_of_head(scope)
         if refused is not None:
             await refused(scope, receive, send)
             return
@@ -169,19 +176,33 @@ class Guard:
         origins = headers.getlist("origin")
         if not all(map(self._hosts.allows_origin, origins)) or len(origins) > 1:
             return refusal(403, "pages of this origin may not send requests")
-        if self._token is not None:
-            given = _only(headers, "authorization")
-            challenge = f'Bearer realm="{self._realm}"'
-            if given is None:
-                asked = {"www-authenticate": challenge}
-                return refusal(401, "a bearer token is required", asked)
-            scheme, _, token = given.partition(" ")
-            right = hmac.compare_digest(
-                _digest(token.strip(_BLANKS).encode("latin-1")), self._token
-            )
-            if scheme.lower() != "bearer" or not right:
-                asked = {"www-authenticate": f'{challenge}, error="invalid_token"'}
-                return refusal(401, "the token is not valid here", asked)
+        return None
+
+    async def _refusal_of_token(self, scope: Scope) -> Response | None:
+        """The answer to a request that nobody may send who is known here."""
+        given = _only(Headers(scope=scope), "authorization")
+        if given is None:
+            asked = {"www-authenticate": self._challenge()}
+            return refusal(401, "a bearer token is required", asked)
+        scheme, _, rest = given.partition(" ")
+        token = rest.strip(_BLANKS)
+        if scheme.lower() == "bearer":
+            if self._tokens is not None and self._tokens.holds(token):
+                return None
+            if self._oauth is not None:
+                return await self._oauth.refusal(token, scope, self._realm)
+        asked = {"www-authenticate": self._challenge(error="invalid_token")}
+        return refusal(401, "the token is not valid here", asked)
+
+    def _challenge(self, **more: str) -> str:
+        if self._oauth is not None:
+            return self._oauth.challenge(self._realm, **more)
+        said = {"realm": self._realm, **more}
+        return "Bearer " + ", ".join(f'{key}="{said[key]}"' for key in said)
+
+    def _refusal_of_head(self, scope: Scope) -> Response | None:
+        """The answer to a request that is not one of the kind that is taken."""
+        headers = Headers(scope=scope)
         if scope["method"] not in self._methods:
             allowed = {"allow": ", ".join(self._methods)}
             return refusal(405, "the method is not taken here", allowed)
@@ -276,20 +297,6 @@ def put_back(body: bytes, receive: Receive) -> Receive:
         return await receive()
 
     return again
-
-
-def refusal(
-    status: int, message: str, headers: Mapping[str, str] | None = None
-) -> JSONResponse:
-    """A JSON-RPC error that belongs to no request."""
-    error = {"code": -32600, "message": message}
-    value = {"jsonrpc": "2.0", "id": None, "error": error}
-    return JSONResponse(value, status, headers)
-
-
-def _digest(token: bytes) -> bytes:
-    """Of one length for every token, so that comparing takes one time."""
-    return hashlib.sha256(token).digest()
 
 
 def _only(headers: Headers, name: str) -> str | None:

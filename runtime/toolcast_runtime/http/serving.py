@@ -139,8 +139,13 @@ def _tell(listening: Listening) -> None:
     for endpoint in listening.settings.endpoints:
         what = "the tools" if endpoint.client is None else f"`{endpoint.client}`"
         variable = endpoint.token_variable
-        to = f"for the token in {variable}"
-        if variable not in listening.tokens:
+        for_whom = []
+        if variable in listening.tokens:
+            for_whom.append(f"the token in {variable}")
+        if listening.issuer is not None and listening.issuer.opens(endpoint.client):
+            for_whom.append(f"tokens of {listening.issuer.issuer}")
+        to = f"for {' and '.join(for_whom)}"
+        if not for_whom:
             to = f"to whoever asks: {variable} is not set"
         logger.info("serves %s at %s %s", what, endpoint.path, to)
 

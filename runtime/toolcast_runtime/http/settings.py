@@ -6,6 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .oauth.oauth_settings import Issuer, OAuth
+from .tokens import Tokens
+
 __all__ = ["Endpoint", "HttpSettings", "Listening", "SettingsError"]
 
 _MEBIBYTE = 1024 * 1024
@@ -47,6 +50,7 @@ class HttpSettings:
             the allowed hosts.
         headers: names of the headers that handlers may ask for, of each request.
         max_body: bytes of the largest request.
+        oauth: whose tokens are taken besides; None for nobody's.
     """
 
     endpoints: tuple[Endpoint, ...]
@@ -56,6 +60,7 @@ class HttpSettings:
     allowed_origins: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     max_body: int = 4 * _MEBIBYTE
+    oauth: OAuth | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +70,16 @@ class Listening:
     Attributes:
         settings: the toolset's.
         host: the address that the server listens on.
-        tokens: the token of each variable that has one.
+        tokens: the tokens of each variable that has any.
         hosts: all allowed hosts.
+        issuer: the authorization server; None where there is none.
     """
 
     settings: HttpSettings
     host: str = "127.0.0.1"
-    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tokens: Mapping[str, Tokens] = field(default_factory=dict, repr=False)
     hosts: tuple[str, ...] = ()
+    issuer: Issuer | None = None
 
     @classmethod
     def on(
@@ -84,20 +91,34 @@ class Listening:
         """What the server needs to listen on an address.
 
         Raises:
-            SettingsError: beyond loopback a token or the allowed hosts are missing, or two
-                tokens are the same.
+            SettingsError: beyond loopback a token or the allowed hosts are missing, two
+                variables hold the same token, a file of tokens cannot be read, or OAuth
+                is not set up.
         """
         names = [endpoint.token_variable for endpoint in settings.endpoints]
-        tokens = {
-            name: environment[name].strip()
-            for name in (*names, settings.admin_variable)
-            if environment.get(name, "").strip()
-        }
+        problems: list[str] = []
+        tokens = {}
+        for name in (*names, settings.admin_variable):
+            try:
+                found = Tokens.of(name, environment)
+            except ValueError as error:
+                problems.append(str(error))
+            else:
+                tokens.update({} if found is None else {name: found})
         more = environment.get(settings.hosts_variable, "").split(",")
         hosts = (*settings.allowed_hosts, *(h.strip() for h in more if h.strip()))
-        problems = _same_tokens(tokens)
+        problems += _same_tokens(tokens)
+        issuer = None
+        if settings.oauth is not None:
+            issuer, wrong = Issuer.of(settings.oauth, environment)
+            problems += wrong
         if not _is_loopback(host):
-            missing = [name for name in names if name not in tokens]
+            missing = [
+                endpoint.token_variable
+                for endpoint in settings.endpoints
+                if endpoint.token_variable not in tokens
+                and (issuer is None or not issuer.opens(endpoint.client))
+            ]
             if missing:
                 problems.append(
                     f"beyond loopback every client needs a token: set {', '.join(missing)}"
@@ -113,16 +134,16 @@ class Listening:
             hosts = (*hosts, host)
         if _is_loopback(host) or _is_wildcard(host):
             hosts = (*hosts, "127.0.0.1", "localhost", "::1")
-        return cls(settings, host, tokens, hosts)
+        return cls(settings, host, tokens, hosts, issuer)
 
 
-def _same_tokens(tokens: Mapping[str, str]) -> list[str]:
+def _same_tokens(tokens: Mapping[str, Tokens]) -> list[str]:
     """A token that two have would open the one's endpoint to the other."""
-    first: dict[str, str] = {}
+    first: dict[bytes, str] = {}
     problems = []
-    for name, token in tokens.items():
-        other = first.setdefault(token, name)
-        if other != name:
+    for name, held in tokens.items():
+        others = {first.setdefault(digest, name) for digest in held.digests()}
+        for other in sorted(others - {name}):
             problems.append(
                 f"{other} and {name} hold the same token; give each its own"
             )

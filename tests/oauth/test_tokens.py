@@ -1,0 +1,56 @@
+"""Plain tokens change without a restart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolcast_runtime.http import Endpoint, HttpSettings, SettingsError
+from toolcast_runtime.http.settings import Listening
+from toolcast_runtime.http.tokens import Tokens
+
+
+def test_a_variable_holds_the_old_and_the_new_token() -> None:
+    tokens = Tokens.of("T", {"T": " old\nnew "})
+    assert tokens is not None
+    assert [tokens.holds(t) for t in ("old", "new", "", "old new")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("old\n")
+    tokens = Tokens.of("T", {"T_FILE": str(path)})
+    assert tokens is not None and tokens.holds("old")
+    path.write_text("old new\n")
+    assert tokens.holds("old") and tokens.holds("new")
+    # As Kubernetes and careful people do it: another file takes its place.
+    other = tmp_path / "other"
+    other.write_text("new\n")
+    other.replace(path)
+    assert not tokens.holds("old") and tokens.holds("new")
+    path.unlink()
+    assert not tokens.holds("new") and not tokens.holds("")
+    path.write_text("new\n")
+    assert tokens.holds("new")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"D": "a", "D_FILE": "x"}, "set D or D_FILE, not both"),
+        ({"D_FILE": "/nowhere/at/all"}, "has no token to read"),
+        ({"D": "a b", "A": "c b"}, "D and A hold the same token"),
+    ],
+)
+def test_what_cannot_be_meant_does_not_start(
+    given: dict[str, str], problem: str
+) -> None:
+    settings = HttpSettings((Endpoint("/mcp/", None, "D"),), "A", "H")
+    with pytest.raises(SettingsError, match=problem):
+        Listening.on(settings, "127.0.0.1", given)
