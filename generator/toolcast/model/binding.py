@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..reading.tree import Document
+from .clients import Client, NameEntry, expanded
 from .mcp.mcp_servers import bind_mcp_servers, bind_router
 from .model import (
     Action,
     Actions,
     Case,
     CliDecision,
-    Client,
     Confirm,
     Example,
     Exclusion,
@@ -25,7 +25,6 @@ from .model import (
     Toolset,
     ToolSpec,
 )
-from .name_entries import NameEntry, expanded
 
 __all__ = [
     "bind_tool",

@@ -17,17 +17,16 @@ from toolcast_runtime.tools.deprecation import deprecation_line
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
+from .clients import Client
 from .definitions import Definitions
 from .mcp.mcp_servers import McpServer, ToolRouter
 from .mcp.mcp_specs import PromptSpec, ResourceSpec
-from .name_entries import NameEntry
 
 __all__ = [
     "Action",
     "Actions",
     "Case",
     "CliDecision",
-    "Client",
     "Confirm",
     "Example",
     "Exclusion",
@@ -269,51 +268,6 @@ class Section(NamedTuple):
     label: str
     intro: str = ""
     footer: str = ""
-
-
-class Client(NamedTuple):
-    """Who may see and call tools. `allow` is None for every tool.
-
-    `allow` and `restrict` are names of tools; `allow_entries` and `restrict_entries` are
-    what the spec has, with its patterns. `kind` is the program or provider that it is, one of `facts.costs.client_kinds`; with
-    `approves` that program asks a person itself where a tool has a `confirm`.
-    """
-
-    name: str
-    title: str = ""
-    allow: tuple[str, ...] | None = ()
-    restrict: tuple[str, ...] = ()
-    path: str | None = None
-    token_variable: str | None = None
-    permissions: tuple[str, ...] = ()
-    kind: str | None = None
-    approves: bool = False
-    allow_entries: tuple[NameEntry, ...] = ()
-    restrict_entries: tuple[NameEntry, ...] = ()
-
-    def allows(self, tool: str) -> bool:
-        """Whether the client's own lists let it have a tool."""
-        return tool not in self.restrict and (self.allow is None or tool in self.allow)
-
-    def texts(self, key: str) -> list[str]:
-        """A list as the spec has it, `allow` or `restrict`; `*` where `allow` has no list."""
-        is_allow = key == "allow"
-        if is_allow and self.allow is None:
-            return ["*"]
-        entries = self.allow_entries if is_allow else self.restrict_entries
-        return [entry.text for entry in entries]
-
-    def entry_for(self, key: str, tool: str) -> NameEntry | None:
-        """The first entry of `allow` or `restrict` that stands for a tool."""
-        is_allow = key == "allow"
-        if is_allow and self.allow is None:
-            return NameEntry("*", (tool,))
-        entries = self.allow_entries if is_allow else self.restrict_entries
-        return next((entry for entry in entries if tool in entry.names), None)
-
-    def permits(self, tool: ToolSpec) -> bool:
-        """Whether the client has the permission that a tool needs, if it needs one."""
-        return tool.permission is None or tool.permission in self.permissions
 
 
 class TokenBudget(NamedTuple):

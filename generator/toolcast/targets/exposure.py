@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..model.model import Client, Toolset, ToolSpec, Workspace
+from ..model.clients import Client
+from ..model.model import Toolset, ToolSpec, Workspace
 from .table import enabled
 from .target import Target
 

@@ -16,8 +16,9 @@ from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, tool_line, usage_lines
 from ..facts.providers.strict_clients import refused_by
+from ..model.clients import Client
 from ..model.endpoints import variable
-from ..model.model import Action, Client, Toolset, ToolSpec
+from ..model.model import Action, Toolset, ToolSpec
 from ..rendering.output_shape import JsonShape, PythonShape
 from .external import external_file, external_names, locks_file
 from .target import Context, Target, header, signature

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ...model.clients import Client, NameEntry
 from ...model.mcp.mcp_servers import McpServer
-from ...model.model import Client, Toolset, ToolSpec, Workspace
-from ...model.name_entries import NameEntry
+from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ..change import (
     ABSENT,

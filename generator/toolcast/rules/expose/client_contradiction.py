@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...model.model import Client, Toolset, ToolSpec, Workspace
+from ...model.clients import Client
+from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
 
 __all__ = ["RULE"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
+from ...model.clients import NameEntry
 from ...model.model import Toolset, Workspace
-from ...model.name_entries import NameEntry
 from ...wording import Suggestions, known_instead
 from ..rule import Rule
 
