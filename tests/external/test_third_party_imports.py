@@ -47,7 +47,8 @@ def raw_list(command: list[str], folder: Path, revision: str) -> list[Any] | Non
         text=True,
         encoding="utf-8",
     )
-    assert process.stdin is not None and process.stdout is not None
+    to_server, from_server = process.stdin, process.stdout
+    assert to_server is not None and from_server is not None
     in_time = threading.Timer(60, process.kill)
     in_time.start()
     number = 0
@@ -56,9 +57,9 @@ def raw_list(command: list[str], folder: Path, revision: str) -> list[Any] | Non
         nonlocal number
         number += 1
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        process.stdin.write(f"{json.dumps(message)}\n")
-        process.stdin.flush()
-        for line in process.stdout:
+        to_server.write(f"{json.dumps(message)}\n")
+        to_server.flush()
+        for line in from_server:
             try:
                 answer = json.loads(line)
             except ValueError:
@@ -73,10 +74,10 @@ def raw_list(command: list[str], folder: Path, revision: str) -> list[Any] | Non
         if revision == _OLDER:
             hello = {"protocolVersion": _OLDER, "capabilities": {}}
             ask("initialize", {**hello, "clientInfo": _NOBODY})
-            process.stdin.write(
+            to_server.write(
                 '{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
             )
-            process.stdin.flush()
+            to_server.flush()
             # One of them adds a tool when it has seen this, and has no time set for it.
             time.sleep(1)
         else:
@@ -88,6 +89,9 @@ def raw_list(command: list[str], folder: Path, revision: str) -> list[Any] | Non
                     f"{prefix}clientCapabilities": {},
                 }
             }
+            # Some answer without having been greeted, with less than they list otherwise.
+            if ask("server/discover", meta) is None:
+                return None
         tools: list[Any] = []
         cursor: dict[str, Any] = {}
         while True:

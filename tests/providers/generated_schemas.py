@@ -136,7 +136,7 @@ class _Schemas:
         if isinstance(inner, dict) and self._is(2):
             if inner.get("type") in _NOT_NULL:
                 return {**inner, "type": [inner["type"], "null"]}
-            if "enum" in inner:
+            if "enum" in inner and None not in inner["enum"]:
                 return {**inner, "enum": [*inner["enum"], None]}
         pair = [inner, null] if self._is(2) else [null, inner]
         return {self._one("anyOf", "anyOf", "oneOf"): pair}

@@ -7,7 +7,6 @@ import json
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -329,19 +328,38 @@ def test_what_varies_by_itself_is_a_note(project: Path, file: Path) -> None:
     assert "differs at each start" in done.stderr
 
 
-def test_a_tool_is_locked_or_a_spec_and_not_both(project: Path) -> None:
+def findings(project: Path) -> list[tuple[str, str]]:
+    """What there is to find about locks: a place and a message."""
+    loaded = load_workspace(str(project))
+    assert loaded.workspace is not None
+    (toolset,) = loaded.workspace.toolsets
+    assert SERVER_LOCK.check is not None
+    found = [*loaded.findings, *SERVER_LOCK.check(toolset, loaded.workspace)]
+    return [(f"{one.place.file}:{one.place.line}", one.message) for one in found]
+
+
+def test_a_lock_is_of_one_server_and_can_be_read(project: Path) -> None:
     toolcast(project, "lock", "--update")
-    workspace = load_workspace(str(project)).workspace
-    assert workspace is not None
-    (toolset,) = workspace.toolsets
-    check = SERVER_LOCK.check
-    assert check is not None
-    assert not list(check(toolset, workspace))
-    (tool,) = toolset.tools
-    source = replace(tool.source, tree={**tool.source.tree, "proxy": "other"})
-    both = replace(toolset, tools=(replace(tool, source=source),))
-    (finding,) = check(both, workspace)
-    assert finding.message == "`other` has a lock, and its tools are specs (`proxy`)"
+    assert not findings(project)
+    lock = project / "toy/locks/other.json"
+    lock.write_text(lock.read_text().replace("{", "{\n<<<<<<< HEAD", 1))
+    ((place, message),) = findings(project)
+    assert place == "toy/locks/other.json:2"
+    assert message.startswith("the lock of `other` is no JSON")
+    with_another(project, "locks/other.json", "x")
+    assert "`locks/other.json` is the lock of `another`, too" in dict(
+        message[::-1] for message in findings(project)
+    )
+
+
+def test_a_lock_of_an_entry_that_is_gone_is_found(project: Path) -> None:
+    toolcast(project, "lock", "--update")
+    (project / "toy/locks/mine.json").write_text("{}")
+    toolset = project / "toy/toolset.yaml"
+    text = toolset.read_text().replace("    lock: locks/other.json\n", "")
+    toolset.write_text(text)
+    unused = "no entry of `mcp_servers` names this lock"
+    assert findings(project) == [("toy/locks/other.json:0", unused)]
 
 
 @pytest.mark.parametrize(

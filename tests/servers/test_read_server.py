@@ -202,6 +202,11 @@ class _Answers(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         number, method = asked.get("id"), asked["method"]
+        if self.mode.isdecimal():
+            self.send_response(int(self.mode))
+            self.send_header("location", "/mcp/there")
+            self.end_headers()
+            return
         if method == "server/discover":
             self.send_error(400)
             return
@@ -253,6 +258,26 @@ def test_a_server_of_an_older_revision_is_read_over_http(
     found = read_server(url_server(address))
     assert found.protocol == "2025-06-18"
     assert exact_text(found.tools) == '[{"name":"a","limit":1E3}]'
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("307", r"the status 307: it is at /mcp/there$"),
+        (
+            "401",
+            r"the status 401: `--header 'Authorization: Bearer \$\{TOKEN\}'` gives",
+        ),
+        ("404", r"the status 404: is this its endpoint\?"),
+        ("500", r"the status 500$"),
+    ],
+)
+def test_a_status_says_what_to_do(
+    address: str, status: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Answers, "mode", status)
+    with pytest.raises(ListingError, match=told):
+        read_server(url_server(address))
 
 
 @pytest.mark.slow

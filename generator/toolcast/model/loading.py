@@ -31,7 +31,7 @@ from .folders import (
     specs_in,
     unlisted,
 )
-from .mcp.mcp_servers import with_locks
+from .mcp.mcp_servers import unused_locks, with_locks
 from .mcp.mcp_spec_files import mcp_prompts, mcp_resources
 from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
@@ -255,6 +255,7 @@ class _Loader(NamedTuple):
         fields = fields_of(extensions).toolset
         targets = self.workspace.targets
         toolset = bind_toolset(document, tuple(tools), targets, fields)
+        findings += unused_locks(self.files, folder, toolset.mcp_servers)
         return (
             replace(
                 toolset,

@@ -109,7 +109,7 @@ class HttpMessages:
             async with self._client.stream(
                 "POST", self._server.url, content=body, headers=headers
             ) as response:
-                self._reason = f"it answered with the status {response.status_code}"
+                self._reason = _reason(response)
                 self._session = response.headers.get("mcp-session-id", self._session)
                 if response.headers.get("content-encoding", "identity") != "identity":
                     self._reason = "its answer is packed, which was not asked for"
@@ -165,3 +165,17 @@ class HttpMessages:
         if self._left < 0:
             raise httpx2.ReadError(f"it sent more than {MOST_BYTES >> 20} MiB")
         return chunk
+
+
+def _reason(response: httpx2.Response) -> str:
+    """Why an answer with this status brings nothing, should it bring nothing."""
+    status = response.status_code
+    words = f"it answered with the status {status}"
+    if response.is_redirect and "location" in response.headers:
+        # Not followed: whoever answers there is somebody else until a person says not.
+        return f"{words}: it is at {response.headers['location']}"
+    if status in (401, 403):
+        return f"{words}: `--header 'Authorization: Bearer ${{TOKEN}}'` gives a token"
+    if status in (404, 405):
+        return f"{words}: is this its endpoint? Servers with SSE alone are not read"
+    return words

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from ...findings import Finding, Place, Severity
 from ...reading.project_files import ProjectFiles
 
 __all__ = [
@@ -16,11 +18,14 @@ __all__ = [
     "bind_router",
     "reference_problem",
     "references",
+    "unused_locks",
     "with_locks",
     "without_references",
 ]
 
 _LARGEST_LOCK = 32 * 1024 * 1024
+_LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')
+_LONGEST_START = 200
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
@@ -175,6 +180,32 @@ def with_locks(
         )
         for server in servers
     )
+
+
+def unused_locks(
+    files: ProjectFiles, folder: str, servers: tuple[McpServer, ...]
+) -> Iterator[Finding]:
+    """Finds the locks that no server names, where a toolset has locks."""
+    named = {f"{folder}/{one.lock}" for one in servers if one.lock is not None}
+    places = {f"{folder}/locks", *(posixpath.dirname(one) for one in named)}
+    for place in sorted(places):
+        try:
+            entries = [one for one in files.entries(place) if not one.is_folder]
+        except OSError:
+            continue  # there are none
+        for path in (f"{place}/{one.name}" for one in entries):
+            if path.endswith(".json") and path not in named and _is_lock(files, path):
+                message = "no entry of `mcp_servers` names this lock"
+                help_ = "delete it, or name it as the `lock` of its server"
+                rule, how = "spec/unused-lock", Severity.WARNING
+                yield Finding(rule, how, Place(path), message, help_)
+
+
+def _is_lock(files: ProjectFiles, path: str) -> bool:
+    try:
+        return bool(_LOCK_START.match(files.read(path, _LONGEST_START)))
+    except OSError:
+        return False
 
 
 def _bytes(files: ProjectFiles, folder: str, lock: str) -> bytes | None:

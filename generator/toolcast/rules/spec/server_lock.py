@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from ...findings import Finding, Severity
+from ...findings import Finding, Place, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule
 
@@ -12,7 +12,8 @@ __all__ = ["RULE"]
 
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
-    for server in toolset.mcp_servers:
+    owners: dict[str, str] = {}
+    for server in toolset.listed_servers:
         path = ("mcp_servers", server.name)
         update = f"`toolcast lock --update {server.name}` writes it"
         if server.lock is None:
@@ -23,41 +24,42 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                     toolset, (*path, "on_change"), message, help_, at_key=True
                 )
             continue
-        if server.name in _proxied(toolset):
-            message = f"`{server.name}` has a lock, and its tools are specs (`proxy`)"
-            help_ = "remove `lock`: what is imported has its review in the specs"
-            yield RULE.at(toolset, (*path, "lock"), message, help_, at_key=True)
+        other = owners.setdefault(server.lock, server.name)
+        if other != server.name:
+            message = f"`{server.lock}` is the lock of `{other}`, too"
+            yield RULE.at(toolset, (*path, "lock"), message, "name another file")
             continue
+        file = f"{toolset.folder}/{server.lock}"
         if server.locked is None:
-            message = f"the lock `{toolset.folder}/{server.lock}` cannot be read"
+            message = f"the lock `{file}` cannot be read"
             yield RULE.at(toolset, (*path, "lock"), message, update)
             continue
         # Its reader is not needed where there is no lock.
+        from ...reading.exact_json import JsonProblem, read_json
         from ...servers.lock_file import locked_listing
         from ...servers.server_listing import ListingError
 
+        anew = f"take it from a commit, or {update} anew"
         try:
-            locked_listing(server.locked, f"{toolset.folder}/{server.lock}")
+            read_json(server.locked)
+        except JsonProblem as problem:
+            place = Place(file, problem.line, problem.column)
+            message = f"the lock of `{server.name}` is no JSON: {problem}"
+            yield Finding(RULE.id, RULE.severity, place, message, anew)
+            continue
+        try:
+            locked_listing(server.locked, file)
         except ListingError as error:
-            yield RULE.at(toolset, (*path, "lock"), str(error), update)
-
-
-def _proxied(toolset: Toolset) -> set[str]:
-    """The servers that answer calls of the toolset's own tools."""
-    sources = (toolset.source, *(tool.source for tool in toolset.tools))
-    trees = (source.tree for source in sources)
-    named = (tree.get("proxy") for tree in trees if isinstance(tree, Mapping))
-    return {name for name in named if isinstance(name, str)}
+            yield RULE.at(toolset, (*path, "lock"), str(error), anew)
 
 
 RULE = Rule(
     id="spec/server-lock",
     severity=Severity.ERROR,
-    purpose="Checks that a server's lock is there, can be read, and is its only review.",
+    purpose="Checks that a server's lock is there, can be read, and is of it alone.",
     why=(
         "Without what was reviewed none of the server's tools can be offered: nobody could"
-        " tell which of them have changed. What is imported as specs was reviewed there, and"
-        " two reviews of one tool would differ one day."
+        " tell which of them have changed."
     ),
     bad="""\
 # toolset.yaml
