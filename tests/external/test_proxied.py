@@ -122,6 +122,10 @@ def test_a_call_its_progress_its_errors_and_its_end_pass_through(
 
         jammed = server.call("print", {"text": "jam"})["result"]
         assert jammed["isError"] and "the paper is jammed" in str(jammed["content"])
+        assert jammed["content"][1]["data"] == PIXEL
+        # A value of a tool that declares no schema of it.
+        waited = server.call("wait", {"for": "nothing"})["result"]
+        assert waited["structuredContent"] == {"waited": True}
         lied = server.call("print", {"text": "lie"})["result"]
         assert lied["isError"] and "declared schema" in str(lied["content"])
 

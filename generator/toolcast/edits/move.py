@@ -12,6 +12,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..wording import did_you_mean, quoted_list
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
+from .beside.proxied_name import keep_answering_there, take_from_server
 from .free_names import refuse_taken_name
 from .left_over import left_imports, left_in_specs
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
@@ -51,6 +52,7 @@ def move(
     _refuse_other_definitions(owned, target)
     editing = Editing()
     text = editing.text(tool.source)
+    keep_answering_there(editing, owned, target, handler)
     if section is not None:
         if "section" in tool.fields:
             text.set_value(("section",), section)
@@ -69,6 +71,7 @@ def move(
     # In this order: a run that is killed between the two loses none.
     _carry_exclusions(editing, owned, target)
     take_from_lists(editing, toolset, tool)
+    take_from_server(editing, owned)
     change_marks(editing, workspace, owned, target.name, tool.name)
     before, after = editing.files()
     edited = specs_after(workspace, after)

@@ -10,6 +10,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from .after_edit import specs_after
 from .beside.document_marks import marks_of
 from .beside.lists import named_in_other_files
+from .beside.proxied_name import take_from_server
 from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
 from .references import (
@@ -60,6 +61,7 @@ def remove(
     editing.text(tool.source)
     editing.remove(tool.source.file)
     take_from_lists(editing, toolset, tool)
+    take_from_server(editing, owned)
     _reserve(editing, toolset, tool, reason or _reason(tool))
     before, after = editing.files()
     edited = specs_after(

@@ -13,6 +13,7 @@ from .after_edit import specs_after
 from .beside.document_marks import change_marks
 from .beside.handler_name import HandlerEdit, rename_handler
 from .beside.lists import rename_in_other_files
+from .beside.proxied_name import keep_answering
 from .free_names import refuse_taken_name
 from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
@@ -95,6 +96,7 @@ def _edited(
     else:
         before = next(key for key in _MAY_FOLLOW if key in tool.fields)
         text.insert_key((before,), "renamed_from", [tool.name])
+    keep_answering(editing, owned, new)
     rename_references(editing, workspace, owned, new)
     rename_mentions(editing, workspace, owned, new)
     if function is not None:

@@ -178,13 +178,13 @@ def _checked(
     problems_with_result: Callable[[Tool, Any], list[str]],
 ) -> ToolResponse:
     """The response as every caller gets it: plain JSON, and content that MCP has."""
-    if response.error is not None:
+    if response.error is not None and response.content is None:
         return ToolResponse(error=str(response.error))
     try:
         value = plain_json(response.result, has_python_values=tool.has_python_values)
     except NotJsonError as error:
         return _refused(tool, "gave a result that is not JSON", str(error))
-    problems = problems_with_result(tool, value)
+    problems = problems_with_result(tool, value) if response.success else []
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(
@@ -199,6 +199,8 @@ def _checked(
     problems = problems_with_content(content)
     if problems:
         return _refused(tool, "gave content that MCP does not have", *problems)
+    if response.error is not None:
+        return ToolResponse(error=str(response.error), content=content)
     return ToolResponse(value, content=content)
 
 

@@ -33,7 +33,8 @@ class ToolResponse:
         content: MCP content blocks (text, image, audio, resource, resource_link) to send
             instead of the result's own text. Handlers that answer with more than text
             return a ToolResponse with them. Blocks that clients of either protocol era
-            would refuse are a tool error.
+            would refuse are a tool error. Beside an error: the blocks that tell of it, where
+            its words do not tell all.
     """
 
     result: Any = None

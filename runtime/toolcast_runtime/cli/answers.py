@@ -53,6 +53,9 @@ def print_answer(response: ToolResponse, output: str | None = None) -> None:
         output: a new file for the first image, sound or file of the answer.
     """
     if response.error is not None:
+        for block in response.content or ():
+            if block["type"] != "text":
+                _echo(_shown(block), err=True)
         _fail(response.error)
     blocks = response.content or ()
     if isinstance(response.result, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,11 +32,14 @@ def response_of(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> ToolResp
     text = "\n".join(
         block.get("text", "") for block in blocks if block["type"] == "text"
     )
-    if answer.get("isError"):
-        return ToolResponse(error=text[:_LONGEST_ERROR] or "the tool failed")
     is_text = all(block["type"] == "text" for block in blocks)
-    if answer.get("structuredContent") is not None:
-        result = without_in(answer["structuredContent"], secrets)
-    else:
+    value = without_in(answer.get("structuredContent"), secrets)
+    if answer.get("isError"):
+        if not text and value is not None:
+            text = json.dumps(value, ensure_ascii=False)
+        error = text[:_LONGEST_ERROR] or "the tool failed"
+        return ToolResponse(error=error, content=None if is_text else blocks)
+    result = value
+    if value is None:
         result = text if is_text else blocks
     return ToolResponse(result=result, content=blocks if blocks else None)

@@ -19,16 +19,17 @@ def call_result(response: ToolResponse, *, structured: bool) -> types.CallToolRe
         response: what the tool answered.
         structured: its result is sent as a value, too, besides its text.
     """
-    if response.error is not None:
+    if response.error is not None and response.content is None:
         return failure(response.error)
     if response.content is None:
         content = [{"type": "text", "text": response.text()}]
     else:
         content = [dict(block) for block in response.content]
     value = response.result if structured else None
-    return types.CallToolResult.model_validate(
-        {"content": content, "structuredContent": value}
-    )
+    result = {"content": content, "structuredContent": value}
+    if not response.success:
+        result["isError"] = True
+    return types.CallToolResult.model_validate(result)
 
 
 def failure(text: str) -> types.CallToolResult:

@@ -126,6 +126,8 @@ def build_server(
                 if old
                 else "outputSchema" in tool.definition
             )
+            if tool.proxy is not None and isinstance(response.result, dict):
+                structured = True  # the server's own, which needs no schema
             return call_result(response, structured=structured)
         except Exception:
             # What gets out of here reaches legacy clients with its text.

@@ -72,6 +72,10 @@ class Answer:
         """
         if self.response.error is not None:
             yield self.response.error
+            blocks = self.response.content or ()
+            # No provider takes media of a call that failed.
+            for block in shown_blocks([b for b in blocks if b["type"] != "text"]):
+                yield from _part(block, ())
         elif self.response.content is None:
             text = self.response.text()
             yield json.dumps(text) if self._is_text_of_a_schema else text

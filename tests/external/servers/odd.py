@@ -2,8 +2,10 @@
 
     python odd.py MODE
 
-Each mode but `well` and `asking` is a fault. The tools are `echo`, `die`, `hang` and `secret`;
-when it is `asking`, `echo` asks for its text, and without one whether there is to be none.
+Each mode but `well`, `asking` and `newest` is a fault. The tools are `echo`, `die`, `hang` and
+`secret`; when it is `asking`, `echo` asks for its text, and without one whether there is to be
+none. Two more are not listed: `answer` gives the result that it is given, `ask` what it is
+answered to the request that it is given.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ MODE = sys.argv[1] if len(sys.argv) > 1 else "well"
 ANY = {"type": "object", "properties": {"text": {"type": "string"}}}
 NAMES = ["echo", "die", "hang", "secret"]
 _lock = threading.Lock()
+asked: dict[str, Any] = {}
+"""The calls that wait for what a request of the server's own is answered, by its id."""
 
 
 def send(message: dict[str, Any]) -> None:
@@ -93,6 +97,13 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if name == "hang":
         report(params.get("_meta", {}).get("progressToken"))
         return
+    if name == "answer":
+        send({"id": number, **arguments})
+        return
+    if name == "ask":
+        asked[f"of {number}"] = number
+        send({"id": f"of {number}", **arguments})
+        return
     if MODE == "asking" and name == "echo":
         ask(number, arguments.get("text"))
         return
@@ -129,6 +140,11 @@ def ask(number: Any, what: str | None) -> None:
 
 
 def hear(message: dict[str, Any]) -> None:
+    if message["id"] in asked:
+        text = json.dumps(message.get("error") or message.get("result"))
+        content = [{"type": "text", "text": text}]
+        send({"id": asked.pop(message["id"]), "result": {"content": content}})
+        return
     number = int(message["id"].removeprefix("ask-"))
     said = message.get("result") or message["error"]["message"]
     send(
@@ -203,6 +219,15 @@ def answer(message: dict[str, Any]) -> None:
         send({"id": number, "result": hello})
         if MODE == "changing":
             threading.Thread(target=watch, daemon=True).start()
+    elif method == "server/discover" and MODE == "newest":
+        about = {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "odd", "version": "1"},
+            "ttlMs": 0,
+            "cacheScope": "private",
+        }
+        send({"id": number, "result": {"resultType": "complete", **about}})
     elif method == "tools/list":
         if MODE == "slow_list":
             time.sleep(30)

@@ -54,6 +54,9 @@ async def call_tool(
 ) -> types.CallToolResult:
     given = params.arguments or {}
     noted([params.name, given])
+    if params.name == "wait" and given:
+        value = {"waited": True}
+        return types.CallToolResult(content=[], structured_content=value)
     if params.name == "wait":
         await context.session.report_progress(1, 4, "a quarter")
         try:
@@ -63,7 +66,8 @@ async def call_tool(
             raise
     if given["text"] == "jam":
         words = types.TextContent(type="text", text="the paper is jammed")
-        return types.CallToolResult(content=[words], is_error=True)
+        shown = types.ImageContent(type="image", data=PIXEL, mime_type="image/png")
+        return types.CallToolResult(content=[words, shown], is_error=True)
     await context.session.report_progress(1, 2, "half of it")
     blocks: list[Any] = [
         types.TextContent(type="text", text="printed"),

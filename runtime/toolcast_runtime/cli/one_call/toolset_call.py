@@ -100,7 +100,7 @@ def _answer(response: ToolResponse) -> dict[str, Any]:
     """The CallToolResult of a response."""
     if response.error is not None:
         block = {"type": "text", "text": response.error}
-        return {"content": [block], "isError": True}
+        return {"content": list(response.content or [block]), "isError": True}
     if response.content is None:
         content: list[dict[str, Any]] = [{"type": "text", "text": response.text()}]
     else:

@@ -39,6 +39,8 @@ def one_object(
             if schema not in known:
                 known.append(schema)
     own = dict(base.get("properties", {}))
+    if base.get("additionalProperties") is False:  # It refuses what they add.
+        ways = {name: known for name, known in ways.items() if name in own}
     properties = {name: own.get(name, _any_of(known)) for name, known in ways.items()}
     required = [set(one.get("required", ())) for one in members]
     common = set.intersection(*required) if required else set()

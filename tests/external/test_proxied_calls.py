@@ -1,0 +1,222 @@
+"""What comes back of a call that is passed on: each kind of answer, and of fault.
+
+The server is `servers/odd.py`; its tools are specs here, and it is not asked for its list.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.external.conftest import Open, odd, processes, until
+from tests.runtime.packages import Package, definition
+from toolcast_runtime import ToolResponse
+from toolcast_runtime.langchain import LangChainTools
+from toolcast_runtime.registry import Registry
+
+PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+Proxied = Callable[..., Registry]
+
+
+@pytest.fixture
+def proxied(opened: Open, tmp_path: Path) -> Proxied:
+    """Gives a registry of tools that servers answer; by default one, `odd`."""
+
+    def make(
+        *specs: dict[str, Any], mode: str = "well", words: str = "", **options: Any
+    ) -> Registry:
+        names = ("echo", "answer", "ask", "die", "hang", "secret")
+        found = specs or [definition(name, proxy="odd") for name in names]
+        package = Package(tmp_path, *found).load()
+        servers = [odd(mode, *words.split(), is_proxied=True, **options)]
+        servers.append(odd("well", name="two", prefix="my_", is_proxied=True))
+        return Registry(package, providers=[opened(*servers)])
+
+    return make
+
+
+async def answered(registry: Registry, **result: Any) -> ToolResponse:
+    return await registry.call_tool("answer", {"result": result})
+
+
+async def test_each_kind_of_answer_is_the_servers(proxied: Proxied) -> None:
+    registry = proxied()
+    assert (await answered(registry, content=[])).result == ""
+    both = [text("a"), PIXEL]
+    response = await answered(registry, content=both, structuredContent={"pages": 3})
+    assert (response.result, response.content) == ({"pages": 3}, both)
+    assert (await answered(registry, content=[text("a"), text("b")])).result == "a\nb"
+
+
+async def test_the_newest_revision_has_more_answers(proxied: Proxied) -> None:
+    registry = proxied(mode="newest")
+    done = {"resultType": "complete", "content": [text("[1]")]}
+    assert (await answered(registry, **done, structuredContent=[1])).result == [1]
+    asked = {"resultType": "input_required", "requestState": "s", "inputRequests": {}}
+    response = await answered(registry, **asked)
+    assert response.error == (
+        "the tool asks for input in mid-call, which nobody can give here"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "error", "passed"),
+    [
+        ([text("jammed")], {}, "jammed", False),
+        ([text("jammed"), PIXEL], {}, "jammed", True),
+        ([PIXEL], {}, "the tool failed", True),
+        ([], {}, "the tool failed", False),
+        ([], {"structuredContent": {"code": 5}}, '{"code": 5}', False),
+    ],
+)
+async def test_what_tells_of_an_error_comes_with_it(
+    proxied: Proxied,
+    content: list[Any],
+    more: dict[str, Any],
+    error: str,
+    passed: bool,
+) -> None:
+    response = await answered(proxied(), content=content, isError=True, **more)
+    assert response.error == error and response.result is None
+    assert response.content == (content if passed else None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ({"error": {"code": -32602, "message": "no such thing"}}, "no such thing"),
+        ({"result": {"content": "none"}}, "the tool's answer is not valid"),
+        (
+            {"result": {"content": [{"type": "smell"}]}},
+            "the tool's answer is not valid",
+        ),
+    ],
+)
+async def test_a_refusal_or_what_is_no_answer_is_an_error(
+    proxied: Proxied, answer: dict[str, Any], error: str
+) -> None:
+    response = await proxied().call_tool("answer", answer)
+    assert response.error is not None and error in response.error
+
+
+async def test_a_result_that_the_spec_refuses_is_not_given(proxied: Proxied) -> None:
+    spec = definition("answer", proxy="odd")
+    returns = {"type": "object", "properties": {"pages": {"type": "integer"}}}
+    spec["mcp"]["outputSchema"] = returns
+    registry = proxied(spec)
+    assert (
+        await answered(registry, content=[], structuredContent={"pages": 1})
+    ).success
+    lied = await answered(registry, content=[], structuredContent={"pages": "all"})
+    assert lied.error == "the tool's result does not match its declared schema"
+    failed = await answered(registry, content=[text("no"), PIXEL], isError=True)
+    assert failed.error == "no" and failed.content is not None
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        (
+            "elicitation/create",
+            {"message": "?", "requestedSchema": {"type": "object", "properties": {}}},
+        ),
+        ("sampling/createMessage", {"messages": [], "maxTokens": 1}),
+        ("roots/list", {}),
+    ],
+)
+async def test_a_server_that_asks_the_caller_is_told_that_it_cannot(
+    proxied: Proxied, method: str, params: dict[str, Any]
+) -> None:
+    registry = proxied()
+    response = await registry.call_tool("ask", {"method": method, "params": params})
+    assert "code" in json.loads(response.result)
+    assert (await registry.call_tool("echo", {"text": "on"})).result == "on"
+
+
+async def test_two_servers_of_one_toolset_answer_each_its_own(proxied: Proxied) -> None:
+    registry = proxied(
+        definition("echo", proxy="odd"), definition("my_secret", proxy="two")
+    )
+    assert (await registry.call_tool("echo", {"text": "a"})).result == "a"
+    assert "PATH" in (await registry.call_tool("my_secret", {})).result
+
+
+async def test_calls_share_a_connection_and_do_not_wait_for_each_other(
+    proxied: Proxied, tmp_path: Path
+) -> None:
+    mark = str(tmp_path / "heard")
+    registry = proxied(words=mark)
+    hanging = asyncio.ensure_future(registry.call_tool("hang", {}))
+    for number in range(20):
+        given = {"text": str(number)}
+        assert (await registry.call_tool("echo", given)).result == str(number)
+    assert not hanging.done()
+    assert len(processes(mark)) == 1
+    hanging.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hanging
+    await until(lambda: os.path.exists(mark))  # the server heard of it
+    await registry.close()
+    await until(lambda: not processes(mark))
+
+
+async def test_the_time_out_is_the_tools_own(proxied: Proxied) -> None:
+    registry = proxied(definition("hang", proxy="odd", timeout=0.3), call_timeout=0.01)
+    begin = time.monotonic()
+    response = await registry.call_tool("hang", {})
+    assert response.error is not None and "0.3 s" in response.error
+    assert time.monotonic() - begin < 20
+
+
+async def test_a_server_that_dies_in_mid_call_answers_again_when_it_is_back(
+    proxied: Proxied,
+) -> None:
+    registry = proxied()
+    died = await registry.call_tool("die", {})
+    assert died.error == "the connection to the tool's server was lost"
+    end = time.monotonic() + 30
+    while not (await registry.call_tool("echo", {"text": "back"})).success:
+        assert time.monotonic() < end
+        await asyncio.sleep(0.05)
+
+
+async def test_what_the_environment_gave_is_shown_to_nobody(
+    proxied: Proxied, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ODD_TOKEN", "t0ken-of-the-server")
+    registry = proxied(env={"ODD_TOKEN": "${ODD_TOKEN}"})
+    shown = await registry.call_tool("secret", {})
+    assert '"ODD_TOKEN": "[hidden]"' in shown.result
+    said = [text("t0ken-of-the-server is wrong"), text("a"), PIXEL]
+    failed = await answered(registry, content=said, isError=True)
+    assert "t0ken" not in repr(failed)
+    assert "t0ken" not in repr(await registry.list_tools())
+
+
+async def test_langchain_has_the_answer_and_the_error(proxied: Proxied) -> None:
+    tools = LangChainTools(proxied())
+    answer = tools.get("answer")
+    shown = await answer.ainvoke({"result": {"content": [text("a"), PIXEL]}})
+    assert [block["type"] for block in shown] == ["text", "image"]
+    jammed = {"content": [text("jammed")], "isError": True}
+    call = {
+        "type": "tool_call",
+        "id": "1",
+        "name": "answer",
+        "args": {"result": jammed},
+    }
+    told = await answer.ainvoke(call)
+    assert (told.status, told.content) == ("error", "jammed")
