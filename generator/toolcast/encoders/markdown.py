@@ -41,6 +41,7 @@ _DEFINES_LINK = re.compile(
 
 _PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 
+_LINE_END = re.compile(r"\r+\n")
 _PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_./-]*")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
 _COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
@@ -160,7 +161,7 @@ def fenced(text: str, language: str = "") -> Code:
     """
     if not _LANGUAGE.fullmatch(language):
         raise ValueError("the language of a fenced block is one word")
-    text = text.replace("\r\n", "\n")
+    text = _LINE_END.sub("\n", text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     ticks = "`" * max(3, longest + 1)
     return Code(f"{ticks}{language}\n{text}\n{ticks}")
@@ -173,8 +174,7 @@ def block(text: str) -> Code:
     escaped, and HTML that would reach beyond the text; a fence that is left open is closed, and one in a list moved out to the
     margin. The block ends without a newline.
     """
-    if "\r" in text:
-        text = text.replace("\r\n", "\n")
+    text = _LINE_END.sub("\n", text)
     if leaves_html_open(text):
         text = "\n".join(_without_html(text.split("\n")))
     result: list[str] = []
