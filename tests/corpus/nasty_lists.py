@@ -179,7 +179,8 @@ _NAMES = (
 _ALIKE = """
     get_user get-user get.user Get_User getUser getuser GETUSER get__user -  . _ A a con tool_con
     toolset tool_toolset .a tool_.a tool_a test_x tool_test_x class Class tool_class 1 n1
-""".split() + ["x" * 128, "X" * 128, "x" * 127 + "-", "x" * 127 + "."]
+    LONG_ LONG- LONG. long_
+""".replace("LONG", "X" * 127).replace("long", "x" * 127).split()
 
 
 def _alike() -> list[dict[str, Any]]:
