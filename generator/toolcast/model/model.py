@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolcast_runtime.tools.deprecation import deprecation_line
+from toolcast_runtime.tools.module_names import distinct_name, module_name
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
@@ -221,6 +222,12 @@ class ToolSpec:
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     @cached_property
+    def module(self) -> str:
+        """The name of the tool's generated files; its spec's name decides which."""
+        stem = self.source.stem
+        return stem if stem == distinct_name(self.name) else module_name(self.name)
+
+    @cached_property
     def properties(self) -> JsonObject:
         """The schemas of the parameters by name; empty when there are none."""
         properties = self.parameters.get("properties")
@@ -237,14 +244,8 @@ class ToolSpec:
     @cached_property
     def schemas(self) -> Mapping[str, JsonSchema]:
         """The tool's schemas by the field that holds them; null is no schema."""
-        return {
-            name: JsonSchema(value)
-            for name, value in (
-                ("parameters", self.parameters),
-                ("returns", self.returns),
-            )
-            if value is not None
-        }
+        both = {"parameters": self.parameters, "returns": self.returns}
+        return {k: JsonSchema(v) for k, v in both.items() if v is not None}
 
     @property
     def model_description(self) -> str:

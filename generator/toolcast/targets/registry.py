@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolcast_runtime import LEVEL, __version__
-from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
@@ -222,7 +221,7 @@ def definition_files(toolset: Toolset, context: Context) -> Iterator[tuple[str, 
         excluded.setdefault(exclusion.tool, {})[exclusion.target] = exclusion.reason
     for tool in toolset.tools_in("registry"):
         definition = _definition(toolset, tool, context, excluded.get(tool.name, {}))
-        path = f"tools/{module_name(tool.name)}.json"
+        path = f"tools/{tool.module}.json"
         shape = JsonShape(tuple(definition))
         yield path, context.write(path, pretty(definition, ("mcp", "prompt")), shape)
 
@@ -238,7 +237,7 @@ def _definition(
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
     values: dict[str, Any] = {
-        "generated": signature(f"{toolset.folder}/{spec_name(tool.name)}.yaml"),
+        "generated": signature(tool.source.file),
         "mcp": mcp,
         "summary": tool.summary,
         "description": description if description != mcp.get("description") else None,
