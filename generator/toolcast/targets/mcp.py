@@ -220,10 +220,12 @@ def _shape(toolset: Toolset, context: Context) -> PythonShape:
             "from .registry",
             *(["from .skills"] if "skills" in context.targets else []),
             "SERVER =",
+            "app =",
             "if __name__",
         ),
         frozenset("""
-            Endpoint HttpSettings LinkLimits McpServer OAuth SERVER.main Scope
+            Endpoint HttpSettings LinkLimits McpServer OAuth SERVER.asgi_app SERVER.main
+            Scope
             """.split()),
     )
 

@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..access.caller import CALLER
+
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
     from mcp.server.context import CallNext
@@ -89,7 +91,9 @@ class Sealing:
         from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
         keys = [os.urandom(_SHORTEST_KEY) if self._key is None else self._key]
-        security = RequestStateSecurity(keys=keys, ttl=_SECONDS)
+        security = RequestStateSecurity(
+            keys=keys, ttl=_SECONDS, bind_principal=lambda context: CALLER.get().user
+        )
         return RequestStateBoundary(security, default_audience=self._audience)
 
 
