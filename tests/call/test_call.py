@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -35,6 +36,22 @@ def test_answers_of_own_tools(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "draw")
     assert done.stdout == "saved draw-1.png (image/png, 4 bytes)\n"
     assert (project.root / "draw-1.png").read_bytes() == b"\x89PNG"
+
+
+@pytest.mark.slow
+def test_a_reader_may_have_enough(project: Project) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolcast", "call", "people"],
+        cwd=project.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() == 1
 
 
 @pytest.mark.slow

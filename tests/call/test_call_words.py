@@ -115,3 +115,19 @@ def test_usage_tells_how_each_parameter_is_given() -> None:
 )
 def test_likely(name: str, meant: str | None) -> None:
     assert likely(name, ["add", "list_notes"]) == meant
+
+
+def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:
+    nullable = {
+        "anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]
+    }
+    properties = {"ids": nullable, "n": {"type": ["integer", "null"]}, "any": {}}
+    schema = {"type": "object", "properties": properties}
+    tool = Tool("f", "F.", "F.", {"name": "f", "inputSchema": schema})
+    given = arguments_of(tool, ["ids=1", "ids=2", "n=null"], None)
+    assert given == {"ids": [1, 2], "n": None}
+    assert list(usage(tool)) == [
+        "ids=... (array or null)",
+        "n=... (integer or null)",
+        "any:=... (any value)",
+    ]

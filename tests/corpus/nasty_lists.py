@@ -176,8 +176,28 @@ _NAMES = (
     "yes 012 1.0 1e5"
 ).split()
 
+_ALIKE = """
+    get_user get-user get.user Get_User getUser getuser GETUSER get__user -  . _ A a con tool_con
+    toolset tool_toolset .a tool_.a tool_a test_x tool_test_x class Class tool_class 1 n1
+    LONG_ LONG- LONG. long_
+""".replace("LONG", "X" * 127).replace("long", "x" * 127).split()
+
+
+def _alike() -> list[dict[str, Any]]:
+    """Names of which several give one file or one module."""
+    return [
+        {
+            "name": name,
+            "description": f"Tool {index}.",
+            "inputSchema": {"type": "object"},
+        }
+        for index, name in enumerate(_ALIKE)
+    ]
+
+
 NASTY_LISTS = {
     "nasty_keys": json.dumps(_keys()),
+    "nasty_names": json.dumps(_alike()),
     "nasty_numbers": _numbers(),
     "nasty_schemas": json.dumps(_schemas()),
     "nasty_texts": json.dumps(_texts()),

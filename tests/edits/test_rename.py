@@ -323,8 +323,11 @@ def test_specs_with_errors_are_not_edited(notes: Project) -> None:
 
 def test_an_edit_that_brings_an_error_is_refused(notes: Project) -> None:
     """A rule finds it in the specs as they would be."""
+    notes.edit("specs/toy/toolset.yaml", "targets: {", "targets: {skills: {}, ")
+    for name in ("find_note", "store_note"):
+        notes.edit(f"specs/toy/{name}.yaml", "summary:", "skill: {}\nsummary:")
     said = refused(notes, 1, "rename", "find_note", "store__note")
-    assert "error: name/collision: `store_note` and `store__note`" in said
+    assert "error: name/skill-name: the skill's name, `store-note`, is that of" in said
     assert "error: with this change the specs would have what is found above\n" in said
 
 

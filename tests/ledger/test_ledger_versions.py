@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-import types
+
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def first(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def echo(handlers: types.ModuleType) -> None:
+def echo(handlers: Any) -> None:
     handlers.echo = lambda: 1
 
 

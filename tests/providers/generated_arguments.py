@@ -44,7 +44,12 @@ def refused_at(schema: Any, value: Any) -> list[set[str]]:
     kind = jsonschema.validators.validator_for(
         schema, default=jsonschema.Draft202012Validator
     )
-    return [_places(schema, one) for one in kind(schema).iter_errors(value)]
+    try:
+        return [_places(schema, one) for one in kind(schema).iter_errors(value)]
+    except RecursionError:
+        # What makes a value invalid at once may stand beside what has no end.
+        assume(False)
+        raise
 
 
 def _places(root: Any, error: Any) -> set[str]:

@@ -53,7 +53,9 @@ def listed(form: tuple[str, bool], schema: dict[str, Any]) -> ProviderTools:
 
 def _is_of(place: str, loss: Loss) -> bool:
     """Whether a loss says why a keyword refuses what the form allows: it, or one within."""
-    lost = f"{loss.path}/{loss.keyword}"
+    # A reference that is cut is told of where it leads to: whatever stands there is lost.
+    is_cut = loss.keyword in ("$ref", "$dynamicRef")
+    lost = loss.path if is_cut else f"{loss.path}/{loss.keyword}"
     if f"{place}/".startswith(f"{lost}/"):
         return True
     return _plain(place).startswith(_plain(lost)) or _plain(lost).startswith(

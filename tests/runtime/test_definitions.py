@@ -78,6 +78,10 @@ CONFLICT = '<<<<<<< HEAD\n  "a": 1,\n=======\n  "a": 2,\n>>>>>>> other\n'
             "signed for `note` and defines `memo`",
         ),
         (
+            edited("demo/note.yaml", "demo/note_3f2d10.yaml"),
+            "signed for `note_3f2d10` and defines `note`",
+        ),
+        (
             edited("demo/note.yaml", "demo/memo.yaml"),
             "signed for `memo` and defines `note`",
         ),

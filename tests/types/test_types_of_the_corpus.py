@@ -21,7 +21,7 @@ from tests.mcp.projects import generate_project
 from tests.types.test_types_of_schemas import loaded
 from tests.types.valid_values import valid_values
 from toolcast.encoders.names import class_name
-from toolcast_runtime.tools.module_names import module_name
+from toolcast_runtime.tools.module_names import distinct_name, module_name
 
 _FEW = settings(
     max_examples=5,
@@ -50,8 +50,11 @@ def test_every_valid_value_of_a_real_tool_fits(
         answer = json.loads(text)
         for tool in answer if isinstance(answer, list) else answer["tools"]:
             name = tool["name"]
-            path = root / "generated" / toolset / "tools" / f"{module_name(name)}.py"
-            module = loaded(path, f"typed_{toolset}_{module_name(name)}")
+            folder = root / "generated" / toolset / "tools"
+            stem = distinct_name(name)
+            if not (folder / f"{stem}.py").exists():
+                stem = module_name(name)
+            module = loaded(folder / f"{stem}.py", f"typed_{toolset}_{stem}")
             counted["tools"] += 1
             for key, word in (("inputSchema", "Arguments"), ("outputSchema", "Result")):
                 if tool.get(key) is None:

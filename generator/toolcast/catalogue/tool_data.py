@@ -12,7 +12,8 @@ from ..encoders.json_text import compact
 from ..facts.costs.client_costs import client_costs
 from ..facts.costs.client_kinds import callers
 from ..facts.tool_tokens import list_tokens, prompt_tokens
-from ..model.model import Client, Confirm, Example, Toolset, ToolSpec, Workspace
+from ..model.clients import Client
+from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
 from ..targets.exposure import Exposure, exposures
 from ..targets.table import enabled
 from .mcp_spec_data import mcp_spec_data

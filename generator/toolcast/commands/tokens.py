@@ -14,7 +14,8 @@ from .options import project_option
 
 if TYPE_CHECKING:
     from ..facts.costs.client_costs import ClientCosts, Cost, Count
-    from ..model.model import Client, Toolset
+    from ..model.clients import Client
+from ..model.model import Toolset
 
 __all__ = ["command"]
 

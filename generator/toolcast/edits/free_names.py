@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from toolcast_runtime.tools.look_alikes import look_alike_key
-from toolcast_runtime.tools.module_names import module_name
+from toolcast_runtime.tools.module_names import distinct_name, module_name, spec_name
 
 from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.model import Toolset, ToolSpec
 from .project_edit import Refusal
 
-__all__ = ["refuse_taken_name"]
+__all__ = ["free_file_names", "refuse_taken_name"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
@@ -43,7 +44,7 @@ def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> Non
                 f"`{name}` is a former name of the tool `{other.name}`",
                 "calls by it go there; choose another name",
             )
-        if module_name(name) == module_name(other.name):
+        if module_name(name) == other.module:
             raise Refusal(
                 f"`{name}` and the tool `{other.name}` would have the same module"
                 f" `{module_name(name)}`",
@@ -61,3 +62,31 @@ def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> Non
                 raise Refusal(
                     f"`{name}` {like} a tool of the MCP server `{server.name}`"
                 )
+
+
+def free_file_names(names: Iterable[str], tools: Iterable[ToolSpec]) -> dict[str, str]:
+    """How the specs of new tools are called, without the ending, by the tools' names.
+
+    A tool has its plain names where no other one has them, wherever letter case is not told
+    apart: among the new ones, a tool whose name is its module comes first. It has its
+    distinct name where another one does.
+
+    Raises:
+        Refusal: a tool cannot have either.
+    """
+    taken: set[str] = set()
+    for tool in tools:
+        taken |= {tool.source.stem.casefold(), tool.module}
+    found: dict[str, str] = {}
+    for name in sorted(names, key=lambda one: (module_name(one) != one, one)):
+        plain, distinct = spec_name(name), distinct_name(name)
+        own = {plain.casefold(), module_name(name)}
+        if own & taken:
+            own, plain = {distinct}, distinct
+        if own & taken:
+            raise Refusal(
+                f"`{name}` and another tool would be one file, `{distinct}.yaml`"
+            )
+        taken |= own
+        found[name] = plain
+    return found

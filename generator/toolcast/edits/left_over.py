@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from toolcast_runtime.tools.module_names import module_name
-
 from ..extensions import fields_of
 from ..facts.names.name_mentions import mention_pattern, names_in_lines
 from ..facts.names.scanned_files import scanned
@@ -115,8 +113,7 @@ def left_imports(workspace: Workspace, owned: Owned) -> Iterator[Left]:
     """Where handlers import the tool's types, whose module will not be there any more."""
     toolset, tool = owned
     package = f"{workspace.package}.{toolset.name}.tools".lstrip(".")
-    module = module_name(tool.name)
-    for found in modules_with(workspace, toolset, module):
+    for found in modules_with(workspace, toolset, tool.module):
         for node in () if found.tree is None else ast.walk(found.tree):
             names: list[str] = []
             if isinstance(node, ast.Import):
@@ -124,7 +121,7 @@ def left_imports(workspace: Workspace, owned: Owned) -> Iterator[Left]:
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
                 names.append(node.module)
-            if isinstance(node, ast.stmt) and f"{package}.{module}" in names:
+            if isinstance(node, ast.stmt) and f"{package}.{tool.module}" in names:
                 text = f"imports the types of `{tool.name}` from a module that goes"
                 yield Left(found.file, node.lineno, node.col_offset + 1, text)
 

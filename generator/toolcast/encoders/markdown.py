@@ -41,6 +41,7 @@ _DEFINES_LINK = re.compile(
 
 _PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 
+_LINE_END = re.compile(r"\r+\n")
 _PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_./-]*")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
 _COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
@@ -143,7 +144,7 @@ def span(text: str) -> Code:
 
     Line breaks are shown as a backslash and an n. Source: CommonMark 0.31.2, section 6.1.
     """
-    shown = text.replace("\n", "\\n")
+    shown = text.replace("\r", "\\r").replace("\n", "\\n")
     longest = max((len(run) for run in re.findall("`+", shown)), default=0)
     ticks = "`" * (longest + 1)
     space = " " if not shown.strip() or shown[0] == "`" or shown[-1] == "`" else ""
@@ -160,6 +161,7 @@ def fenced(text: str, language: str = "") -> Code:
     """
     if not _LANGUAGE.fullmatch(language):
         raise ValueError("the language of a fenced block is one word")
+    text = _LINE_END.sub("\n", text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     ticks = "`" * max(3, longest + 1)
     return Code(f"{ticks}{language}\n{text}\n{ticks}")
@@ -172,6 +174,7 @@ def block(text: str) -> Code:
     escaped, and HTML that would reach beyond the text; a fence that is left open is closed, and one in a list moved out to the
     margin. The block ends without a newline.
     """
+    text = _LINE_END.sub("\n", text)
     if leaves_html_open(text):
         text = "\n".join(_without_html(text.split("\n")))
     result: list[str] = []

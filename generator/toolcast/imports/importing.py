@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
-from toolcast_runtime.tools.module_names import spec_name
+from toolcast_runtime.tools.module_names import distinct_name
 
 from ..edits.after_edit import specs_after
+from ..edits.free_names import free_file_names
 from ..edits.project_edit import Editing, ProjectEdit, Refusal
 from ..edits.spec_text import CannotEdit
 from ..facts.mcp_definition import mcp_definition
@@ -80,7 +81,8 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
     there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
     orders = [tool.order for tool in there.values() if tool.order is not None]
     order = int(max(orders, default=0))
-    new: list[str] = []
+    new = [t["name"] for t in source.listing.tools if t["name"] not in there]
+    called = free_file_names(new, there.values())
     for tool in source.listing.tools:
         spec = there.get(tool["name"])
         if spec is not None:
@@ -88,10 +90,9 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
             if fields:
                 changed[spec.name] = fields
             continue
-        new.append(tool["name"])
         order += 1
         more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
-        file = f"{folder}/{spec_name(tool['name'])}.yaml"
+        file = f"{folder}/{called[tool['name']]}.yaml"
         said = {**fields_of(tool), **more, "order": order}
         files[file] = spec_text(schemas, file, "tool", said)
     try:
@@ -105,7 +106,13 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         {**after, **files},
     )
     notes = _verified(workspace, edit, source, name)
-    told = (*source.notes, *source.listing.notes, *notes, *_left_out(source))
+    distinct = [
+        f"`{tool}` is in {folder}/{file}.yaml: another tool has the file or the module of"
+        " that name"
+        for tool, file in called.items()
+        if file == distinct_name(tool)
+    ]
+    told = (*source.notes, *source.listing.notes, *distinct, *notes, *_left_out(source))
     listed = {tool["name"] for tool in source.listing.tools}
     return Imported(
         edit,

@@ -12,7 +12,6 @@ from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 from toolcast_runtime.files.regular_file import read_regular
-from toolcast_runtime.tools.module_names import spec_name
 from toolcast_runtime.validation.json_bounds import measure
 
 from ..reading.exact_json import JsonProblem, read_json
@@ -97,17 +96,10 @@ def unsayable(source: Source) -> Iterator[str]:
     for name, times in names.items():
         if times > 1:
             yield f"the tool `{escaped(name, 80)}` is there {times} times"
-    folded: dict[str, str] = {}
     for name in names:
         if not _NAME.fullmatch(name):
             yield (
                 f"`{escaped(name, 80)}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
-            )
-        other = folded.setdefault(spec_name(name).casefold(), name)
-        if other != name:
-            yield (
-                f"`{escaped(name, 80)}` and `{escaped(other, 80)}` would be one file where"
-                " names are compared without case"
             )
     for index, tool in enumerate(source.listing.tools):
         problem = measure(dict(tool)).problem

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..reading.tree import Document
+from .clients import Client, NameEntry, expanded
 from .mcp.mcp_servers import bind_mcp_servers, bind_router
 from .model import (
     Action,
     Actions,
     Case,
     CliDecision,
-    Client,
     Confirm,
     Example,
     Exclusion,
@@ -156,6 +156,10 @@ def bind_toolset(
     if targets is None:
         targets = dict.fromkeys(default_targets)
     preamble = value.get("preamble", {})
+    servers = bind_mcp_servers(value)
+    proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
+    outside = [n for s in servers if s.name not in proxies for n in s.declared_names]
+    places = {tool.name: tool.section for tool in tools}
     return Toolset(
         **{key: value[key] for key in _TOOLSET_VERBATIM if key in value},
         name=value["name"],
@@ -175,7 +179,8 @@ def bind_toolset(
         preamble_intro=preamble.get("intro", ""),
         sections=sections,
         clients=tuple(
-            _client(name, body) for name, body in value.get("clients", {}).items()
+            _client(name, body, places, outside)
+            for name, body in value.get("clients", {}).items()
         ),
         token_budget=_token_budget(value.get("token_budget", {})),
         pools={
@@ -185,7 +190,7 @@ def bind_toolset(
             name: tuple(body.get("accessors", ()))
             for name, body in value.get("pools", {}).items()
         },
-        mcp_servers=bind_mcp_servers(value),
+        mcp_servers=servers,
         router=bind_router(value),
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
@@ -200,19 +205,33 @@ def bind_toolset(
     )
 
 
-def _client(name: str, body: Mapping[str, Any]) -> Client:
+def _client(
+    name: str,
+    body: Mapping[str, Any],
+    sections: Mapping[str, str | None],
+    outside: Sequence[str],
+) -> Client:
     allow = body.get("allow", ())
+    is_open = allow == "*"
+    allowed = () if is_open else expanded(allow, sections, outside)
+    restricted = expanded(body.get("restrict", ()), sections, outside)
     return Client(
         name,
         body.get("title", ""),
-        None if allow == "*" else tuple(allow),
-        tuple(body.get("restrict", ())),
+        None if is_open else _all_names(allowed),
+        _all_names(restricted),
         body.get("path"),
         body.get("token_variable"),
         tuple(body.get("permissions", ())),
         body.get("kind"),
         body.get("approves", False),
+        allowed,
+        restricted,
     )
+
+
+def _all_names(entries: tuple[NameEntry, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for entry in entries for name in entry.names))
 
 
 def _token_budget(value: Mapping[str, Any]) -> TokenBudget:

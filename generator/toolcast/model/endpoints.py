@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .model import Client, Toolset
+from .clients import Client
+from .model import Toolset
 
 __all__ = ["EndpointPlan", "endpoints", "variable"]
 

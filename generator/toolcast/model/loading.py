@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import NoRegularFile
-from toolcast_runtime.tools.module_names import spec_name
+from toolcast_runtime.tools.module_names import distinct_name, spec_name
 
 from ..extensions import fields_of, install_command, missing
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
@@ -326,7 +326,7 @@ def _load_tool(
     tool = bind_tool(document, fields_of(extensions).tool)
     called = os.path.basename(file)
     wanted = spec_name(tool.name)
-    if called != f"{wanted}.yaml":
+    if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
         findings.append(
             document.source.finding(
                 "spec/file-stem",

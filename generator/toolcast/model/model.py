@@ -14,9 +14,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolcast_runtime.tools.deprecation import deprecation_line
+from toolcast_runtime.tools.module_names import distinct_name, module_name
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
+from .clients import Client
 from .definitions import Definitions
 from .mcp.mcp_servers import McpServer, ToolRouter
 from .mcp.mcp_specs import PromptSpec, ResourceSpec
@@ -26,7 +28,6 @@ __all__ = [
     "Actions",
     "Case",
     "CliDecision",
-    "Client",
     "Confirm",
     "Example",
     "Exclusion",
@@ -221,6 +222,12 @@ class ToolSpec:
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 
     @cached_property
+    def module(self) -> str:
+        """The name of the tool's generated files; its spec's name decides which."""
+        stem = self.source.stem
+        return stem if stem == distinct_name(self.name) else module_name(self.name)
+
+    @cached_property
     def properties(self) -> JsonObject:
         """The schemas of the parameters by name; empty when there are none."""
         properties = self.parameters.get("properties")
@@ -237,14 +244,8 @@ class ToolSpec:
     @cached_property
     def schemas(self) -> Mapping[str, JsonSchema]:
         """The tool's schemas by the field that holds them; null is no schema."""
-        return {
-            name: JsonSchema(value)
-            for name, value in (
-                ("parameters", self.parameters),
-                ("returns", self.returns),
-            )
-            if value is not None
-        }
+        both = {"parameters": self.parameters, "returns": self.returns}
+        return {k: JsonSchema(v) for k, v in both.items() if v is not None}
 
     @property
     def model_description(self) -> str:
@@ -268,32 +269,6 @@ class Section(NamedTuple):
     label: str
     intro: str = ""
     footer: str = ""
-
-
-class Client(NamedTuple):
-    """Who may see and call tools. `allow` is None for every tool.
-
-    `kind` is the program or provider that it is, one of `facts.costs.client_kinds`; with
-    `approves` that program asks a person itself where a tool has a `confirm`.
-    """
-
-    name: str
-    title: str = ""
-    allow: tuple[str, ...] | None = ()
-    restrict: tuple[str, ...] = ()
-    path: str | None = None
-    token_variable: str | None = None
-    permissions: tuple[str, ...] = ()
-    kind: str | None = None
-    approves: bool = False
-
-    def allows(self, tool: str) -> bool:
-        """Whether the client's own lists let it have a tool."""
-        return tool not in self.restrict and (self.allow is None or tool in self.allow)
-
-    def permits(self, tool: ToolSpec) -> bool:
-        """Whether the client has the permission that a tool needs, if it needs one."""
-        return tool.permission is None or tool.permission in self.permissions
 
 
 class TokenBudget(NamedTuple):

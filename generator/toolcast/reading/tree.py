@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from itertools import takewhile
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..findings import Finding, Place, Severity
@@ -60,6 +61,11 @@ class Source:
     tree: Any = None
     marks: Sequence[int] = (0, 0)
     shared: Source | None = None
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending."""
+        return PurePosixPath(self.file).stem
 
     def finding(
         self,

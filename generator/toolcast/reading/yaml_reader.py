@@ -265,7 +265,8 @@ class _Reader:
 
     def _is_refused(self, event: Any) -> bool:
         """Reports the characters of a text that nobody sees; true for forbidden ones."""
-        bad = forbidden(event.value)
+        # Line ends of Windows, which only an escape can give, are ones in every output.
+        bad = forbidden(event.value.replace("\r\n", "\n"))
         if bad:
             message = f"the character {describe(bad)} is not allowed"
             help_ = "remove it; no output can show it safely"

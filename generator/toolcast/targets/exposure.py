@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..model.model import Client, Toolset, ToolSpec, Workspace
+from ..model.clients import Client
+from ..model.model import Toolset, ToolSpec, Workspace
 from .table import enabled
 from .target import Target
 
@@ -65,8 +66,10 @@ def _kept_by(toolset: Toolset, tool: ToolSpec, client: Client) -> str:
     if tool.clients is not None and client.name not in tool.clients:
         meant = " and ".join(tool.clients)
         return f"it is for {meant} only" if meant else "it is for no client"
-    if tool.name in client.restrict:
-        return f"`restrict` of {client.name} names it"
+    restriction = client.entry_for("restrict", tool.name)
+    if restriction is not None:
+        by = f" by {restriction.text}" if restriction.is_pattern else ""
+        return f"`restrict` of {client.name} names it{by}"
     if not client.permits(tool):
         return f"{client.name} has not the permission {tool.permission}"
     return f"`allow` of {client.name} does not name it"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolcast_runtime import LEVEL, __version__
-from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
@@ -16,8 +15,9 @@ from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, tool_line, usage_lines
 from ..facts.providers.strict_clients import refused_by
+from ..model.clients import Client
 from ..model.endpoints import variable
-from ..model.model import Action, Client, Toolset, ToolSpec
+from ..model.model import Action, Toolset, ToolSpec
 from ..rendering.output_shape import JsonShape, PythonShape
 from .external import external_file, external_names, locks_file
 from .target import Context, Target, header, signature
@@ -221,7 +221,7 @@ def definition_files(toolset: Toolset, context: Context) -> Iterator[tuple[str, 
         excluded.setdefault(exclusion.tool, {})[exclusion.target] = exclusion.reason
     for tool in toolset.tools_in("registry"):
         definition = _definition(toolset, tool, context, excluded.get(tool.name, {}))
-        path = f"tools/{module_name(tool.name)}.json"
+        path = f"tools/{tool.module}.json"
         shape = JsonShape(tuple(definition))
         yield path, context.write(path, pretty(definition, ("mcp", "prompt")), shape)
 
@@ -237,7 +237,7 @@ def _definition(
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
     values: dict[str, Any] = {
-        "generated": signature(f"{toolset.folder}/{spec_name(tool.name)}.yaml"),
+        "generated": signature(tool.source.file),
         "mcp": mcp,
         "summary": tool.summary,
         "description": description if description != mcp.get("description") else None,

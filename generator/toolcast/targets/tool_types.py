@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolcast_runtime.tools.module_names import module_name, spec_name
-
 from ..encoders.code import Code
 from ..encoders.names import class_name, is_keyword_argument
 from ..encoders.python import (
@@ -104,7 +102,7 @@ class TypesView(NamedTuple):
 def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str, bytes]:
     """The path and the bytes of the types of a tool."""
     view = _types_view(toolset, tool)
-    path = f"tools/{module_name(tool.name)}.py"
+    path = f"tools/{tool.module}.py"
     return path, context.render("registry/tool.py.jinja", view)
 
 
@@ -175,9 +173,9 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         values = [*client, ("arguments", printed.name(own[0])), by_place]
     passed = [one_string(tool.name), words("arguments")]
     return TypesView(
-        header=header(f"{toolset.folder}/{spec_name(tool.name)}.yaml"),
+        header=header(tool.source.file),
         name=words(tool.name),
-        definition=words(f"{module_name(tool.name)}.json"),
+        definition=words(f"{tool.module}.json"),
         collections_import=printed.imported("collections.abc"),
         has_dates=printed.needs("datetime"),
         dates_import=printed.imported("datetime"),

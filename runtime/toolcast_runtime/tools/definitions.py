@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from .module_names import module_name, spec_name
+from .module_names import distinct_name, module_name, spec_name
 from .tool import Action, Confirm, Tool
 
 if TYPE_CHECKING:
@@ -139,8 +139,11 @@ def parse_definition(text: str, stem: str) -> Tool:
     except (KeyError, TypeError, AttributeError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else f"is torn: {error}"
         raise ValueError(f"is no definition of a tool: it {what}") from None
-    is_signed = signed[1] in (spec_name(tool.name), tool.name)
-    if not is_signed or module_name(tool.name) != stem:
+    if stem == module_name(tool.name):
+        is_signed = signed[1] in (spec_name(tool.name), tool.name)
+    else:
+        is_signed = signed[1] == stem == distinct_name(tool.name)
+    if not is_signed:
         raise ValueError(
             f"does not agree with itself: it is signed for `{signed[1]}` and defines"
             f" `{tool.name}`"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import keyword
 import re
 from functools import lru_cache
+from hashlib import sha256
 
-__all__ = ["WINDOWS_DEVICES", "module_name", "spec_name"]
+__all__ = ["WINDOWS_DEVICES", "distinct_name", "module_name", "spec_name"]
 
 WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul"]
@@ -33,7 +34,7 @@ def module_name(tool: str) -> str:
     """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
 
     Total: a section's or client's name may be any text, the empty one too. Two tools may
-    derive the same name; the rule `name/collision` refuses that.
+    derive the same name; one of them then has its `distinct_name`.
     """
     name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
     if name[0].isdigit():
@@ -47,3 +48,11 @@ def module_name(tool: str) -> str:
     ):
         name = f"tool_{name.strip('_')}"
     return name
+
+
+def distinct_name(tool: str) -> str:
+    """The name of the spec and of the module of a tool whose module another tool has.
+
+    It depends on the tool alone: what comes and goes beside it changes no name of a file.
+    """
+    return f"{module_name(tool)}_{sha256(tool.encode()).hexdigest()[:6]}"

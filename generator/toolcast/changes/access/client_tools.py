@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ...model.clients import Client, NameEntry
 from ...model.mcp.mcp_servers import McpServer
-from ...model.model import Client, Toolset, ToolSpec, Workspace
+from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ..change import (
     ABSENT,
@@ -35,6 +36,11 @@ GAINED, LOST = RULES.pair(
     "access/lost",
     "A client may no longer see and call a tool: its calls are refused.",
     Grades(call=_B, prompt=_R, attachment=_B),
+)
+MATCHED = RULES.alone(
+    "access/gained-by-pattern",
+    "A tool is new, and a client has it by a pattern: nobody has named it in a list.",
+    Grades(attachment=_R),
 )
 OPENED, LISTED = RULES.pair(
     "access/opened",
@@ -87,11 +93,14 @@ def compare_toolsets(
     """Who gains and who loses which tool, one change for a client and tool."""
     files = files_of(before, after)
     tools = tools_of_both(before, after)
+    known = {id(tool) for _, tool in tools}
     for client in after.clients:
         old = before.client(client.name)
         if old is not None:
             cases = [_Case(one, other, old, client) for one, other in tools]
             yield from _client(before, after, files, cases, old, client)
+            new = [one for one in after.tools if id(one) not in known]
+            yield from _matched(after, files, new, client)
     yield from _servers(before, after, files)
 
 
@@ -138,13 +147,37 @@ def _client(
         else:
             message = f"{said(name)} has no permission {said(permission)} any more"
             changes.append(files.changed(UNPERMITTED, where, message, permission))
-    if not changes and _lists(old) != _lists(new):
+    if not changes:
         message = f"the lists of {said(name)} are others, its tools are the same"
         called = {case.old.name: case.new.name for case in cases}
         lists = [list(_sorted(one, called)) for one in (old, new)]
         if lists[0] != lists[1]:
             changes.append(files.changed(SAME, path, message, lists[0], lists[1]))
     yield from changes
+
+
+def _matched(
+    after: Toolset, files: SpecFiles, new: Sequence[ToolSpec], client: Client
+) -> Iterator[Change]:
+    """The tools that only one side has, and that a client has without being named."""
+    by_pattern: dict[str, tuple[int, NameEntry]] = {}
+    for index, entry in enumerate(client.allow_entries):
+        for name in entry.names:
+            if name not in by_pattern or not entry.is_pattern:
+                by_pattern[name] = index, entry
+    for tool in new:
+        if tool.name not in by_pattern or not after.is_offered(tool, client):
+            continue
+        index, entry = by_pattern[tool.name]
+        if not entry.is_pattern:
+            continue
+        yield files._replace(tool=tool.name).changed(
+            MATCHED,
+            ("clients", client.name, "allow", index),
+            f"{said(client.name)} has {said(tool.name)}, which is new:"
+            f" {said(entry.text)} of its `allow` stands for it",
+            after=client.name,
+        )
 
 
 def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
@@ -182,16 +215,21 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
         verb = "permits" if permits[1] else "does not permit"
         needs = tool.permission or case.old.permission
         return path, is_own, f"what it has {verb} {said(needs)}"
-    restricted = [
-        one.name in client.restrict
-        for one, client in ((case.old, case.was), (case.new, case.now))
-    ]
-    if restricted[0] != restricted[1]:
-        verb = "names" if restricted[1] else "does not name"
-        return ("clients", name, "restrict"), False, f"its `restrict` {verb} the tool"
-    allows = case.now.allow is None or tool.name in case.now.allow
-    verb = "names" if allows else "does not name"
-    return ("clients", name, "allow"), False, f"its `allow` {verb} the tool"
+    for key in ("restrict", "allow"):
+        had = case.was.entry_for(key, case.old.name)
+        has = case.now.entry_for(key, tool.name)
+        if (had is None) != (has is None):
+            break
+    by = has or had
+    if by is not None and by.is_pattern and by.text != "*":
+        verb = "stands" if has else "stands no longer"
+        words = f"{said(by.text)} of its `{key}` {verb} for the tool"
+        if by.text in case.was.texts(key) and by.text in case.now.texts(key):
+            # The lists are the same: the tool has come under it, or left it.
+            return ("name",) if by.section is None else ("section",), True, words
+        return ("clients", name, key), False, words
+    verb = "names" if has else "does not name"
+    return ("clients", name, key), False, f"its `{key}` {verb} the tool"
 
 
 def _outside(
@@ -297,14 +335,14 @@ def _lists(client: Client) -> tuple[object, ...]:
 
 def _sorted(client: Client, called: Mapping[str, str]) -> Iterator[list[str]]:
     """What a client's lists say, without what changes nothing: order, repeats, new names."""
-    for names in (client.allow or ("*",), client.restrict, client.permissions):
+    for names in (client.texts("allow"), client.texts("restrict"), client.permissions):
         yield sorted({called.get(name, name) for name in names})
 
 
 def _allow(client: Client) -> object:
     if client.allow is None:
         return "*"
-    return list(client.allow) or ABSENT
+    return client.texts("allow") or ABSENT
 
 
 FAMILY = Family(

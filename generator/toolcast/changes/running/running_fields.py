@@ -74,6 +74,11 @@ TYPE = RULES.alone(
     "A handler is given, or gives, instances of another class.",
     Grades(code=_B),
 )
+MODULE = RULES.alone(
+    "run/types-module",
+    "The types of a tool are generated into another module.",
+    Grades(code=_B),
+)
 ASSERTED, NOT_ASSERTED = RULES.pair(
     "run/formats-asserted",
     "Texts in arguments have to be of their formats, and had not: some are refused.",
@@ -149,6 +154,10 @@ _TOOLSET = (
 def compare_tools(both: Both) -> Iterator[Change]:
     """The changes of what runs a tool."""
     yield from _values(both)
+    modules = both.before.module, both.after.module
+    if both.before.name == both.after.name and modules[0] != modules[1]:
+        message = f"the module of the types is `{modules[1]}` instead of `{modules[0]}`"
+        yield both.files.changed(MODULE, ("name",), message, *modules)
     before, after = raw(both.before, "timeout"), raw(both.after, "timeout")
     if before == after:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +16,13 @@ from ...git.repository import repository_of
 from ...reports.escaping import printable
 from ..exit_codes import fail
 
+if TYPE_CHECKING:
+    from .layout import Layout
+
 __all__ = ["command", "installed_from"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_PACKAGE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 # Packages of the project itself, and names that Python keeps.
 _TAKEN = frozenset(["generated", "handlers", "tests"])
 
@@ -34,6 +39,12 @@ _FILES = {
     "README.md": "README.md",
     ".gitignore": "gitignore",
     ".gitattributes": "gitattributes",
+}
+# Those that are Toolcast's own, and of them the fewest that generate.
+_OWN = frozenset(["toolcast.yaml", "toolset.yaml", "count_words.yaml"])
+_FEWEST = {
+    "toolcast.yaml": "toolcast.yaml",
+    "specs/{name}/toolset.yaml": "small_toolset.yaml",
 }
 # Files that are only written where there are none.
 _UNLESS_THERE = {".vscode/settings.json": "settings.json"}
@@ -52,6 +63,10 @@ class ProjectView:
             called so.
         versions: the versions of Toolcast that the project works with.
         ledger_variable: the environment variable that names the file of recorded calls.
+        has_schemas: the schemas of spec files lie beside them, for editors.
+        handlers: the package of the tools' functions.
+        output: the folder that the generator owns.
+        has_source: handlers are looked for in another folder than the project's.
     """
 
     name: Code
@@ -64,10 +79,16 @@ class ProjectView:
     distribution: Code
     versions: Code
     ledger_variable: Code
+    has_schemas: bool
+    handlers: Code
+    output: Code
+    has_source: bool
+    source: Code
 
 
 _BESIDE = (
-    "`toolcast init FOLDER` lays it out in a folder of its own, beside what is there"
+    "`toolcast init FOLDER` lays it out in a folder of its own, beside what is there;"
+    " `toolcast init --into FOLDER` writes only what is Toolcast's"
 )
 
 
@@ -76,22 +97,48 @@ _BESIDE = (
 @click.option(
     "--name", metavar="NAME", help="The toolset's name. Default: the folder's."
 )
-def command(folder: str, name: str | None) -> None:
+@click.option(
+    "--into",
+    is_flag=True,
+    help="Into an existing repository: nothing of yours changes.",
+)
+@click.option(
+    "--minimal", is_flag=True, help="Only toolcast.yaml and one toolset.yaml."
+)
+@click.option(
+    "--handlers",
+    metavar="PACKAGE",
+    help="With --into or --minimal: the Python package of the tools' functions.",
+)
+def command(
+    folder: str, name: str | None, into: bool, minimal: bool, handlers: str | None
+) -> None:
     """Lay out a project that generates, checks and tests at once.
 
     FOLDER is created when it is not there. A file that is in the way is named, and then
     nothing is written; other files in the folder do not matter. In a folder of a larger Git
     repository the workflow goes to the repository's own .github/workflows, where GitHub
     looks for it.
+
+    --into writes toolcast.yaml, specs/ and the handlers' package alone, and tells what to add
+    to your Makefile, pyproject.toml, CI, .gitignore and .gitattributes. Where src/ has one
+    package, the tools become a part of it. --minimal writes no example tool and no schemas:
+    `toolcast new` writes the first tool.
     """
     from ...model.language import KINDS, schema_text
     from ...rendering.renderer import render
+    from .layout import WHOLE
     from .scaffold import in_the_way, refuse, write_new
 
     root = os.path.abspath(folder)
     toolset = _toolset_name(root, name)
+    if into or minimal:
+        _lay_out_own(root, toolset, handlers, into=into, minimal=minimal)
+        return
+    if handlers is not None:
+        fail("`--handlers` goes with `--into` or `--minimal`")
     repository, below = _in_repository(root)
-    view = _view(toolset, below)
+    view = _view(toolset, below, WHOLE)
     files = {
         path.format(name=toolset): render(f"init/{template}.jinja", view)
         for path, template in _FILES.items()
@@ -133,6 +180,65 @@ def command(folder: str, name: str | None) -> None:
     for step, meaning in steps:
         click.echo(printable(f"  {step:{width}}{meaning}".rstrip()))
     click.echo("\nREADME.md tells the rest.")
+
+
+def _lay_out_own(
+    root: str, toolset: str, handlers: str | None, *, into: bool, minimal: bool
+) -> None:
+    """Writes what is Toolcast's alone, and tells what its surroundings need."""
+    import keyword
+
+    from ...encoders.json_text import compact
+    from ...model.language import KINDS, schema_text
+    from ...rendering.renderer import formatted, render
+    from .layout import layout_in, surroundings
+    from .scaffold import in_the_way, refuse, write_new
+
+    if handlers is not None and (
+        not _PACKAGE.fullmatch(handlers)
+        or any(map(keyword.iskeyword, handlers.split(".")))
+    ):
+        fail(f"{compact(handlers)} is not the name of a Python package")
+    layout = layout_in(root, handlers)
+    view = _view(toolset, "", layout, has_schemas=not minimal)
+    if minimal:
+        files = {
+            path.format(name=toolset): render(f"init/{template}.jinja", view)
+            for path, template in _FEWEST.items()
+        }
+    else:
+        files = {
+            path.format(name=toolset): render(f"init/{template}.jinja", view)
+            for path, template in _FILES.items()
+            if template in _OWN
+        }
+        for kind in KINDS:
+            files[f"specs/schemas/{kind}.schema.json"] = schema_text(kind).encode()
+        for path in layout.missing_packages(root):
+            files[path] = render("init/handlers_package.py.jinja", view)
+        stub = "init/count_words.py.jinja"
+        path = f"{layout.handlers_folder}/count_words.py"
+        files[path] = formatted(stub, render(stub, view))
+    help_ = "`--name` gives the toolset another name, `--handlers` the package"
+    taken = in_the_way(root, files)
+    if "toolcast.yaml" in taken:
+        help_ = "this is a project already; list another toolset in `toolsets` there"
+    refuse(taken, help_)
+    write_new(root, files)
+    for path in files:
+        click.echo(f"wrote {path}")
+    click.echo()
+    if into:
+        extras = "mcp" if minimal else "mcp,langchain,cli"
+        needed = f"toolcast-runtime[{extras}]{view.versions}"
+        click.echo(surroundings(layout, needed, str(view.versions)))
+    server = f"{layout.output_package}.{toolset}.mcp_server"
+    click.echo(f"The server is then: python -m {server}\n\nNext:")
+    shown = os.path.relpath(root)
+    steps = [] if shown == "." else [f"cd {typed_word(shown)}"]
+    steps += ["toolcast new NAME"] if minimal else []
+    for number, step in enumerate([*steps, "toolcast generate", "toolcast check"], 1):
+        click.echo(printable(f"  {number}. {step}"))
 
 
 def _in_repository(root: str) -> tuple[str, str]:
@@ -184,7 +290,9 @@ def _toolset_name(root: str, given: str | None) -> str:
 
     if given is None:
         plain = re.sub(r"[^a-z0-9]+", "_", os.path.basename(root).lower()).strip("_")
-        given = plain if plain[:1].isalpha() else f"tools_{plain}".rstrip("_")
+        # pytest would take a package of such a name for tests.
+        is_plain = plain[:1].isalpha() and not plain.startswith("test_")
+        given = plain if is_plain else f"tools_{plain}".rstrip("_")
         given = given[:64]
         if keyword.iskeyword(given) or given in _TAKEN:
             given = f"{given}_tools"
@@ -200,7 +308,9 @@ def _toolset_name(root: str, given: str | None) -> str:
     return given
 
 
-def _view(toolset: str, below: str) -> ProjectView:
+def _view(
+    toolset: str, below: str, layout: Layout, *, has_schemas: bool = True
+) -> ProjectView:
     from ...encoders.plain_text import line
     from ...encoders.python import identifier
     from ...encoders.yaml_block import scalar
@@ -219,6 +329,11 @@ def _view(toolset: str, below: str) -> ProjectView:
         distribution=line(name if name.endswith("-tools") else f"{name}-tools"),
         versions=_compatible_versions(),
         ledger_variable=line(f"{toolset.upper()}_LEDGER"),
+        has_schemas=has_schemas,
+        handlers=line(layout.handlers),
+        output=line(layout.output),
+        has_source=layout.source != ".",
+        source=line(layout.source),
     )
 
 

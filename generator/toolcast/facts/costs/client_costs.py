@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from ...model.model import Client, Toolset, ToolSpec
+from ...model.clients import Client
+from ...model.model import Toolset, ToolSpec
 from ..prompt_docs import OTHER_SECTION
 from ..token_count import estimated_tokens
 from ..tool_tokens import list_text, prompt_text

@@ -9,7 +9,8 @@ from toolcast_runtime.tools.module_names import module_name
 
 from ...encoders.code import Code
 from ...encoders.markdown import block, inline
-from ...model.model import Client, Section, Toolset, ToolSpec
+from ...model.clients import Client
+from ...model.model import Section, Toolset, ToolSpec
 from ..cli_commands import cli_commands
 from ..prompt_docs import comment_of, sections_of, tool_line, usage_lines
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...model.model import Client, Toolset, ToolSpec, Workspace
+from ...model.clients import Client
+from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
 
 __all__ = ["RULE"]
@@ -13,8 +14,8 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     for client in toolset.clients:
-        restricted = set(client.restrict)
-        for index, name in enumerate(client.allow or ()):
+        restricted = {e.text for e in client.restrict_entries}
+        for index, (name, _) in enumerate(client.allow_entries):
             if name in restricted:
                 yield RULE.at(
                     toolset,
@@ -33,7 +34,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 )
     tools = {tool.name: tool for tool in toolset.tools}
     for client in toolset.clients:
-        for index, name in enumerate(client.allow or ()):
+        # A pattern stands for many tools, of which it need not have each.
+        for index, (name, _) in enumerate(client.allow_entries):
             tool = tools.get(name)
             if tool and tool.clients is not None and client.name not in tool.clients:
                 yield RULE.at(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
+from ...model.clients import Client
 from ...model.mcp.mcp_servers import McpServer
-from ...model.model import Client, Toolset, Workspace
+from ...model.model import Toolset, Workspace
 from ..rule import Rule
 
 __all__ = ["RULE"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolcast_runtime.tools.module_names import module_name
+from toolcast_runtime.tools.module_names import distinct_name, module_name
 
-from ...encoders.names import class_name
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule
@@ -16,15 +15,10 @@ __all__ = ["RULE"]
 
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     modules: dict[str, ToolSpec] = {}
-    types: dict[str, ToolSpec] = {}
     for tool in toolset.tools:
-        module, type_ = module_name(tool.name), class_name(tool.name)
-        same_module = modules.setdefault(module, tool)
-        same_type = types.setdefault(type_, tool)
-        if same_module is not tool:
-            yield _tools(tool, same_module, f"module `{module}`")
-        elif same_type is not tool:
-            yield _tools(tool, same_type, f"type `{type_}`")
+        other = modules.setdefault(tool.module, tool)
+        if other is not tool:
+            yield _tools(tool, other)
     yield from _section_tools(toolset)
     for key, names in (
         ("sections", [section.name for section in toolset.sections]),
@@ -49,10 +43,17 @@ def _section_tools(toolset: Toolset) -> Iterator[Finding]:
             )
 
 
-def _tools(tool: ToolSpec, other: ToolSpec, what: str) -> Finding:
-    where = other.source.file
-    message = f"`{tool.name}` and `{other.name}` of {where} give the same {what}"
-    return RULE.at(tool, ("name",), message, "rename one of the two")
+def _tools(tool: ToolSpec, other: ToolSpec) -> Finding:
+    message = (
+        f"`{tool.name}` and `{other.name}` of {other.source.file} give the same module"
+        f" `{tool.module}`"
+    )
+    plain = other.name if tool.module == distinct_name(tool.name) else tool.name
+    help_ = (
+        f"rename one of the two, or the file of `{plain}` to"
+        f" `{distinct_name(plain)}.yaml`: then its module is called so, too"
+    )
+    return RULE.at(tool, ("name",), message, help_)
 
 
 def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Finding]:
@@ -74,8 +75,13 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Findin
 RULE = Rule(
     id="name/collision",
     severity=Severity.ERROR,
-    purpose="Checks that no two names give the same file, module or type.",
-    why="The second output would overwrite the first: one tool would be gone, in silence.",
+    purpose="Checks that no two names give the same file or module.",
+    why=(
+        "The second output would overwrite the first: one tool would be gone, in silence. A"
+        " tool whose name has to stay gets a module of its own by the name of its spec's file:"
+        " the module's, `_` and six digits that belong to the tool's name. `toolcast import`"
+        " names files so where it has to; adding or removing other tools changes none."
+    ),
     bad="""\
 # get-note.yaml
 summary: Reads a note.

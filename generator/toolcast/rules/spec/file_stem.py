@@ -13,7 +13,8 @@ RULE = Rule(
     purpose="Checks that a tool and its file have the same name.",
     why=(
         "Who looks for a tool finds it by its file, and two tools cannot have one"
-        " name."
+        " name. Where another tool has the file or the module, its file has the name that"
+        " `name/collision` tells."
     ),
     bad="""\
 # notes.yaml

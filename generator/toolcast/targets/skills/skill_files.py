@@ -10,7 +10,6 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from toolcast_runtime.skills.skill_files import MAIN
-from toolcast_runtime.tools.module_names import spec_name
 
 from ...encoders.code import Code
 from ...encoders.markdown import inline
@@ -84,8 +83,9 @@ def _skill(
     context: Context,
 ) -> dict[str, bytes]:
     """The files of one skill."""
-    source = f"{spec_name(owner.name)}.yaml" if isinstance(owner, ToolSpec) else ""
-    who = f"Generated {signature(f'{toolset.folder}/{source}')}"
+    is_tools = isinstance(owner, ToolSpec)
+    source = owner.source.file if is_tools else f"{toolset.folder}/"
+    who = f"Generated {signature(source)}"
     files = {}
     for path, file in skill_files(owner, front).items():
         shape = MarkdownShape(file.headings, tuple(front) if path == MAIN else ())

@@ -15,9 +15,11 @@ from .call_once import UNUSABLE, CannotCall, Request
 from .toolset_call import call_in_toolset
 
 
-def main() -> None:
-    """Makes the call of the words: a package, and a request in JSON."""
-    package, request = sys.argv[1:]
+@click.command()
+@click.argument("package")
+@click.argument("request")
+def main(package: str, request: str) -> None:
+    """Makes the call of a REQUEST in JSON to the toolset of a generated PACKAGE."""
     try:
         code = call_in_toolset(package, Request(**json.loads(request)))
     except CannotCall as error:

@@ -36,6 +36,9 @@ def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> b
     if answer.get("isError"):
         told = [one["text"] for one in blocks if isinstance(one.get("text"), str)]
         _say_lines("error: " + ("\n".join(told) or "the tool failed"), err=True)
+        for one in blocks:
+            if not isinstance(one.get("text"), str):
+                _print_block(one, tool, folder)
         return False
     texts = [one for one in blocks if one.get("type") == "text"]
     value = answer.get("structuredContent")

@@ -6,7 +6,7 @@ Needs `click`.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import click
 
 from ...calls.untrusted_text import escaped
 from ...tools.tool import Tool
+from ..plain_schemas import properties_of
 from .answer_text import print_answer_to_call, raw_json
 from .words import WrongWords, arguments_of, likely, usage
 
@@ -83,7 +84,7 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
         return _refused(tool, ["the words are not valid UTF-8"])
     problems = list(offered.problems(tool, arguments))
     if problems:
-        return _refused(tool, problems)
+        return _refused(tool, [*problems, *_misspelt(tool, arguments, problems)])
     answer = await offered.call(tool, arguments)
     if request.is_json:
         click.echo(raw_json(answer))
@@ -108,6 +109,17 @@ def _unknown(offered: OfferedTools, name: str | None) -> int:
     if len(names) > _MOST_LISTED:
         _say(f"  and {len(names) - _MOST_LISTED} more")
     return UNUSABLE
+
+
+def _misspelt(
+    tool: Tool, arguments: Mapping[str, Any], problems: Sequence[str]
+) -> Iterator[str]:
+    """Names that the schema takes as they are, and that were meant for another one."""
+    named = properties_of(tool)
+    for name in arguments:
+        meant = None if name in named else likely(name, [*named])
+        if meant is not None and not any(f"`{name}`" in one for one in problems):
+            yield f"`{name}` is none of its parameters; did you mean `{meant}`?"
 
 
 def _refused(tool: Tool, problems: Sequence[str]) -> int:

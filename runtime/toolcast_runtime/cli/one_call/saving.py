@@ -16,6 +16,9 @@ __all__ = ["NoBytes", "save"]
 
 # Without the tables of the system, which differ.
 _TYPES = mimetypes.MimeTypes(filenames=())
+# Which the module does not know in every version of Python.
+for _kind, _ending in (("audio/wav", ".wav"), ("image/webp", ".webp")):
+    _TYPES.add_type(_kind, _ending)
 _LONGEST_NAME = 64
 
 

@@ -19,7 +19,8 @@ __all__ = ["WrongWords", "arguments_of", "likely", "usage"]
 
 _WORD = re.compile(r"(?P<name>[^=]*?)(?P<is_json>:?)=(?P<text>.*)", re.DOTALL)
 _MOST_NAMES = 500
-_OF_TEXT = ("string", "integer", "number", "boolean", "array")
+_OF_TEXT = frozenset(["string", "integer", "number", "boolean", "array"])
+_TYPES = _OF_TEXT | {"object", "null"}
 
 
 class WrongWords(ValueError):
@@ -81,8 +82,31 @@ def _value(schema: Any, texts: Sequence[str]) -> Any:
     if isinstance(schema, Mapping) and schema.get("type") == "array":
         return list_value({"items": None, **schema}, texts)
     if len(texts) > 1:
+        for branch in _branches(schema):
+            if branch.get("type") == "array":
+                return list_value({"items": None, **branch}, texts)
         raise ValueError("it is given more than once, and is no list")
     return to_value(schema, texts[0])
+
+
+def _branches(schema: Any) -> list[Mapping[str, Any]]:
+    """What a value may be, where a schema names several: a list, or null, say."""
+    if not isinstance(schema, Mapping):
+        return []
+    several = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(several, list):
+        return [one for one in several if isinstance(one, Mapping)]
+    return [schema]
+
+
+def _kind(schema: Any) -> tuple[str, ...]:
+    """The types that a value may have; none where any."""
+    found: list[str] = []
+    for branch in _branches(schema):
+        kinds = branch.get("type")
+        found += kinds if isinstance(kinds, list) else [kinds] if kinds else ["?"]
+    known = all(isinstance(one, str) and one in _TYPES for one in found)
+    return tuple(dict.fromkeys(found)) if known else ()
 
 
 def usage(tool: Tool) -> Iterator[str]:
@@ -90,11 +114,11 @@ def usage(tool: Tool) -> Iterator[str]:
     required = tool.parameters.get("required")
     needed = required if isinstance(required, list) else []
     for name, schema in properties_of(tool).items():
-        kind = schema.get("type") if isinstance(schema, Mapping) else None
+        kinds = _kind(schema)
         choices = schema.get("enum") if isinstance(schema, Mapping) else None
-        is_text = kind in _OF_TEXT or (kind is None and isinstance(choices, list))
+        is_text = bool({*kinds} & _OF_TEXT) or (not kinds and isinstance(choices, list))
         sign = "=" if is_text else ":="
-        told = [kind] if isinstance(kind, str) else []
+        told = [" or ".join(kinds)] if kinds else []
         if isinstance(choices, list):
             told = ["one of " + ", ".join(str(choice) for choice in choices)]
         told += ["required"] if name in needed else []

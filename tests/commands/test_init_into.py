@@ -1,0 +1,99 @@
+"""`toolcast init --into` and `--minimal`: what is Toolcast's alone, in any repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.commands.running import run
+
+THEIRS = {
+    "Makefile": "check: ; echo ours\n",
+    "pyproject.toml": "[tool.black]\nline-length = 120\n\n[tool.pytest.ini_options]\n"
+    'testpaths = ["checks"]\naddopts = "--import-mode=prepend"\n',
+    "README.md": "Ours.\n",
+    ".gitignore": "*.log\n",
+    "specs/openapi.yaml": "openapi: 3.1.0\n",
+    "src/shop/__init__.py": "",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    for path, text in THEIRS.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return tmp_path
+
+
+def files(folder: Path) -> set[str]:
+    return {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_package_below_src_gets_the_tools_and_nothing_of_theirs_changes(
+    repository: Path,
+) -> None:
+    said = run(repository, "toolcast", "init", "--into", ".", "--name", "store").stdout
+    new = files(repository) - THEIRS.keys()
+    assert {path for path in new if "/schemas/" not in path} == {
+        "toolcast.yaml",
+        "specs/store/toolset.yaml",
+        "specs/store/count_words.yaml",
+        "src/shop/agent/__init__.py",
+        "src/shop/agent/count_words.py",
+    }
+    assert all((repository / path).read_text() == t for path, t in THEIRS.items())
+    for words in ("pyproject.toml", "Makefile", "CI", ".gitignore", ".gitattributes"):
+        assert f"\n  {words}\n" in said
+    assert "src/shop/generated/** text eol=lf\n" in said
+    assert "python -m shop.generated.store.mcp_server\n" in said
+    run(repository, "toolcast", "generate")
+    run(repository, "toolcast", "check")
+    assert (repository / "src/shop/generated/store/mcp_server.py").is_file()
+
+
+def test_the_package_that_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "handlers").mkdir()
+    (tmp_path / "handlers/count_words.py").write_text("ours = True\n")
+    refused = run(tmp_path, "toolcast", "init", "--into", ".", expect=2).stderr
+    assert "handlers/count_words.py" in refused and "`--handlers`" in refused
+    assert files(tmp_path) == {"handlers/count_words.py"}
+    run(tmp_path, "toolcast", "init", "--into", "--handlers", "agent.tools")
+    assert (tmp_path / "agent/tools/count_words.py").is_file()
+    run(tmp_path, "toolcast", "generate")
+
+
+def test_minimal_is_two_files(tmp_path: Path) -> None:
+    said = run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny").stdout
+    assert files(tmp_path) == {"toolcast.yaml", "specs/tiny/toolset.yaml"}
+    assert "1. toolcast new NAME\n" in said and "pyproject" not in said
+    assert yaml.safe_load((tmp_path / "specs/tiny/toolset.yaml").read_text())["targets"]
+    run(tmp_path, "toolcast", "new", "greet")
+    run(tmp_path, "toolcast", "generate")
+    run(tmp_path, "toolcast", "check", "--fail-on", "error")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--handlers", "tools"], "goes with `--into` or `--minimal`"),
+        (["--into", "--handlers", "../x"], "is not the name of a Python package"),
+        (["--into", "--handlers", "class"], "is not the name of a Python package"),
+    ],
+)
+def test_options_that_cannot_be(tmp_path: Path, words: list[str], says: str) -> None:
+    assert says in run(tmp_path, "toolcast", "init", *words, expect=2).stderr
+    assert files(tmp_path) == set()
+
+
+def test_a_project_that_is_there_already(tmp_path: Path) -> None:
+    run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny")
+    before = files(tmp_path)
+    run(tmp_path, "toolcast", "init", "--into", "--name", "other", expect=2)
+    assert files(tmp_path) == before
