@@ -36,5 +36,8 @@ SERVER = McpServer(
     skills=SKILLS,
 )
 
+# For uvicorn, gunicorn, or to be mounted: `app.lifespan` is then the outer one's, too.
+app = SERVER.asgi_app()
+
 if __name__ == "__main__":
     SERVER.main()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-
 from contextlib import closing
 from pathlib import Path
 from typing import Any

@@ -173,10 +173,18 @@ def _shape(toolset: Toolset, context: Context) -> PythonShape:
             "from .registry",
             *(["from .skills"] if "skills" in context.targets else []),
             "SERVER =",
+            "app =",
             "if __name__",
         ),
         frozenset(
-            ["Endpoint", "HttpSettings", "LinkLimits", "McpServer", "SERVER.main"]
+            [
+                "Endpoint",
+                "HttpSettings",
+                "LinkLimits",
+                "McpServer",
+                "SERVER.asgi_app",
+                "SERVER.main",
+            ]
         ),
     )
 

@@ -99,8 +99,12 @@ def http_app(
         apps[route.path] = _Logged(work, "(admin)")
 
     async def at_path(scope: Scope, receive: Receive, send: Send) -> None:
-        app = apps.get(scope["path"], _nothing) if scope["type"] == "http" else _nothing
-        await app(scope, receive, send)
+        if scope["type"] != "http":
+            await _nothing(scope, receive, send)
+            return
+        # Below another application's path, or a proxy's, its own paths stay the same.
+        path = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
+        await apps.get(path, _nothing)(scope, receive, send)
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:

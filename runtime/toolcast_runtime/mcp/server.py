@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from mcp.server import Server
     from starlette.applications import Starlette
 
+    from ..http.asgi import AsgiApp
+
 __all__ = ["McpServer"]
 
 
@@ -31,6 +33,15 @@ class McpServer(ToolsetServer):
         from .sdk_server import build_server
 
         return build_server(self, client)
+
+    def asgi_app(self) -> AsgiApp:
+        """The ASGI application of all endpoints, with tokens, hosts and its own lifespan.
+
+        It is built when its lifespan starts.
+        """
+        from ..http.asgi import AsgiApp
+
+        return AsgiApp(self)
 
     def http_app(self, client: str | None = None, path: str = "/mcp") -> Starlette:
         """An ASGI application that serves one client at a path, without sessions.

@@ -222,7 +222,7 @@ def _lay_out_own(
     help_ = "`--name` gives the toolset another name, `--handlers` the package"
     taken = in_the_way(root, files)
     if "toolcast.yaml" in taken:
-        help_ = "this is a project already; list another toolset in `toolsets` there"
+        help_ = "`toolcast new NAME --kind toolset` adds a toolset to the project that is there"
     refuse(taken, help_)
     write_new(root, files)
     for path in files:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from ..completion import complete_toolsets
 from ..exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
 from ..options import project_option
 
+if TYPE_CHECKING:
+    from ...model.model import Workspace
+
 __all__ = ["command"]
 
 
@@ -20,10 +24,10 @@ __all__ = ["command"]
 @click.argument("name")
 @click.option(
     "--kind",
-    type=click.Choice(["tool", "resource", "prompt"]),
+    type=click.Choice(["tool", "handler", "toolset", "resource", "prompt"]),
     default="tool",
     show_default=True,
-    help="What it is; a resource and a prompt are MCP's.",
+    help="What it is; a resource and a prompt are MCP's, a handler is the stub of a tool.",
 )
 @click.option(
     "--toolset",
@@ -44,6 +48,9 @@ def command(
 ) -> None:
     """Write a tool spec and a typed handler stub, or the spec of a resource or MCP prompt.
 
+    --kind handler writes the stub of a tool whose spec was written first, --kind toolset a
+    further toolset, which toolcast.yaml then lists.
+
     What the project asks of every tool and only its author can decide is told as a step.
     A file that is in the way is named, and then nothing is written.
     """
@@ -60,6 +67,11 @@ def command(
         print_findings(in_order(loaded.findings), "text")
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
+    if kind in ("handler", "toolset"):
+        if section is not None:
+            fail(f"a {kind} has no section")
+        _edit(loaded.workspace, kind, name, toolset)
+        return
     try:
         if kind == "tool":
             draft = draft_tool(loaded.workspace, name, toolset, section)
@@ -76,6 +88,33 @@ def command(
     steps = [*draft.steps[:-1], *_decisions(root, next(iter(draft.files)))]
     for number, step in enumerate([*steps, draft.steps[-1]], 1):
         click.echo(f"  {number}. {step}")
+
+
+def _edit(workspace: Workspace, kind: str, name: str, toolset: str | None) -> None:
+    """Adds a stub or a toolset, which changes a spec that is there."""
+    from ...edits.project_edit import Refusal, tool_of
+    from ...edits.spec_text import CannotEdit
+    from ...edits.writing import write
+    from .stub_draft import draft_stub
+    from .toolset_draft import draft_toolset
+
+    try:
+        if kind == "handler":
+            edit = draft_stub(workspace, tool_of(workspace, name, toolset, "--toolset"))
+        elif toolset is not None:
+            fail("a toolset is in no toolset: NAME is what it is called")
+        else:
+            edit = draft_toolset(workspace, name)
+        write(workspace.root, edit)
+    except Refusal as error:
+        fail(f"{error}")
+    except CannotEdit as error:
+        fail(f"{error}\n  help: make this change by hand; nothing was written")
+    for path, data in edit.before.items():
+        click.echo(printable(f"{'wrote' if data is None else 'changed'} {path}"))
+    click.echo("\nNext:")
+    for number, step in enumerate(edit.steps, 1):
+        click.echo(printable(f"  {number}. {step}"))
 
 
 def _decisions(root: str, spec: str) -> Iterator[str]:

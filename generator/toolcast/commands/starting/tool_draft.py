@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +12,12 @@ from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
-from ...encoders.python import identifier
 from ...encoders.yaml_block import scalar
-from ...model.model import Toolset, Workspace
-from ...rendering.renderer import formatted, render
+from ...model.model import HandlerReference, Toolset, Workspace
+from ...rendering.renderer import render
 from ...targets.table import enabled
 from ...wording import did_you_mean, quoted_list
+from .stub_draft import handler_files
 
 __all__ = ["Draft", "draft_tool", "schema_folder", "toolset_of"]
 
@@ -57,19 +55,6 @@ class SpecView:
     handler: Code
     has_cli: bool
     keyword: Code
-
-
-@dataclass(frozen=True)
-class StubView:
-    """What the handler's template places."""
-
-    tool: Code
-    function: Code
-
-
-@dataclass(frozen=True)
-class EmptyView:
-    """What a template without values places."""
 
 
 def draft_tool(
@@ -112,7 +97,8 @@ def draft_tool(
             " there, and name it in the spec: `handler: module:function`"
         )
     else:
-        stub = _handler_files(workspace, package, name)
+        reference = HandlerReference(f"{package}.{module}", module)
+        stub = handler_files(workspace, reference, name)
         files |= stub
         steps.append(f"write the handler in {list(stub)[-1]}")
     steps.append("toolcast generate")
@@ -176,34 +162,3 @@ def _keyword(toolset: Toolset, name: str) -> str:
     while keyword in taken:
         keyword, number = f"{plain}-{number}", number + 1
     return keyword
-
-
-def _handler_files(workspace: Workspace, package: str, name: str) -> dict[str, bytes]:
-    """The stub, last, behind the package files that are missing."""
-    folder = package.replace(".", "/")
-    source = next(
-        (s for s in workspace.sources if _is_folder(workspace, s, folder)),
-        workspace.sources[0],
-    )
-    files: dict[str, bytes] = {}
-    steps = folder.split("/")
-    for length in range(1, len(steps) + 1):
-        inner = _join(source, "/".join(steps[:length]))
-        path = f"{inner}/__init__.py"
-        # A folder that is there without the file is a package of the team's own kind.
-        if not os.path.exists(os.path.join(workspace.root, inner)):
-            files[path] = render("new/package.py.jinja", EmptyView())
-    module = module_name(name)
-    template = "new/handler.py.jinja"
-    view = StubView(tool=line(name), function=identifier(module))
-    path = _join(source, f"{folder}/{module}.py")
-    files[path] = formatted(template, render(template, view))
-    return files
-
-
-def _is_folder(workspace: Workspace, source: str, folder: str) -> bool:
-    return os.path.isdir(os.path.join(workspace.root, source, folder))
-
-
-def _join(source: str, path: str) -> str:
-    return posixpath.normpath(posixpath.join(source, path))

@@ -38,7 +38,8 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             tool,
             ("name",),
             f"`{tool.name}` has no handler: it can be shown and not called",
-            "add `handler: module:function`, or `proxy` with a server that answers",
+            "add `handler: module:function`, or `proxy` with a server that answers;"
+            " `toolcast new NAME --kind handler` writes a stub",
         )
 
 

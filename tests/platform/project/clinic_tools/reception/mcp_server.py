@@ -39,5 +39,8 @@ SERVER = McpServer(
     mcp_prompts=mcp_prompts,
 )
 
+# For uvicorn, gunicorn, or to be mounted: `app.lifespan` is then the outer one's, too.
+app = SERVER.asgi_app()
+
 if __name__ == "__main__":
     SERVER.main()

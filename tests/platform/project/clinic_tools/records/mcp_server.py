@@ -38,5 +38,8 @@ SERVER = McpServer(
     links=LinkLimits(seconds=600, bytes=16777216),
 )
 
+# For uvicorn, gunicorn, or to be mounted: `app.lifespan` is then the outer one's, too.
+app = SERVER.asgi_app()
+
 if __name__ == "__main__":
     SERVER.main()

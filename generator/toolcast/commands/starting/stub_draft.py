@@ -1,0 +1,156 @@
+"""The handler stub of a tool: of a new one, or of a spec that was written first."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolcast_runtime.tools.module_names import module_name
+
+from ...edits.project_edit import Editing, Owned, ProjectEdit, Refusal
+from ...encoders.code import Code
+from ...encoders.names import is_keyword_argument
+from ...encoders.plain_text import line
+from ...encoders.python import identifier, literal
+from ...model.model import HandlerReference, ToolSpec, Workspace
+from ...rendering.renderer import formatted, render
+
+__all__ = ["draft_stub", "handler_files"]
+
+_PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+
+
+@dataclass(frozen=True)
+class ParameterView:
+    """One parameter, given by its name."""
+
+    name: Code
+    type: Code
+    has_default: bool
+    default: Code
+
+
+@dataclass(frozen=True)
+class StubView:
+    """What the handler's template places."""
+
+    tool: Code
+    function: Code
+    is_typed: bool
+    takes_mapping: bool
+    parameters: Sequence[ParameterView]
+
+
+@dataclass(frozen=True)
+class EmptyView:
+    """What a template without values places."""
+
+
+def draft_stub(workspace: Workspace, owned: Owned) -> ProjectEdit:
+    """A stub that takes what the spec says; a spec without `handler` gets one.
+
+    Raises:
+        Refusal: the handler is there, or the toolset has no package for it.
+        CannotEdit: the spec has a layout that is not edited.
+    """
+    toolset, tool = owned.toolset, owned.tool
+    editing = Editing()
+    reference = tool.handler
+    if toolset.proxy_of(tool) is not None:
+        raise Refusal(f"`{tool.name}` is answered by a server, and needs no handler")
+    if reference is None:
+        if toolset.handlers is None:
+            help_ = f"give {toolset.folder}/toolset.yaml a `handlers` package"
+            raise Refusal(
+                f"the toolset {toolset.name} has none for its handlers", help_
+            )
+        module = module_name(tool.name)
+        reference = HandlerReference(f"{toolset.handlers}.{module}", module)
+        last = next(reversed(tool.source.tree))
+        text = f"{reference.module}:{reference.function}"
+        editing.text(tool.source).insert_key((last,), "handler", text)
+    files = handler_files(workspace, reference, tool.name, tool)
+    path = list(files)[-1]
+    if os.path.lexists(os.path.join(workspace.root, path)):
+        raise Refusal(
+            f"{path} is there already",
+            f"write `{reference.function}` in it: a stub is only made as a new file",
+        )
+    before, after = editing.files()
+    return ProjectEdit(
+        path,
+        {**dict.fromkeys(files), **before},
+        {**files, **after},
+        steps=(f"write the handler in {path}", "toolcast generate"),
+    )
+
+
+def handler_files(
+    workspace: Workspace,
+    reference: HandlerReference,
+    name: str,
+    tool: ToolSpec | None = None,
+) -> dict[str, bytes]:
+    """The stub, last, behind the package files that are missing.
+
+    Args:
+        name: the tool's.
+        tool: its spec, whose parameters the stub takes; None for that of a new tool.
+    """
+    folder, _, module = reference.module.replace(".", "/").rpartition("/")
+    source = next(
+        (s for s in workspace.sources if _is_folder(workspace, s, folder)),
+        workspace.sources[0],
+    )
+    files: dict[str, bytes] = {}
+    steps = folder.split("/")
+    for length in range(1, len(steps) + 1):
+        inner = _join(source, "/".join(steps[:length]))
+        path = f"{inner}/__init__.py"
+        # A folder that is there without the file is a package of the team's own kind.
+        if not os.path.exists(os.path.join(workspace.root, inner)):
+            files[path] = render("new/package.py.jinja", EmptyView())
+    template = "new/handler.py.jinja"
+    properties = {} if tool is None else tool.properties
+    taken = [*properties, *(() if tool is None else tool.uses)]
+    view = StubView(
+        tool=line(name),
+        function=identifier(reference.function),
+        is_typed=tool is not None,
+        takes_mapping=not all(map(is_keyword_argument, taken)),
+        parameters=(
+            [_parameter(tool, key) for key in taken if tool is not None]
+            if all(map(is_keyword_argument, taken))
+            else []
+        ),
+    )
+    path = _join(source, f"{folder}/{module}.py")
+    files[path] = formatted(template, render(template, view))
+    return files
+
+
+def _parameter(tool: ToolSpec, key: str) -> ParameterView:
+    schema = tool.properties.get(key)
+    schema = schema if isinstance(schema, dict) else {}
+    # Values of formats, and what has alternatives, is what the generated types say.
+    kind = schema.get("type") if "format" not in schema else None
+    plain = _PLAIN.get(kind, "Any") if isinstance(kind, str) else "Any"
+    if "enum" in schema or "const" in schema:
+        plain = "Any"
+    default = schema.get("default")
+    if not isinstance(default, str | int | float | bool):
+        default = None
+    has_default = key not in tool.required and key not in tool.uses
+    if has_default and default is None and plain != "Any":
+        plain = f"{plain} | None"
+    return ParameterView(identifier(key), line(plain), has_default, literal(default))
+
+
+def _is_folder(workspace: Workspace, source: str, folder: str) -> bool:
+    return os.path.isdir(os.path.join(workspace.root, source, folder))
+
+
+def _join(source: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(source, path))

@@ -1,0 +1,106 @@
+"""`toolcast new --kind handler` and `--kind toolset`: what a project with specs still lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.commands.running import run
+
+ORDER = """\
+name: order
+summary: Order a thing.
+parameters:
+  type: object
+  properties:
+    item: {type: string}
+    count: {type: integer, default: 2}
+    gift: {type: boolean}
+    kind: {enum: [a, b]}
+    tags: {type: array, items: {type: string}}
+  required: [item, kind]
+  additionalProperties: false
+# Its own comment stays.
+timeout: 5
+"""
+SIGNATURE = """\
+def order(
+    *,
+    item: str,
+    count: int = 2,
+    gift: bool | None = None,
+    kind: Any,
+    tags: Any = None,
+) -> Any:
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    run(tmp_path, "toolcast", "init", "--minimal", "--name", "shop")
+    (tmp_path / "specs/shop/order.yaml").write_text(ORDER)
+    return tmp_path
+
+
+def test_a_spec_that_was_written_first_gets_its_handler(project: Path) -> None:
+    said = run(project, "toolcast", "new", "order", "--kind", "handler").stdout
+    assert "wrote handlers/order.py\nchanged specs/shop/order.yaml\n" in said
+    spec = (project / "specs/shop/order.yaml").read_text()
+    assert spec == ORDER + 'handler: "handlers.order:order"\n'
+    assert SIGNATURE in (project / "handlers/order.py").read_text()
+    run(project, "toolcast", "generate")
+    found = run(project, "toolcast", "check", "--fail-on", "error").stderr
+    assert "handler/" not in found
+    code = "import sys; from handlers.order import order; order(item='x', kind='a')"
+    (project / "try_it.py").write_text(code)
+    assert "this tool is not written yet" in run(project, "try_it", expect=1).stderr
+
+
+def test_the_handler_that_a_spec_names(project: Path) -> None:
+    spec = project / "specs/shop/order.yaml"
+    named = ORDER + "handler: handlers.sales.orders:place\n"
+    spec.write_text(named)
+    run(project, "toolcast", "new", "order", "--kind", "handler")
+    assert spec.read_text() == named
+    assert "def place(\n" in (project / "handlers/sales/orders.py").read_text()
+    again = run(project, "toolcast", "new", "order", "--kind", "handler", expect=2)
+    assert "handlers/sales/orders.py is there already" in again.stderr
+
+
+def test_names_that_no_keyword_can_have_come_as_one_mapping(project: Path) -> None:
+    spec = project / "specs/shop/order.yaml"
+    spec.write_text(ORDER.replace("gift:", '"class":'))
+    run(project, "toolcast", "new", "order", "--kind", "handler")
+    stub = (project / "handlers/order.py").read_text()
+    assert "def order(arguments: dict[str, Any]) -> Any:\n" in stub
+    run(project, "toolcast", "generate")
+    found = run(project, "toolcast", "check", "--fail-on", "error").stderr
+    assert "handler/" not in found
+
+
+def test_a_further_toolset_is_listed_and_generates(project: Path) -> None:
+    said = run(project, "toolcast", "new", "support", "--kind", "toolset").stdout
+    assert "wrote specs/support/toolset.yaml\nchanged toolcast.yaml\n" in said
+    listed = yaml.safe_load((project / "toolcast.yaml").read_text())["toolsets"]
+    assert listed == ["specs/shop", "specs/support"]
+    run(project, "toolcast", "new", "greet", "--toolset", "support")
+    run(project, "toolcast", "generate")
+    assert (project / "generated/support/mcp_server.py").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["ordr", "--kind", "handler"], "did you mean `order`?"),
+        (["shop", "--kind", "toolset"], "there is a toolset `shop` already"),
+        (["../x", "--kind", "toolset"], "is not a toolset's name"),
+        (["x", "--kind", "toolset", "--toolset", "shop"], "NAME is what it is called"),
+        (["order", "--kind", "handler", "--section", "a"], "has no section"),
+    ],
+)
+def test_what_cannot_be(project: Path, words: list[str], says: str) -> None:
+    before = sorted(project.rglob("*"))
+    assert says in run(project, "toolcast", "new", *words, expect=2).stderr
+    assert sorted(project.rglob("*")) == before
