@@ -56,6 +56,8 @@ def test_a_package_below_src_gets_the_tools_and_nothing_of_theirs_changes(
     run(repository, "toolcast", "generate")
     run(repository, "toolcast", "check")
     assert (repository / "src/shop/generated/store/mcp_server.py").is_file()
+    # Their black has longer lines, and leaves the example as it is.
+    run(repository, "black", "--check", "--quiet", "src/shop/agent")
 
 
 def test_the_package_that_is_asked_for(tmp_path: Path) -> None:

@@ -103,6 +103,7 @@ async def test_a_call_is_posted_once_it_has_ended(
         "toolset": "toy",
         "tool": "echo",
         "client": "internal",
+        "user": None,
         "started": running.started,
         "arguments": {"a": 1},
         "outcome": "ok",

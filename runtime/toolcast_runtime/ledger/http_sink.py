@@ -36,8 +36,8 @@ __all__ = ["HttpSink"]
 _logger = logging.getLogger("toolcast.ledger")
 
 _COLUMNS = (
-    "id toolset tool client started arguments outcome result error seconds".split()
-)
+    "id toolset tool client user started arguments outcome result error seconds"
+).split()
 _JSON = ("arguments", "result")
 # One process posts a row at a time; a claim that is older is that of a killed one.
 _CLAIMS = """
@@ -54,7 +54,7 @@ ON CONFLICT (id) DO UPDATE SET until = excluded.until WHERE until < ?
 """
 _ENDED = "outcome <> 'started' OR started < ?"
 _NEXT = f"""
-SELECT calls.* FROM calls LEFT JOIN claims USING (id)
+SELECT {', '.join(f'calls.{column}' for column in _COLUMNS)} FROM calls LEFT JOIN claims USING (id)
 WHERE ({_ENDED}) AND (until IS NULL OR until < ?) ORDER BY calls.id LIMIT 1
 """  # noqa: S608 - the condition is ours
 _NEVER_ENDS = timedelta(hours=1)

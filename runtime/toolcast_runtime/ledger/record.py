@@ -32,6 +32,7 @@ class Record:
         result: the JSON value that it gave.
         error: the message that the caller got when it failed.
         seconds: how long it took; None while it runs.
+        user: who asked, as the caller's token names them; None when nobody is known.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Record:
     result: Any = None
     error: str | None = None
     seconds: float | None = None
+    user: str | None = None
 
 
 class Ledger(Protocol):

@@ -72,6 +72,7 @@ class Recorder:
             client=context.client,
             started=datetime.now(UTC).isoformat(timespec="microseconds"),
             arguments=self._recordable(tool, arguments),
+            user=context.user,
         )
         started = time.perf_counter()
 
@@ -87,6 +88,7 @@ class Recorder:
                 result=_result(response),
                 error=response.error,
                 seconds=round(time.perf_counter() - started, 6),
+                user=record.user,
             )
 
         try:

@@ -21,7 +21,7 @@ __all__ = [
     "written",
 ]
 
-_VERSION = 1
+_VERSION = 2
 # The files that SQLite makes beside its own.
 _BESIDE = ("-wal", "-shm", "-journal")
 _BUSY_MILLISECONDS = 30_000
@@ -36,12 +36,17 @@ CREATE TABLE IF NOT EXISTS calls (
     outcome TEXT NOT NULL,   -- started, ok, error, invalid, timeout, cancelled
     result TEXT,             -- JSON
     error TEXT,
-    seconds REAL             -- NULL while it runs
+    seconds REAL,            -- NULL while it runs
+    user TEXT                -- who asked; NULL when nobody is known
 ) STRICT, WITHOUT ROWID
 """
+# The first version had no users.
+_USER = "ALTER TABLE calls ADD COLUMN user TEXT"
 _INDEX = "CREATE INDEX IF NOT EXISTS calls_started ON calls (started)"
 _WHOLE = """
-INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO calls (
+    id, toolset, tool, client, user, started, arguments, outcome, result, error, seconds
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     outcome = excluded.outcome, result = excluded.result,
     error = excluded.error, seconds = excluded.seconds
@@ -87,9 +92,10 @@ def written(record: Record) -> Statement:
     """
     arguments = json_text(record.arguments)
     end = _end(record)
-    start = (record.id, record.toolset, record.tool, record.client, record.started)
+    user = None if record.user is None else _storable(record.user)
+    start = (record.id, record.toolset, record.tool, record.client, user)
     characters = len(arguments) + _characters(end)
-    return Statement(_WHOLE, (*start, arguments, *end), characters)
+    return Statement(_WHOLE, (*start, record.started, arguments, *end), characters)
 
 
 def ending(record: Record) -> Statement:
@@ -120,11 +126,13 @@ def connected(path: Path) -> sqlite3.Connection:
         _use_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("BEGIN IMMEDIATE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > _VERSION:
             raise LedgerError(f"{path} was written by a newer version")
-        connection.execute("BEGIN IMMEDIATE")
         connection.execute(_TABLE)
+        if version == 1:
+            connection.execute(_USER)
         connection.execute(_INDEX)
         connection.execute(f"PRAGMA user_version = {_VERSION}")
         connection.execute("COMMIT")
