@@ -211,7 +211,7 @@ async def test_langchain_has_the_answer_and_the_error(proxied: Proxied) -> None:
     answer = tools.get("answer")
     shown = await answer.ainvoke({"result": {"content": [text("a"), PIXEL]}})
     assert [block["type"] for block in shown] == ["text", "image"]
-    jammed = {"content": [text("jammed")], "isError": True}
+    jammed = {"content": [text("jammed"), PIXEL], "isError": True}
     call = {
         "type": "tool_call",
         "id": "1",
@@ -219,4 +219,5 @@ async def test_langchain_has_the_answer_and_the_error(proxied: Proxied) -> None:
         "args": {"result": jammed},
     }
     told = await answer.ainvoke(call)
-    assert (told.status, told.content) == ("error", "jammed")
+    assert told.status == "error"
+    assert told.content == "jammed\n(image/png, which cannot be shown here)"

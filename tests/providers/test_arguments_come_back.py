@@ -39,7 +39,9 @@ FORMS = [
     ("openai-chat", False),
     ("openai-chat", True),
     ("anthropic", False),
+    ("openai-responses", False),
     ("anthropic", True),
+    ("bedrock", False),
     ("gemini", False),
     ("ollama", False),
 ]

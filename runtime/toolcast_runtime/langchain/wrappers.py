@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ..calls.background_loop import run_sync
 from ..calls.tool_response import ToolResponse
 from ..registry import Registry, Tool, UnknownToolError
-from ..resources.shown_blocks import shown_blocks
+from ..resources.shown_blocks import shown_blocks, unshown
 from .graph_interrupt import GraphInterrupt
 
 __all__ = ["LangChainTools", "SpecTool"]
@@ -125,7 +125,10 @@ def _schema_model(registry: Registry, name: str, client: str | None) -> type[Bas
 def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
     """What LangChain puts into its message to the model: text, or content blocks."""
     if response.error is not None:
-        raise ToolException(response.error)
+        others = [b for b in response.content or () if b["type"] != "text"]
+        # An exception has no place for media: words tell that they are there.
+        words = map(unshown, shown_blocks(others))
+        raise ToolException("\n".join([response.error, *words]))
     if response.content is None:
         return response.text()
     return shown_blocks(response.content)

@@ -379,6 +379,11 @@ def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
             external server's tool, say, which nobody has checked.
     """
     schema = tool.returns if name == "returns" else tool.parameters
+    if name == "parameters":
+        for keyword in schema.keys() & {"const", "enum"}:
+            values = [schema[keyword]] if keyword == "const" else schema[keyword]
+            if not any(isinstance(value, Mapping) for value in values):
+                raise Inexpressible((name,), keyword, "takes no object, and so no call")
     try:
         build(schema)
         return rendered_schema(schema, dialect, tool.name, name)

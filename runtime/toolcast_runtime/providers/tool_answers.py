@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..calls.tool_response import ToolResponse
-from ..resources.shown_blocks import shown_blocks
+from ..resources.shown_blocks import shown_blocks, unshown
 
 __all__ = ["IMAGES", "PDF", "Answer", "Media"]
 
@@ -100,13 +100,8 @@ def _part(block: dict[str, Any], takes: Collection[str]) -> Iterator[str | Media
         return
     name = block.get("extras", {}).get("filename", "")
     media = Media(block["mime_type"], block["base64"], name)
-    yield (
-        media
-        if media.mime_type in takes and _is_base64(media)
-        else (
-            f"({' '.join(filter(None, (name, media.mime_type)))}, which cannot be shown here)"
-        )
-    )
+    is_taken = media.mime_type in takes and _is_base64(media)
+    yield media if is_taken else unshown(block)
 
 
 def _is_base64(media: Media) -> bool:

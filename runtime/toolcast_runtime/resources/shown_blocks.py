@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["shown_blocks"]
+__all__ = ["shown_blocks", "unshown"]
 
 
 def shown_blocks(content: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -24,6 +24,16 @@ def shown_blocks(content: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     providers refuse a whole request for an address that they do not take.
     """
     return [_block(block) for block in content]
+
+
+def unshown(block: Mapping[str, Any]) -> str:
+    """What stands for one of these where it cannot be shown: its text, or that it is there."""
+    if block["type"] == "text":
+        text: str = block["text"]
+        return text
+    name = block.get("extras", {}).get("filename", "")
+    what = " ".join(filter(None, (name, block["mime_type"])))
+    return f"({what}, which cannot be shown here)"
 
 
 def _block(block: Mapping[str, Any]) -> dict[str, Any]:
