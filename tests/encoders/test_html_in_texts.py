@@ -193,6 +193,9 @@ PIECES = st.lists(
 @settings(max_examples=500)
 @given(PIECES, st.sampled_from(["", " "]))
 @example(["<a t='", "`", "'>", "`", "<div hidden>", "`"], "")
+@example(["<!-- a note -->", "<a", "<div hidden>nothing to see</div>"], "")
+@example(["<!-- a note -->", "<a_b hidden>"], "")
+@example(["<!-- a note -->", "</ b"], "")
 @example(["<div>", "\n", "`", "<b hidden>", "`", "\n", "</div>"], "")
 @example(["`", "\n", "`", "<div hidden>", "`", "`"], " ")
 def test_however_it_is_put_together(pieces: list[str], between: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from toolcast.commands.generating.generate import command
+from toolcast.commands.entry import main
 
 CORPUS = Path(__file__).parents[1] / "hostile"
 
@@ -81,7 +81,9 @@ class Outcome:
 def run_generate(root: Path, *words: str) -> Outcome:
     """Runs the command in this process; an exception that escapes it fails the test."""
     begin = time.perf_counter()
-    result = CliRunner().invoke(command, ["--all", "--project", str(root), *words])
+    result = CliRunner().invoke(
+        main, ["generate", "--all", "--project", str(root), *words]
+    )
     seconds = time.perf_counter() - begin
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

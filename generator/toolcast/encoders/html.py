@@ -54,6 +54,8 @@ _ADDRESS = re.compile(
     r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>"
 )
 _WORD = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?=[\s/>]|$)", re.MULTILINE)
+_RAW = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)])*<[A-Za-z/!?]", re.MULTILINE)
+_STRANGE = re.compile(r"</?[A-Za-z][^\s/>]*>")
 _TICKS = re.compile(r"\\.|`+", re.DOTALL)
 
 
@@ -146,6 +148,9 @@ def _is_closed(text: str) -> bool:
 def _is_no_tag(text: str, start: int) -> bool:
     """Whether what begins with `<` is text for everybody: `a </ b`, `<some_name>`."""
     word = _WORD.match(text, start)
+    if word is None and _RAW.search(text):
+        # In a block of HTML a browser reads it as a tag, whose name may be `a<div`.
+        return bool(_STRANGE.match(text, start))
     if word is None:
         return text[start + 1] not in "!?"
     return text.count("<") == 1 and word[1].lower() not in _BLOCKS
