@@ -78,6 +78,14 @@ class SqliteLedger:
 
         self._put(record).add_done_callback(report)
 
+    async def check(self) -> None:
+        """Returns when the file can be opened, made where it is not there, and locked."""
+        try:
+            connection = await asyncio.to_thread(connected, self._path)
+        except (OSError, sqlite3.Error) as error:
+            raise LedgerError(f"{self._path} cannot be written") from error
+        connection.close()
+
     async def close(self) -> None:
         """Returns when all records are committed and the file is closed."""
         await asyncio.to_thread(self._finish)
