@@ -53,7 +53,7 @@ class Readiness:
         self._unimported = len(failed)
         for name, error in failed.items():
             _logger.error(
-                "not ready: the handler of %s cannot be loaded", name, exc_info=error
+                "not ready: the handler of %s cannot be imported", name, exc_info=error
             )
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
