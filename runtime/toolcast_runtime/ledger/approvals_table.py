@@ -1,4 +1,4 @@
-"""Questions to people and their answers, in the ledger's SQLite file.
+"""Questions to people and their answers, in the ledger's SQLite file or database.
 
 The table is shared by every process that has the file, so that a round is taken once.
 """
@@ -81,6 +81,11 @@ class ApprovalsTable:
 
     def _execute(self, statement: str, values: tuple[Any, ...]) -> int:
         """How many rows a statement changed."""
+        url = self._settings.database()
+        if url is not None:
+            from .postgresql_ledger import changed
+
+            return changed(url, _TABLE, statement, values)
         try:
             path = self._settings.file()
             with closing(connected(path)) as connection:

@@ -1,4 +1,4 @@
-"""Where records go: a SQLite file, or a function of the team's own."""
+"""Where records go: a SQLite file, a PostgreSQL database, or a function of the team's own."""
 
 from __future__ import annotations
 
@@ -33,6 +33,16 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
     """
     if settings.sink is not None:
         return FunctionLedger(settings.sink, package)
+    url = settings.database()
+    if url is not None:
+        try:
+            from .postgresql_ledger import PostgresqlLedger
+        except ImportError as error:
+            raise LedgerError(
+                f"{settings.variable} names a database: install"
+                " 'toolcast-runtime[postgresql]'"
+            ) from error
+        return PostgresqlLedger(url)
     from .sqlite_ledger import SqliteLedger
 
     file = settings.file()

@@ -21,7 +21,8 @@ class LedgerSettings:
 
     Attributes:
         toolset: the toolset's name.
-        variable: the environment variable that names the SQLite file before all else.
+        variable: the environment variable that names the SQLite file, or a
+            PostgreSQL database by its URL, before all else.
         path: the SQLite file, relative to the working directory; None for the default.
         sink: `module:function` that is given each record instead of SQLite.
         package: the folder of the generated package, which the default file belongs to:
@@ -43,11 +44,16 @@ class LedgerSettings:
         return replace(self, package=dirname(realpath(folders[0])) if folders else "")
 
     def named(self, environment: Mapping[str, str] | None = None) -> str | None:
-        """The SQLite file that the environment or the toolset names; None without."""
+        """The SQLite file or database that is named by the environment or the toolset."""
         import os
 
         given = os.environ if environment is None else environment
         return given.get(self.variable, "").strip() or self.path
+
+    def database(self, environment: Mapping[str, str] | None = None) -> str | None:
+        """The URL of the PostgreSQL database that is named instead of a file."""
+        named = self.named(environment) or ""
+        return named if named.startswith(("postgresql://", "postgres://")) else None
 
     def file(self, environment: Mapping[str, str] | None = None) -> Path:
         """The SQLite file: the environment's, the toolset's, or the user's own.

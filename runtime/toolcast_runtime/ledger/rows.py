@@ -14,6 +14,7 @@ from .record import LedgerError, Record
 __all__ = [
     "RECORD_ERRORS",
     "Statement",
+    "TABLE",
     "connected",
     "ending",
     "json_text",
@@ -25,7 +26,7 @@ _VERSION = 1
 # The files that SQLite makes beside its own.
 _BESIDE = ("-wal", "-shm", "-journal")
 _BUSY_MILLISECONDS = 30_000
-_TABLE = """
+TABLE = """
 CREATE TABLE IF NOT EXISTS calls (
     id TEXT PRIMARY KEY,
     toolset TEXT NOT NULL,
@@ -124,7 +125,7 @@ def connected(path: Path) -> sqlite3.Connection:
         if version > _VERSION:
             raise LedgerError(f"{path} was written by a newer version")
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute(_TABLE)
+        connection.execute(TABLE)
         connection.execute(_INDEX)
         connection.execute(f"PRAGMA user_version = {_VERSION}")
         connection.execute("COMMIT")
