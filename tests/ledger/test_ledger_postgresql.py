@@ -166,10 +166,13 @@ async def test_without_a_database_no_call_happens_until_it_is_there(
     name = url.rpartition("/")[2]
     asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
     kept = InDatabase(url)
+    with pytest.raises(LedgerError, match="cannot be used"):
+        await kept.calls.check_ledger()
     answer = await asyncio.wait_for(kept.call("work"), 2)
     assert "the ledger cannot be written" in (answer.error or "")
     assert ran == []
     asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    await kept.calls.check_ledger()
     assert (await kept.call("work")).success
     await kept.calls.close()
     assert [row["outcome"] for row in kept.rows()] == ["ok"]

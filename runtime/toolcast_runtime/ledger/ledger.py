@@ -83,6 +83,13 @@ class FunctionLedger:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
+    async def check(self) -> None:
+        """Imports the function; whether it takes a record shows when it has to."""
+        try:
+            self._function = own_function(self._reference, self._package)
+        except Exception as error:
+            raise LedgerError(f"{self._reference} cannot be imported") from error
+
     async def close(self) -> None:
         """Waits for what runs in the background of this loop."""
         loop = asyncio.get_running_loop()

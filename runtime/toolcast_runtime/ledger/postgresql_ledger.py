@@ -1,7 +1,7 @@
 """The ledger as tables of a PostgreSQL database, for any number of machines.
 
-A process has one connection that writes the calls, and for a moment one more for each of at
-most four questions to a person.
+A process has one connection that writes the calls, and at most four more, each for a moment, for
+questions to a person and for whether the database is there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RETURN_SECONDS = 10.0
 """How long a database that was there may be away, as one that is started again is."""
 _LONGEST_PAUSE = 1.0
 _MOST_AT_ONCE = 4
-"""Connections for questions."""
+"""Connections besides the one that writes."""
 # Any number will do, as long as nobody else locks it: PostgreSQL does not stand two who make
 # one table at once, in spite of IF NOT EXISTS.
 _LOCK = 6034417
@@ -79,6 +79,14 @@ class PostgresqlLedger(RecordBatches[Connection]):
         except TimeoutError as error:
             raise LedgerError("the ledger's database takes too long") from error
 
+    async def check(self) -> None:
+        """Returns when the database has the tables, made where they are not there."""
+        await asyncio.to_thread(self._connect)
+
+    def _connect(self) -> None:
+        with _moment(self._settings.database() or ""):
+            pass
+
     def _write_batch(
         self, connection: Connection | None, records: list[Record]
     ) -> tuple[Connection | None, Failed]:
@@ -110,13 +118,24 @@ def changed(url: str, statement: str, values: Sequence[Any]) -> int:
     Raises:
         LedgerError: the database cannot be written.
     """
+    with _moment(url) as connection, _transaction(connection):
+        return connection.execute(_text(statement), _given(values)).rowcount
+
+
+@contextlib.contextmanager
+def _moment(url: str) -> Iterator[Connection]:
+    """A connection beside the one that writes, when there are not too many of them.
+
+    Raises:
+        LedgerError: the database cannot be used.
+    """
     if not _places.acquire(timeout=_RETURN_SECONDS):
         raise LedgerError("the ledger's database takes too long")
     try:
-        with contextlib.closing(connected(url)) as made, _transaction(made):
-            return made.execute(_text(statement), _given(values)).rowcount
+        with contextlib.closing(connected(url)) as connection:
+            yield connection
     except psycopg.Error as error:
-        raise LedgerError(f"the ledger's database cannot be written: {error}") from None
+        raise LedgerError(f"the ledger's database cannot be used: {error}") from None
     finally:
         _places.release()
 

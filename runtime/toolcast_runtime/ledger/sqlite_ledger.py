@@ -8,6 +8,7 @@ come meanwhile as one batch.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -41,6 +42,14 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         """As of `Ledger`."""
         if not self._write_at_once(record):
             await super().write(record)
+
+    async def check(self) -> None:
+        """Returns when the file can be opened, made where it is not there, and locked."""
+        try:
+            connection = await asyncio.to_thread(connected, self._path)
+        except (OSError, sqlite3.Error) as error:
+            raise LedgerError(f"{self._path} cannot be written") from error
+        connection.close()
 
     def _write_at_once(self, record: Record) -> bool:
         """Commits a record here; False when that may take long, or did not work."""
