@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
-from ..ledger.record import LedgerError
-
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
@@ -79,7 +77,7 @@ class Readiness:
         ledger = "ok"
         try:
             await at_start.check_ledger()
-        except LedgerError as error:
+        except Exception as error:  # LedgerError, or what a driver raises besides
             ledger = "failed"
             cause = f": {error.__cause__}" if error.__cause__ else ""
             reason = f"{error}{cause}"
