@@ -1,4 +1,4 @@
-"""Where records go: a SQLite file, or a function of the team's own."""
+"""Where records go: a SQLite file, a PostgreSQL database, or a function of the team's own."""
 
 from __future__ import annotations
 
@@ -29,14 +29,24 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
         package: the package that has to define the settings' function.
 
     Raises:
-        LedgerError: no file is named, and the user has no folder for one.
+        LedgerError: what is named is neither file nor database, the database's driver is not
+            installed, or no file is named and the user has no folder for one.
     """
     if settings.sink is not None:
         return FunctionLedger(settings.sink, package)
+    if settings.database() is not None:
+        try:
+            from .postgresql_ledger import PostgresqlLedger
+        except ImportError as error:
+            raise LedgerError(
+                f"{settings.variable} names a database, which takes:"
+                " pip install 'toolcast-runtime[postgresql]'"
+            ) from error
+        return PostgresqlLedger(settings)
     from .sqlite_ledger import SqliteLedger
 
     file = settings.file()
-    if settings.named() is None:
+    if not settings.is_named():
         _logger.warning(
             "calls of persistent tools are recorded in %s; %s, or `ledger.path` of the"
             " toolset, names another file",
