@@ -126,7 +126,7 @@ class Issuer(NamedTuple):
 
 
 def _secret(name: str, environment: Mapping[str, str], problems: list[str]) -> str:
-    from ..tokens import read_secret
+    from ...files.secret import read_secret
 
     path = environment.get(f"{name}_FILE", "").strip()
     if not path:
