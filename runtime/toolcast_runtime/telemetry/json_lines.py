@@ -7,7 +7,7 @@ import logging
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
-from .log_lines import zoned
+from .times import zoned
 
 __all__ = ["JsonLines"]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ..calls.untrusted_text import escaped
 from .stderr_lines import StderrLines
+from .times import zoned
 
-__all__ = ["LogFormat", "LogLevel", "LogsError", "TextLines", "write_logs", "zoned"]
+__all__ = ["LogFormat", "LogLevel", "LogsError", "TextLines", "write_logs"]
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -81,13 +81,6 @@ class TextLines(logging.Formatter):
     def formatStack(self, stack_info: str) -> str:
         """The stack, indented."""
         return _indented(super().formatStack(stack_info))
-
-
-def zoned(record: logging.LogRecord) -> str:
-    """When it was logged: ISO 8601 in UTC, to the millisecond."""
-    return datetime.fromtimestamp(record.created, UTC).isoformat(
-        timespec="milliseconds"
-    )
 
 
 def _indented(text: str) -> str:
