@@ -170,6 +170,15 @@ class ToolsetServer:
             return None
         return None
 
+    def import_handlers(self) -> dict[str, BaseException]:
+        """Imports the handlers of the tools, resources and prompts; returns what was raised."""
+        offers = [
+            *(one.handler for one in self._resources),
+            *(one.handler for one in self._prompts),
+        ]
+        handlers = [handler for handler in offers if handler is not None]
+        return self.registry.at_start().import_handlers(handlers)
+
     def refusal(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
         """Why one of the parts refuses a call over HTTP; None when none does."""
         reasons = (part.guard(tool_name, headers) for part in self.parts)

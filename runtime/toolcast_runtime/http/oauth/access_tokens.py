@@ -102,7 +102,7 @@ class AccessTokens:
         form = {"token": token, "token_type_hint": "access_token"}
         try:
             credentials = self._issuer.credentials and self._issuer.credentials()
-        except (OSError, ValueError):
+        except ValueError:
             raise NotThere("the credentials for introspection cannot be read") from None
         found = await fetch(uri, form, credentials)
         if found.get("active") is not True:

@@ -63,8 +63,8 @@ class Issuer(NamedTuple):
         public_url: what callers put before an endpoint's path; no slash at its end.
         jwks_uri: None asks the issuer's metadata.
         introspection_uri: so is this.
-        credentials: id and secret for introspection, as they are now; raises `OSError` or
-            `ValueError` when the file of one cannot be read.
+        credentials: id and secret for introspection, as they are now; raises `ValueError`
+            when the file of one cannot be read.
     """
 
     oauth: OAuth
@@ -99,9 +99,13 @@ class Issuer(NamedTuple):
         asked = url("OAUTH_INTROSPECTION_URI", None)
         credentials = None
         if oauth.introspection:
-            names = [f"{oauth.variables}_OAUTH_CLIENT_{w}" for w in ("ID", "SECRET")]
-            name, secret = (_said(name, environment, problems) for name in names)
-            credentials = partial(_both, name, secret)
+            begin = f"{oauth.variables}_OAUTH_CLIENT"
+            names = f"{begin}_ID", f"{begin}_SECRET"
+            credentials = partial(_credentials, names, environment)
+            try:
+                credentials()
+            except ValueError as error:
+                problems.append(str(error))
         return (
             cls(
                 oauth,
@@ -122,30 +126,16 @@ class Issuer(NamedTuple):
         return f"Issuer({self.issuer!r})"
 
 
-def _said(
-    name: str, environment: Mapping[str, str], problems: list[str]
-) -> Callable[[], str]:
-    """What a variable holds, or now the file that the same name with `_FILE` names."""
-    from ..tokens import read_secret
+def _credentials(
+    names: tuple[str, str], environment: Mapping[str, str]
+) -> tuple[str, str]:
+    """Id and secret; raises `ValueError` when one cannot be had."""
+    from ...files.secret import secret
 
-    path = environment.get(f"{name}_FILE", "").strip()
-    value = environment.get(name, "").strip()
-    if not path:
-        if not value:
-            problems.append(f"introspection needs {name}: set it, or {name}_FILE")
-        return lambda: value
-    if value:
-        problems.append(f"set {name} or {name}_FILE, not both")
-    try:
-        if not read_secret(path).strip():
-            problems.append(f"the file that {name}_FILE names is empty")
-    except (OSError, ValueError):
-        problems.append(f"the file that {name}_FILE names cannot be read")
-    return lambda: read_secret(path).strip()
-
-
-def _both(name: Callable[[], str], secret: Callable[[], str]) -> tuple[str, str]:
-    return name(), secret()
+    user, password = (secret(name, environment) for name in names)
+    if user is None or password is None:
+        raise ValueError(f"introspection needs {' and '.join(names)}: set both")
+    return user, password
 
 
 def is_safe_url(url: str) -> bool:
