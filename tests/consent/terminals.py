@@ -20,23 +20,26 @@ class Terminal:
 
     def __init__(self, number: int) -> None:
         self._number = number
+        self._waited_for = 0
         self.shown = ""
 
     def until(self, text: str) -> None:
-        """Waits until a text is shown."""
+        """Waits until a text is shown, after what was waited for before."""
         end = time.monotonic() + ENDED
-        while text not in self.shown:
+        while (at := self.shown.find(text, self._waited_for)) < 0:
             assert time.monotonic() < end, self.shown
             if not self._read(1.0):
                 raise AssertionError(self.shown)
+        self._waited_for = at + len(text)
 
     def type(self, text: str) -> None:
         os.write(self._number, text.encode())
 
     def rest(self) -> None:
         """Waits until nothing more is shown."""
-        while self._read(ENDED):
-            pass
+        end = time.monotonic() + ENDED
+        while self._read(1.0):
+            assert time.monotonic() < end, self.shown
 
     def _read(self, patience: float) -> bool:
         ready, _, _ = select.select([self._number], [], [], patience)

@@ -94,7 +94,13 @@ def test_http_server_answers_the_list_it_was_generated_from(
             _assert_same_tools(answer, LISTS[name], era)
 
 
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if number % 4 else ())
+        for number, name in enumerate(LISTS)
+    ],
+)
 def test_black_has_nothing_to_change_in_generated_python(
     workspace: Path, name: str
 ) -> None:

@@ -140,7 +140,13 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, marks=pytest.mark.slow if way.startswith("http") else ())
+        for way in WAYS
+    ],
+)
 def test_what_the_schema_does_not_declare_is_refused_by_name(
     way: str, root: Path
 ) -> None:

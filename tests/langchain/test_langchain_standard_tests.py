@@ -1,4 +1,7 @@
-"""Every wrapper of every toolset passes LangChain's own standard tests."""
+"""Every wrapper of every toolset passes LangChain's own standard tests.
+
+One of each toolset at once, the others with what takes long.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langchain_core.tools import BaseTool
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
@@ -30,7 +34,9 @@ def wrapped_tools() -> Iterator[tuple[Toolset, ToolSpec, str | None]]:
             yield toolset, tool, clients[0] if clients else None
 
 
-def standard_tests(kind: type, toolset: str, tool: ToolSpec, client: Any) -> type:
+def standard_tests(
+    kind: type, toolset: str, tool: ToolSpec, client: Any, *, is_first: bool
+) -> type:
     """The standard tests of a kind for one tool, with the spec's first example."""
     arguments = dict(tool.examples[0].arguments) if tool.examples else {}
     arguments = AT_ONCE.get(tool.name, arguments)
@@ -43,13 +49,17 @@ def standard_tests(kind: type, toolset: str, tool: ToolSpec, client: Any) -> typ
     members = {
         "tool_constructor": property(wrapper),
         "tool_invoke_params_example": property(lambda self: dict(arguments)),
+        "pytestmark": [] if is_first else [pytest.mark.slow],
     }
     return type(f"Test_{toolset}_{tool.name}_{kind.__name__}", (kind,), members)
 
 
+_seen: set[str] = set()
 for toolset, tool, client in wrapped_tools():
     for kind in (ToolsUnitTests, ToolsIntegrationTests):
-        made = standard_tests(kind, toolset.name, tool, client)
+        first = toolset.name not in _seen
+        made = standard_tests(kind, toolset.name, tool, client, is_first=first)
         globals()[made.__name__] = made
+    _seen.add(toolset.name)
 # Only the classes made of them are for pytest to collect.
 del kind, made, ToolsUnitTests, ToolsIntegrationTests

@@ -288,7 +288,14 @@ SIDE_BY_SIDE = {
 }
 
 
-@pytest.mark.parametrize("pair", APART)
+# A third of the pairs at once, the others with what takes long.
+@pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(pair, marks=pytest.mark.slow if number % 3 else ())
+        for number, pair in enumerate(APART)
+    ],
+)
 def test_branches_that_touch_different_tools_merge(
     repository: Repository, pair: str
 ) -> None:

@@ -50,6 +50,7 @@ class Clinic:
             "CLINIC_STATE_KEY": "k" * 32,
             "RECEPTION_LEDGER": str(self.place / "ledger.sqlite3"),
             "RECORDS_LEDGER": str(self.place / "ledger.sqlite3"),
+            "PRACTICE_LEDGER": str(self.place / "ledger.sqlite3"),
         }
 
     @property

@@ -61,6 +61,7 @@ def test_rest_and_mcp_share_the_pool(clinic: Clinic, number: int) -> None:
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
+@pytest.mark.slow
 def test_one_that_cannot_start_says_why(clinic: Clinic) -> None:
     from dataclasses import replace
 

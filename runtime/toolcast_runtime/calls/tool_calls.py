@@ -191,6 +191,14 @@ class ToolCalls:
 
         return await self._recorder.record(tool, arguments, context, work)
 
+    async def check_ledger(self) -> None:
+        """Returns when calls can be recorded.
+
+        Raises:
+            LedgerError: they cannot.
+        """
+        await self._recorder.check()
+
     async def close(self) -> None:
         """Returns when every call is recorded that has to be."""
         if "_recorder" in self.__dict__:

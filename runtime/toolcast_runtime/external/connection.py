@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..calls.tool_response import ToolResponse
 from ..calls.tool_validators import Validators
 from ..calls.untrusted_text import escaped, without
+from ..tools.provider import ServerState
 from ..tools.tool import Tool
 from .listing import Listing, take_tools
 from .result import response_of
@@ -100,6 +101,13 @@ class Connection:
     def is_decided(self) -> bool:
         """Whether the first attempt is over, with or without tools."""
         return self._decided.is_set()
+
+    @property
+    def state(self) -> ServerState:
+        """How the server is reached now."""
+        if self._session is not None:
+            return "up"
+        return "down" if self.is_decided else "unused"
 
     async def decided(self) -> None:
         """Starts the connection if nobody has, and waits until it is up or down."""

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..calls.background_loop import in_background, run_sync
 from ..calls.tool_response import ToolResponse
 from ..tools.look_alikes import look_alike_key
-from ..tools.provider import Wanted
+from ..tools.provider import ServerState, Wanted
 from ..tools.tool import Tool
 from .sdk_logging import IS_QUIET
-from .server_settings import ExternalServer
+from .server_settings import ExternalServer, MissingVariableError, resolve
 
 if TYPE_CHECKING:
     from ..calls.call_context import CallContext
@@ -95,6 +95,24 @@ class ExternalTools:
             await self._settled([s for s in self._servers if s.may_have(name)])
         found = self._offered.get(name)
         return None if found is None else found[0]
+
+    def states(self) -> Mapping[str, ServerState]:
+        """How each server is reached now, by its name. Does no I/O."""
+        known = self._connections
+        return {
+            server.name: known[server.name].state if server.name in known else "unused"
+            for server in (*self._servers, *self._proxied.values())
+        }
+
+    def unset_variables(self) -> Mapping[str, str]:
+        """What servers lack in the environment, in words by their names. Does no I/O."""
+        unset = {}
+        for server in (*self._servers, *self._proxied.values()):
+            try:
+                resolve(server, os.environ)
+            except MissingVariableError as error:
+                unset[server.name] = str(error)
+        return unset
 
     def locked_tools(self, server: str, client: str | None) -> dict[str, Tool]:
         """What a server's lock has of the tools that a client may have of it; no I/O but that.

@@ -25,6 +25,7 @@ from ..calls.turns import Turns
 from ..mcp.sdk_server import build_server
 from .admin import AdminAnswer, AdminRequest, AdminRoute
 from .guard import AllowedHosts, Guard, put_back
+from .readiness import Readiness
 from .refusals import refusal
 from .sessions import MOST_SESSIONS, Sessions
 from .settings import Listening
@@ -72,8 +73,12 @@ def http_app(
 
     managers: list[StreamableHTTPSessionManager] = []
     sessions: list[Sessions] = []
+    readiness = Readiness(server)
     # Whole paths and no patterns: what a path means must not hang on another one.
-    apps: dict[str, ASGIApp] = {"/health": _Logged(_health, None)}
+    apps: dict[str, ASGIApp] = {
+        "/health": _Logged(_health, None),
+        "/ready": _Logged(readiness.answer, None),
+    }
     opened = {}
     if listening.issuer is not None:
         from .oauth.endpoints import metadata_at, opened_by
@@ -105,6 +110,10 @@ def http_app(
         realm = f"{server.name} {endpoint.client or 'mcp'}"
         answering = _owing_no_answer(answering)
         oauth = opened.get(endpoint.path)
+        if oauth is not None:
+            from .oauth.step_up import StepUp
+
+            answering = StepUp(answering, oauth, server, endpoint.client, realm)
         app = guarded(answering, endpoint.token_variable, realm, *methods, oauth=oauth)
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
@@ -128,6 +137,7 @@ def http_app(
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         try:
+            readiness.import_handlers()
             async with AsyncExitStack() as stack:
                 for manager in managers:
                     await stack.enter_async_context(manager.run())
@@ -233,7 +243,7 @@ def _is_request(body: bytes) -> bool:
 
 
 async def _health(scope: Scope, receive: Receive, send: Send) -> None:
-    """For balancers, which know neither the host's name nor a token."""
+    """For who starts processes again, and knows neither the host's name nor a token."""
     await JSONResponse({"status": "ok"})(scope, receive, send)
 
 

@@ -13,14 +13,13 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from ..files.regular_file import read_regular
+from ..files.secret import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Tokens", "read_secret"]
+__all__ = ["Tokens"]
 
-_MOST_BYTES = 64 * 1024
 _logger = logging.getLogger("toolcast.http")
 
 
@@ -82,19 +81,6 @@ class Tokens:
         given = _digest(token)
         # All are compared, whichever is right.
         return sum(hmac.compare_digest(given, each) for each in self.digests()) > 0
-
-
-def read_secret(path: str) -> str:
-    """The text of a small file.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is no text, or far too large.
-    """
-    data = read_regular(path, _MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise ValueError("too large")
-    return data.decode()
 
 
 def _digest(token: str) -> bytes:

@@ -1,6 +1,6 @@
-"""Questions to people and their answers, in the ledger's SQLite file.
+"""Questions to people and their answers, in the ledger's SQLite file or database.
 
-The table is shared by every process that has the file, so that a round is taken once.
+The table is shared by every process that has it, so that a round is taken once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from .record import LedgerError
-from .rows import RECORD_ERRORS, connected, json_text
+from .rows import APPROVALS, RECORD_ERRORS, connected, json_text
 
 if TYPE_CHECKING:
     from ..consent.approvals import Asked
@@ -20,21 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ApprovalsTable"]
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS approvals (
-    round TEXT NOT NULL,     -- of one request
-    question TEXT NOT NULL,
-    toolset TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    client TEXT,
-    message TEXT NOT NULL,   -- without the arguments
-    arguments TEXT,          -- JSON, secrets replaced
-    asked TEXT NOT NULL,     -- ISO 8601 in UTC
-    taken TEXT,              -- when a call went on with the answers of the round
-    action TEXT,             -- accept, decline, cancel; client: its program says so
-    PRIMARY KEY (round, question)
-) STRICT, WITHOUT ROWID
-"""
 _ASKED = "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)"
 _TAKEN = "UPDATE approvals SET taken = ? WHERE round = ? AND taken IS NULL"
 _GIVEN_BACK = "UPDATE approvals SET taken = NULL WHERE round = ?"
@@ -82,11 +67,16 @@ class ApprovalsTable:
     def _execute(self, statement: str, values: tuple[Any, ...]) -> int:
         """How many rows a statement changed."""
         try:
+            url = self._settings.database()
+            if url is not None:
+                from .postgresql_ledger import changed
+
+                return changed(url, statement, values)
             path = self._settings.file()
             with closing(connected(path)) as connection:
-                connection.execute(_TABLE)
+                connection.execute(APPROVALS)
                 return connection.execute(statement, values).rowcount
-        except (sqlite3.Error, LedgerError, *RECORD_ERRORS) as error:
+        except (sqlite3.Error, LedgerError, ImportError, *RECORD_ERRORS) as error:
             raise OSError(f"the ledger cannot be written: {error}") from error
 
 

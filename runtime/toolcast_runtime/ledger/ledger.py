@@ -1,4 +1,4 @@
-"""Where records go: a SQLite file, or a function of the team's own."""
+"""Where records go: a SQLite file, a PostgreSQL database, or a function of the team's own."""
 
 from __future__ import annotations
 
@@ -29,14 +29,24 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
         package: the package that has to define the settings' function.
 
     Raises:
-        LedgerError: no file is named, and the user has no folder for one.
+        LedgerError: what is named is neither file nor database, the database's driver is not
+            installed, or no file is named and the user has no folder for one.
     """
     if settings.sink is not None:
         return FunctionLedger(settings.sink, package)
+    if settings.database() is not None:
+        try:
+            from .postgresql_ledger import PostgresqlLedger
+        except ImportError as error:
+            raise LedgerError(
+                f"{settings.variable} names a database, which takes:"
+                " pip install 'toolcast-runtime[postgresql]'"
+            ) from error
+        return PostgresqlLedger(settings)
     from .sqlite_ledger import SqliteLedger
 
     file = settings.file()
-    if settings.named() is None:
+    if not settings.is_named():
         _logger.warning(
             "calls of persistent tools are recorded in %s; %s, or `ledger.path` of the"
             " toolset, names another file",
@@ -72,6 +82,13 @@ class FunctionLedger:
         task = asyncio.get_running_loop().create_task(self._logged(record))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
+
+    async def check(self) -> None:
+        """Imports the function; whether it takes a record shows when it has to."""
+        try:
+            self._function = own_function(self._reference, self._package)
+        except Exception as error:
+            raise LedgerError(f"{self._reference} cannot be imported") from error
 
     async def close(self) -> None:
         """Waits for what runs in the background of this loop."""

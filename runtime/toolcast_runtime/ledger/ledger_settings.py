@@ -21,7 +21,9 @@ class LedgerSettings:
 
     Attributes:
         toolset: the toolset's name.
-        variable: the environment variable that names the SQLite file before all else.
+        variable: the environment variable that names the SQLite file, or a PostgreSQL database
+            by its URL, before all else. With `_FILE` behind its name it names a file with
+            the URL.
         path: the SQLite file, relative to the working directory; None for the default.
         sink: `module:function` that is given each record instead of SQLite.
         package: the folder of the generated package, which the default file belongs to:
@@ -42,12 +44,48 @@ class LedgerSettings:
         folders = list(tools_package.__path__)
         return replace(self, package=dirname(realpath(folders[0])) if folders else "")
 
-    def named(self, environment: Mapping[str, str] | None = None) -> str | None:
-        """The SQLite file that the environment or the toolset names; None without."""
+    def database(self, environment: Mapping[str, str] | None = None) -> str | None:
+        """The URL of the PostgreSQL database that the environment names; None for a file.
+
+        Raises:
+            LedgerError: it names neither; never with its words, which may be secret.
+        """
+        named = self._named(environment)
+        scheme = _scheme(named)
+        if scheme in ("postgresql", "postgres"):
+            return named
+        if scheme:
+            raise LedgerError(
+                f"{self.variable} names no ledger: it takes the path of a SQLite file or a"
+                f" URL that begins with postgresql://, not with {scheme}:"
+            )
+        return None
+
+    def is_named(self, environment: Mapping[str, str] | None = None) -> bool:
+        """Whether the environment or the toolset says where records go.
+
+        Raises:
+            LedgerError: the environment says it in two ways, or in a file that cannot be read.
+        """
+        return bool(self._named(environment) or self.path)
+
+    def _named(self, environment: Mapping[str, str] | None) -> str:
+        """What the environment names, a file or a URL."""
         import os
 
+        from ..files.secret import secret
+
         given = os.environ if environment is None else environment
-        return given.get(self.variable, "").strip() or self.path
+        try:
+            named = secret(self.variable, given) or ""
+        except ValueError as error:
+            raise LedgerError(str(error)) from None
+        if named and not given.get(self.variable, "").strip() and not _scheme(named):
+            raise LedgerError(
+                f"the file that {self.variable}_FILE names has no URL of a database in it;"
+                f" {self.variable} itself names the ledger's SQLite file"
+            )
+        return named
 
     def file(self, environment: Mapping[str, str] | None = None) -> Path:
         """The SQLite file: the environment's, the toolset's, or the user's own.
@@ -59,7 +97,7 @@ class LedgerSettings:
         import os
         from pathlib import Path
 
-        named = self.named(environment)
+        named = self._named(environment) or self.path
         if named:
             return Path(named).absolute()
         given = os.environ if environment is None else environment
@@ -88,3 +126,11 @@ def _state_folder(environment: Mapping[str, str]) -> Path:
         return Path.home() / "Library/Application Support"
     named = environment.get("XDG_STATE_HOME", "")
     return Path(named) if os.path.isabs(named) else Path.home() / ".local/state"
+
+
+def _scheme(named: str) -> str:
+    """That of a URL, in small letters; empty for a path, a Windows drive among them."""
+    import re
+
+    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", named)
+    return found[1].lower() if found else ""

@@ -61,5 +61,12 @@ class Ledger(Protocol):
     def write_soon(self, record: Record) -> None:
         """Writes the record without making the caller wait; a failure is logged."""
 
+    async def check(self) -> None:
+        """Returns when records can be written as far as can be known without writing one.
+
+        Raises:
+            LedgerError: they cannot.
+        """
+
     async def close(self) -> None:
         """Returns when everything is written that was given before. It can be used again."""

@@ -59,12 +59,10 @@ class Recorder:
             _logger.error("tool %s is persistent, and there is no ledger", tool.name)
             return _unrecorded()
         try:
-            if self._ledger is None:
-                self._ledger = open_ledger(self._settings, self._package)
+            ledger = self._opened(self._settings)
         except LedgerError:
             _logger.exception("a call of %s is refused", tool.name)
             return _unrecorded()
-        ledger = self._ledger
         record = Record(
             id=_number(),
             toolset=self._settings.toolset,
@@ -112,10 +110,25 @@ class Recorder:
             )
         return response, outcome
 
+    async def check(self) -> None:
+        """Returns when calls can be recorded.
+
+        Raises:
+            LedgerError: they cannot.
+        """
+        if self._settings is None:
+            raise LedgerError("tools are persistent, and there is no ledger")
+        await self._opened(self._settings).check()
+
     async def close(self) -> None:
         """Returns when everything is recorded."""
         if self._ledger is not None:
             await self._ledger.close()
+
+    def _opened(self, settings: LedgerSettings) -> Ledger:
+        if self._ledger is None:
+            self._ledger = open_ledger(settings, self._package)
+        return self._ledger
 
     def _recordable(self, tool: Tool, arguments: Any) -> Any:
         if measure(arguments).problem is not None:

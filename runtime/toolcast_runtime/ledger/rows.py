@@ -1,4 +1,4 @@
-"""Records as rows of a SQLite file in WAL mode."""
+"""Records as rows, and the SQLite file in WAL mode that keeps them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from ..files.private_file import make_private
 from .record import LedgerError, Record
 
 __all__ = [
+    "APPROVALS",
+    "CALLS",
+    "CHANGES",
+    "INDEX",
     "RECORD_ERRORS",
     "Statement",
+    "VERSION",
     "connected",
     "ending",
     "json_text",
@@ -21,11 +26,11 @@ __all__ = [
     "written",
 ]
 
-_VERSION = 2
+VERSION = 2
 # The files that SQLite makes beside its own.
 _BESIDE = ("-wal", "-shm", "-journal")
 _BUSY_MILLISECONDS = 30_000
-_TABLE = """
+CALLS = """
 CREATE TABLE IF NOT EXISTS calls (
     id TEXT PRIMARY KEY,
     toolset TEXT NOT NULL,
@@ -37,15 +42,30 @@ CREATE TABLE IF NOT EXISTS calls (
     result TEXT,             -- JSON
     error TEXT,
     seconds REAL,            -- NULL while it runs
-    user TEXT                -- who asked; NULL when nobody is known
+    "user" TEXT              -- who asked; NULL when nobody is known
 ) STRICT, WITHOUT ROWID
 """
-# The first version had no users.
-_USER = "ALTER TABLE calls ADD COLUMN user TEXT"
-_INDEX = "CREATE INDEX IF NOT EXISTS calls_started ON calls (started)"
+APPROVALS = """
+CREATE TABLE IF NOT EXISTS approvals (
+    round TEXT NOT NULL,     -- of one request
+    question TEXT NOT NULL,
+    toolset TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    client TEXT,
+    message TEXT NOT NULL,   -- without the arguments
+    arguments TEXT,          -- JSON, secrets replaced
+    asked TEXT NOT NULL,     -- ISO 8601 in UTC
+    taken TEXT,              -- when a call went on with the answers of the round
+    action TEXT,             -- accept, decline, cancel; client: its program says so
+    PRIMARY KEY (round, question)
+) STRICT, WITHOUT ROWID
+"""
+# What makes the next version of a version's table. The first one had no users.
+CHANGES = {1: 'ALTER TABLE calls ADD COLUMN "user" TEXT'}
+INDEX = "CREATE INDEX IF NOT EXISTS calls_started ON calls (started)"
 _WHOLE = """
 INSERT INTO calls (
-    id, toolset, tool, client, user, started, arguments, outcome, result, error, seconds
+    id, toolset, tool, client, "user", started, arguments, outcome, result, error, seconds
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     outcome = excluded.outcome, result = excluded.result,
@@ -128,13 +148,13 @@ def connected(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("BEGIN IMMEDIATE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > _VERSION:
+        if version > VERSION:
             raise LedgerError(f"{path} was written by a newer version")
-        connection.execute(_TABLE)
-        if version == 1:
-            connection.execute(_USER)
-        connection.execute(_INDEX)
-        connection.execute(f"PRAGMA user_version = {_VERSION}")
+        connection.execute(CALLS)
+        for before in range(version or VERSION, VERSION):
+            connection.execute(CHANGES[before])
+        connection.execute(INDEX)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         connection.close()

@@ -42,6 +42,19 @@ class Resources:
         self.is_over = False
         self.is_left_out = False
 
+    @property
+    def function(self) -> str:
+        """The lifespan's function, as `module:function`."""
+        return self._lifespan.function
+
+    @property
+    def is_up(self) -> bool:
+        """Whether what tools use is open, or replaced, or left out."""
+        run = self._run
+        if run is not None and run.is_alive and run.started.done():
+            return run.started.exception() is None
+        return self.is_left_out or self._is_replaced()
+
     async def enter(self) -> None:
         """Starts the lifespan in the present loop, unless it runs already.
 
@@ -51,9 +64,7 @@ class Resources:
             LifespanError: it cannot be started.
         """
         self.is_over = False
-        names = self._lifespan.resources
-        is_replaced = bool(names) and all(name in self._replaced for name in names)
-        if is_replaced or self.is_left_out:
+        if self._is_replaced() or self.is_left_out:
             return
         await self._joined(asyncio.get_running_loop()).ready()
 
@@ -118,6 +129,10 @@ class Resources:
             yield
         finally:
             self._replaced = before
+
+    def _is_replaced(self) -> bool:
+        names = self._lifespan.resources
+        return bool(names) and all(name in self._replaced for name in names)
 
     def _joined(self, loop: asyncio.AbstractEventLoop) -> Run:
         with self._lock:

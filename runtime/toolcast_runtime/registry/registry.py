@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..router.router import Router
     from ..tools.provider import ToolProvider
     from ..tools.tool import Tool
+    from .at_start import AtStart
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
 
@@ -296,26 +297,15 @@ class Registry:
                 none of them.
             AccessError: without a catalogue, who may have which tool cannot be found out.
         """
-        from ..router.route import RoutedTool
+        from ..router.route import chosen_from
         from ..router.router import Router
 
         if catalog is None:
             listed = await self.list_tools(client)
         else:
             listed = await self._all_of(frozenset(catalog))
-        known = {
-            t.name: RoutedTool(
-                t.name, t.summary, t.description, t.when_to_use, t.parameters
-            )
-            for t in listed
-            if not t.always
-        }
-        tools = list(known.values())
-        if catalog is not None:
-            # One that is not listed any more is chosen by what the catalogue says.
-            tools = [known.get(n) or RoutedTool(n, text) for n, text in catalog.items()]
         router = self._router or Router()
-        route = await router.route(message, tools, history)
+        route = await router.route(message, chosen_from(listed, catalog), history)
         return list(route.names)
 
     def problems_with_arguments(
@@ -400,6 +390,13 @@ class Registry:
 
     def __exit__(self, *_: object) -> None:
         run_sync(self.__aexit__())
+
+    def at_start(self) -> AtStart:
+        """Looks at what calls need, before the first of them."""
+        from .at_start import AtStart
+
+        mine = self._handlers, self._ledger, self._resources, self._providers
+        return AtStart(self.local_tools, self.calls, *mine)
 
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Route", "RoutedTool"]
+if TYPE_CHECKING:
+    from ..tools.tool import Tool
+
+__all__ = ["Route", "RoutedTool", "chosen_from"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +45,25 @@ class Route:
     names: tuple[str, ...]
     scores: Mapping[str, float] = field(default_factory=dict)
     doubt: str = ""
+
+
+def chosen_from(
+    listed: Iterable[Tool], catalog: Mapping[str, str] | None
+) -> list[RoutedTool]:
+    """The routed ones of the tools, or what a catalogue names.
+
+    Args:
+        listed: the tools.
+        catalog: names with their summaries; one that is not listed any more is chosen by
+            what it says here.
+    """
+    known = {
+        t.name: RoutedTool(
+            t.name, t.summary, t.description, t.when_to_use, t.parameters
+        )
+        for t in listed
+        if not t.always
+    }
+    if catalog is None:
+        return list(known.values())
+    return [known.get(n) or RoutedTool(n, text) for n, text in catalog.items()]

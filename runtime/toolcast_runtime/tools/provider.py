@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..calls.tool_response import ToolResponse
     from .tool import Tool
 
-__all__ = ["Proxies", "ToolProvider", "Wanted"]
+__all__ = ["HasServers", "Proxies", "ServerState", "ToolProvider", "Wanted"]
 
 
 class Wanted(NamedTuple):
@@ -83,6 +83,21 @@ class ToolProvider(Protocol):
 
     async def close(self) -> None:
         """Ends its connections and processes. What is called afterwards may open them."""
+
+
+ServerState = Literal["up", "down", "unused"]
+"""How an external server is reached: nobody has asked one that is `unused` for anything yet."""
+
+
+@runtime_checkable
+class HasServers(Protocol):
+    """A provider that can tell how its servers are reached."""
+
+    def states(self) -> Mapping[str, ServerState]:
+        """Each server's, by its name. Does no I/O."""
+
+    def unset_variables(self) -> Mapping[str, str]:
+        """What servers lack in the environment, in words by their names. Does no I/O."""
 
 
 @runtime_checkable

@@ -131,6 +131,7 @@ def assert_bounded(before: Any, after: Any) -> None:
                 assert change.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_a_shape_is_compared_in_bounded_time(shape: Any) -> None:
     assert_bounded(shape(OLD), shape(NEW))

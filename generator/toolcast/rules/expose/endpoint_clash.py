@@ -32,7 +32,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
                 f"{other} and {name} are both served at `{plan.path}`",
                 "give one of them another `path`",
             )
-        if path == "/health" or f"{path}/".startswith("/api/admin/"):
+        if path in ("/health", "/ready") or f"{path}/".startswith("/api/admin/"):
             yield RULE.at(
                 toolset,
                 place,

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import Engine, insert
 
+from toolcast_runtime import current_call
+
 from .patients import known_patient
 from .tables import NOTES
 from .visits import stored
@@ -33,6 +35,7 @@ def add_note(note: Note, *, db: Engine) -> str:
                 patient_id=note.patient_id,
                 text=note.text,
                 look_again=None if again is None else stored(again),
+                written_by=current_call().user,
             )
         )
     days = ""

@@ -45,6 +45,7 @@ VISITS = Table(
     Column("status", String, nullable=False),
     Column("currency", String),
     Column("cents", Integer, nullable=False, default=0),
+    Column("booked_by", String),
 )
 SCANS = Table(
     "scans",
@@ -61,4 +62,5 @@ NOTES = Table(
     _patient(),
     Column("text", String, nullable=False),
     Column("look_again", String),
+    Column("written_by", String),
 )

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Engine, insert, select, update
 
-from toolcast_runtime import ToolError
+from toolcast_runtime import ToolError, current_call
 
 from .patients import known_patient
 from .tables import PATIENTS, VISITS
@@ -30,6 +30,7 @@ def book_visit(
             start=stored(start),
             minutes=minutes,
             status="booked",
+            booked_by=current_call().user,
         )
         number = connection.scalar(row.returning(VISITS.c.id))
     ends = start + timedelta(minutes=minutes)

@@ -1,0 +1,193 @@
+"""`/ready`: 200 when calls can be answered, 503 when not, and never why."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from starlette.testclient import TestClient
+
+from generated.kirishima.mcp_server import SERVER
+from tests.lifespan.conftest import LIFESPAN, Toolset
+from tests.runtime.packages import Package, definition
+from toolcast_runtime.external import ExternalServer, ExternalTools
+from toolcast_runtime.http import Endpoint, HttpSettings
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.settings import Listening
+from toolcast_runtime.ledger import LedgerSettings
+from toolcast_runtime.mcp import McpServer
+from toolcast_runtime.registry import Registry
+
+HTTP = HttpSettings((Endpoint("/mcp/", None, "READY_TOKEN"),), "ADMIN", "READY_HOSTS")
+WHOLE = {
+    "status": "ready",
+    "handlers": "ok",
+    "lifespan": "ok",
+    "ledger": "ok",
+    "external_servers": {},
+}
+SECRET = "hunter2-hunter2"
+
+
+def asked(registry: Registry, times: int = 1, pause: float = 0.0) -> list[Any]:
+    """What `/ready` answers, within the application's lifespan."""
+    server = McpServer(registry, name="s", http=HTTP)
+    app = http_app(server, Listening.on(HTTP, "127.0.0.1", {}))
+
+    async def answers() -> list[Any]:
+        transport = httpx.ASGITransport(app)
+        async with (
+            registry,
+            app.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://10.0.0.7") as one,
+        ):
+            found = []
+            for _ in range(times):
+                answer = await one.get("/ready")
+                assert answer.headers["cache-control"] == "no-store"
+                assert (await one.get("/health")).json() == {"status": "ok"}
+                found.append((answer.status_code, answer.json()))
+                await asyncio.sleep(pause)
+            return found
+
+    return asyncio.run(answers())
+
+
+def made(folder: Path, source: str, *, persistent: bool = False) -> tuple[Any, str]:
+    """A package of one tool, and that of its handler."""
+    package = Package(folder)
+    name = package.name
+    package.write(
+        definition("work", handler=f"{name}.work:work", persistent=persistent)
+    )
+    (folder / name / "work.py").write_text(source, "utf-8")
+    return package.load(), name
+
+
+def test_it_answers_everybody_that_it_is_ready() -> None:
+    assert SERVER.http is not None
+    listening = Listening.on(SERVER.http, "127.0.0.1", {})
+    with TestClient(http_app(SERVER, listening), base_url="http://10.0.0.7") as client:
+        answer = client.get("/ready")
+    shown = answer.json()
+    assert answer.status_code == 200
+    assert set(shown.pop("external_servers")) <= {"unused", "up", "down"}
+    assert shown == {k: v for k, v in WHOLE.items() if k != "external_servers"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"import {SECRET.replace('-', '_')}\n",
+        "def work(:\n",
+        "raise SystemExit(3)\n",
+        "work = 3\n",
+        "",
+    ],
+    ids=["import", "syntax", "exit", "no function", "empty"],
+)
+def test_a_handler_that_cannot_be_imported(
+    tmp_path: Path, source: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    package, name = made(tmp_path, source)
+    answer = asked(Registry(package, handlers=name))
+    assert answer == [(503, {**WHOLE, "status": "not ready", "handlers": "failed"})]
+    assert "the handler of work cannot be imported" in caplog.text
+
+
+def test_handlers_are_imported_before_the_first_call(tmp_path: Path) -> None:
+    package, name = made(tmp_path, "def work(): return 1\n")
+    assert f"{name}.work" not in sys.modules
+    assert asked(Registry(package, handlers=name)) == [(200, WHOLE)]
+    assert f"{name}.work" in sys.modules
+
+
+def test_a_ledger_that_cannot_be_opened_and_one_that_can(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
+    path = tmp_path / "there" / "calls.sqlite3"
+    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(path))
+    registry = Registry(package, handlers=name, ledger=settings)
+    assert asked(registry) == [(200, WHOLE)]
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    broken = (503, {**WHOLE, "status": "not ready", "ledger": "failed"})
+    assert asked(registry, 2) == [broken, broken]
+    assert caplog.text.count("was written by a newer version") == 1
+    assert str(path) not in json.dumps(broken)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_ledger_that_is_a_function(tmp_path: Path, there: bool) -> None:
+    source = "def work(): return 1\n" + "def sink(record): ...\n" * there
+    package, name = made(tmp_path, source, persistent=True)
+    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", sink=f"{name}.work:sink")
+    registry = Registry(package, handlers=name, ledger=settings)
+    assert asked(registry)[0][0] == (200 if there else 503)
+
+
+def test_a_lifespan_that_does_not_run(tmp_path: Path) -> None:
+    toolset = Toolset(tmp_path, LIFESPAN)
+    server = McpServer(toolset.registry, name="s", http=HTTP)
+    app = http_app(server, Listening.on(HTTP, "127.0.0.1", {}))
+    before = asked(toolset.again())
+    assert before[0] == (200, WHOLE)
+    # Nobody has entered this one's: a program that mounts it has to.
+    with TestClient(app, base_url="http://localhost") as client:
+        answer = client.get("/ready")
+    assert (answer.status_code, answer.json()["lifespan"]) == (503, "failed")
+
+
+def test_an_external_server_that_is_down_is_told_without_its_name(
+    tmp_path: Path,
+) -> None:
+    package, name = made(tmp_path, "def work(): return 1\n")
+    gone = ExternalServer("billing", sys.executable, ("-c", "raise SystemExit"))
+    servers = ExternalTools([gone])
+    registry = Registry(package, handlers=name, providers=[servers])
+    unused = (200, {**WHOLE, "external_servers": {"unused": 1}})
+    assert asked(registry) == [unused]
+    asyncio.run(registry.list_tools())
+    assert registry.at_start().servers() == {"billing": "down"}
+    asyncio.run(registry.close())
+
+
+def test_however_often_it_is_asked_it_looks_once_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
+    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(tmp_path / "a" / "b"))
+    registry = Registry(package, handlers=name, ledger=settings)
+    looks = []
+    check = registry.calls.check_ledger
+
+    async def noted() -> None:
+        looks.append(time.monotonic())
+        await check()
+
+    monkeypatch.setattr(registry.calls, "check_ledger", noted)
+    monkeypatch.setattr("toolcast_runtime.http.readiness._BETWEEN", 0.2)
+    answers = asked(registry, 20, 0.02)
+    assert answers == [(200, WHOLE)] * 20
+    assert 2 <= len(looks) <= 5
+
+
+def test_mounted_it_is_not_ready_without_its_lifespan() -> None:
+    app = SERVER.asgi_app()
+
+    async def get() -> httpx.Response:
+        transport = httpx.ASGITransport(Starlette(routes=[Mount("/platform", app)]))
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as one:
+            return await one.get("/platform/ready")
+
+    assert asyncio.run(get()).status_code == 503

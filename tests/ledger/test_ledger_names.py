@@ -1,0 +1,104 @@
+"""What the environment says of the ledger: a file, a database, or neither."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from pathlib import Path
+
+import pytest
+
+from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
+from toolcast_runtime.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.ledger.ledger import open_ledger
+
+SETTINGS = LedgerSettings("toys", "TOYS_LEDGER")
+STARTED = Record("1", "toys", "spin", None, "2026-01-01", {})
+URL = "postgresql://toys:hunter2@db.example/toys"
+
+
+@pytest.mark.parametrize("url", [URL, "postgres://db.example", "PostgreSQL://db/toys"])
+def test_a_url_of_postgresql_is_a_database(url: str) -> None:
+    assert SETTINGS.database({"TOYS_LEDGER": url}) == url
+
+
+@pytest.mark.parametrize("path", ["/srv/toys.sqlite3", "toys:1.db", "C:/toys.sqlite3"])
+def test_everything_else_is_a_file(path: str) -> None:
+    assert SETTINGS.database({"TOYS_LEDGER": path}) is None
+
+
+def test_a_url_may_be_in_a_file(tmp_path: Path) -> None:
+    """As a secret of Docker or Kubernetes is."""
+    secret = tmp_path / "secret"
+    environment = {"TOYS_LEDGER_FILE": str(secret)}
+    secret.write_text(f"{URL}\n")
+    assert SETTINGS.database(environment) == URL
+    secret.write_text(URL.replace("hunter2", "new"))
+    assert SETTINGS.database(environment) == URL.replace("hunter2", "new")
+    with pytest.raises(LedgerError, match="TOYS_LEDGER or TOYS_LEDGER_FILE, not both"):
+        SETTINGS.database({**environment, "TOYS_LEDGER": "/srv/toys"})
+    secret.write_text("/srv/toys.sqlite3")
+    with pytest.raises(LedgerError, match="itself names the ledger's SQLite file"):
+        SETTINGS.database(environment)
+    secret.unlink()
+    with pytest.raises(LedgerError, match="TOYS_LEDGER_FILE names has no text to read"):
+        SETTINGS.database(environment)
+
+
+# In each the password is `hunter2`, or has it in it.
+WRONG = [
+    "mysql://toys:hunter2@db/toys",
+    "postgresql+psycopg://toys:hunter2@db/toys",
+    "sqlite:///hunter2",
+    "file:/hunter2",
+]
+AMBIGUOUS = [
+    "postgresql://toys:@hunter2@localhost/toys",
+    "postgresql://toys:p@hunter2/x@localhost/toys",
+    "postgresql://toys:p/hunter2@localhost/toys",
+    "postgresql://toys:hunter2/toys",
+    "postgresql://toys:hunter2%zz@localhost/toys",
+    "postgresql://toys@localhost/toys?pasword=hunter2",
+    "postgresql://toys@localhost/toys?password=%hunter2",
+    "postgresql://[hunter2/toys",
+    "postgresql://toys:5432,hunter2/toys",
+]
+UNREACHABLE = [
+    "postgresql://toys:hunter2@127.0.0.1:1/toys",
+    "postgresql://toys:hunter2?#[%0a@127.0.0.1:1/toys",
+    "postgresql://toys:%40%2Fhunter2@127.0.0.1:1/toys",
+    "postgresql://toys@127.0.0.1:1/toys?password=hunter2",
+]
+
+
+@pytest.mark.parametrize("url", [*WRONG, *AMBIGUOUS, *UNREACHABLE])
+async def test_no_log_and_no_error_tells_a_password(
+    url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("TOYS_LEDGER", url)
+    caplog.set_level(logging.DEBUG)
+    told: list[str] = []
+    with pytest.raises(LedgerError) as failed:
+        await open_ledger(SETTINGS).write(STARTED)
+    told += traceback.format_exception(failed.value)
+    with pytest.raises(OSError, match="the ledger cannot be written") as refused:
+        await ApprovalsTable(SETTINGS).take("round")
+    told += traceback.format_exception(refused.value)
+    text = "".join(told) + caplog.text
+    assert "hunter2" not in text
+    if url in WRONG:
+        assert f"begins with postgresql://, not with {url.partition(':')[0]}:" in text
+    elif url in AMBIGUOUS:
+        assert "postgresql://USER:PASSWORD@HOST:PORT/DATABASE" in text
+    else:
+        assert "port 1 failed" in text
+
+
+def test_no_file_is_made_of_a_url(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOYS_LEDGER", "mysql://toys:hunter2@db/toys")
+    with pytest.raises(LedgerError):
+        open_ledger(SETTINGS)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,171 @@
+"""People who log in: on every surface a tool knows who asks, and so does the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from importlib import import_module
+from typing import Any
+
+import httpx2
+import pytest
+from click.testing import CliRunner
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, TextContent
+
+from tests.http.serving import served
+from tests.platform.clinic_runs import MONDAY, PATIENT, PROJECT, Clinic
+from tests.platform.logins import PEOPLE, Logins, logins
+from tests.platform.test_clients import Mode, Person
+from toolcast_runtime import Caller, calling_as
+from toolcast_runtime.registry import Registry
+
+BOOKING = {"patient_id": str(PATIENT), "start": f"{MONDAY}T10:30:00+01:00"}
+REFUND = {"visit_id": 1, "amount": {"cents": 5_000, "currency": "EUR"}}
+ADA = Caller("ada", {"name": "Ada", "patient": str(PATIENT)}, frozenset())
+BEN = Caller("ben", {"name": "Ben"}, frozenset({"billing"}))
+MIA = Caller("mia", {"name": "Mia"}, frozenset())
+
+
+@pytest.fixture
+def practice(clinic: Clinic) -> Iterator[Registry]:
+    registry = import_module("clinic_tools.practice.registry").REGISTRY
+    with registry:
+        yield registry
+
+
+@pytest.fixture
+def people() -> Iterator[Logins]:
+    with logins() as found:
+        yield found
+
+
+def recorded(clinic: Clinic) -> list[tuple[str, str | None, str]]:
+    """Tool, user and outcome of each row of the ledger."""
+    with closing(sqlite3.connect(clinic.place / "ledger.sqlite3")) as connection:
+        rows = 'SELECT tool, "user", outcome FROM calls ORDER BY started'
+        return connection.execute(rows).fetchall()
+
+
+def test_a_script_says_for_whom_it_calls(clinic: Clinic, practice: Registry) -> None:
+    def visits(caller: Caller) -> Any:
+        with calling_as(caller):
+            return practice.call_tool_sync("my_visits", {}, "portal")
+
+    # The tool is a plain function, and so it runs in a thread; the script has its own, too.
+    with ThreadPoolExecutor(4) as threads:
+        eve = Caller("eve", {"name": "Eve"}, frozenset())
+        adas, eves = threads.map(visits, [ADA, eve])
+    assert [visit["visit_id"] for visit in adas.result] == [1]
+    assert eves.error == "Your login names no patient."
+    with calling_as(MIA):
+        booked = practice.call_tool_sync("book_visit", BOOKING, "desk")
+        refused = practice.call_tool_sync("charge_visit", {}, "desk")
+    assert booked.error is None and refused.error == "unknown tool `charge_visit`"
+    with clinic.connection() as connection:
+        who = connection.exec_driver_sql("SELECT booked_by FROM visits ORDER BY id")
+        assert [row.booked_by for row in who] == [None, "mia"]
+    assert sorted(recorded(clinic)) == [
+        ("book_visit", "mia", "ok"),
+        ("my_visits", "ada", "ok"),
+        ("my_visits", "eve", "error"),
+    ]
+
+
+def test_an_agent_and_its_lists_are_of_the_one_who_asks(practice: Registry) -> None:
+    langchain = import_module("clinic_tools.practice.langchain_tools")
+    with calling_as(BEN):
+        tools = {tool.name: tool for tool in langchain.get_langchain_tools("desk")}
+        offered = practice.get_openai_tools_sync("desk")
+        routed = practice.route_tools_sync("refund a visit", client="desk")
+        told = json.loads(tools["whoami"].invoke({}))
+        again = json.loads(asyncio.run(tools["whoami"].ainvoke({})))
+    assert "refund_visit" in tools and "add_note" not in tools
+    assert {entry["function"]["name"] for entry in offered} == set(tools)
+    assert "refund_visit" in routed and set(routed) <= set(tools)
+    assert told == again == {"user": "ben", "name": "Ben", "ward": None}
+
+
+def test_a_command_is_of_the_one_that_its_program_names(practice: Registry) -> None:
+    main = import_module("clinic_tools.practice.cli").main
+    said = []
+    for caller in (MIA, Caller()):
+        with calling_as(caller):
+            said.append(CliRunner().invoke(main, ["whoami"]))
+    assert [json.loads(each.stdout)["user"] for each in said] == ["mia", None]
+
+
+@pytest.mark.slow
+def test_over_stdio_nobody_has_logged_in(clinic: Clinic) -> None:
+    done = clinic.run("-m", "clinic_tools.practice.cli", "whoami")
+    assert json.loads(done.stdout)["user"] is None, done.stderr
+
+
+@pytest.mark.slow
+def test_people_who_log_in_over_http(clinic: Clinic, people: Logins) -> None:
+    env = {**clinic.environment, **people.environment}
+    with served(package="clinic_tools.practice", root=PROJECT, env=env) as running:
+        base = f"http://127.0.0.1:{running.port}"
+        for mode in ("auto", "legacy"):
+            asyncio.run(_a_day_of_everybody(clinic, people, base, mode))
+        assert running.end() == 0
+        assert not any(part in running.log for part in people.token("mia").split("."))
+    rows = recorded(clinic)
+    assert {user for _, user, _ in rows} == set(PEOPLE)
+    assert rows.count(("refund_visit", "ben", "ok")) == 2 and clinic.cents_left() == 0
+    assert clinic.told[0] == "opened" and clinic.told[-1] == "closed, 0 in use"
+
+
+async def _a_day_of_everybody(
+    clinic: Clinic, people: Logins, base: str, mode: Mode
+) -> None:
+    """All at once, each sees their own tools and themselves."""
+    person = Person()
+    refund = {**REFUND, "amount": {"cents": 4_000, "currency": "EUR"}}
+
+    async def day(user: str) -> tuple[list[str], Any, CallToolResult]:
+        headers = {**people.headers(user), "x-ward": f"ward of {user}"}
+        url = f"{base}{people.path(user)}"
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(
+                streamable_http_client(url, http_client=http),
+                mode=mode,
+                elicitation_callback=person,
+            ) as client,
+        ):
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            told = await client.call_tool("whoami", {})
+            mine: tuple[str, dict[str, Any]] = ("my_visits", {})
+            calls = {"ada": mine, "eve": mine}
+            calls["ben"] = ("refund_visit", refund)
+            calls["mia"] = ("book_visit", BOOKING)
+            note = {"patient_id": str(PATIENT), "text": "Rest."}
+            calls["ann"] = ("add_note", note)
+            done = await client.call_tool(*calls[user])
+            return names, told.structured_content, done
+
+    days = dict(zip(PEOPLE, await asyncio.gather(*map(day, PEOPLE)), strict=True))
+    for user, (names, told, _) in days.items():
+        name = PEOPLE[user]["name"]
+        assert told == {"user": user, "name": name, "ward": f"ward of {user}"}
+        is_patient = user in ("ada", "eve")
+        assert ("my_visits" in names) is is_patient
+        assert ("refund_visit" in names) is (user in ("ben", "ann"))
+        assert ("add_note" in names) is (user == "ann")
+    done = {user: _text(result) for user, (_, _, result) in days.items()}
+    assert done["eve"] == "Your login names no patient."
+    assert [visit["status"] for visit in json.loads(done["ada"])][:1] == ["booked"]
+    assert done["ann"].startswith("Noted for Ada")
+    assert person.asked == 1
+
+
+def _text(result: CallToolResult) -> str:
+    first, *_ = result.content
+    assert isinstance(first, TextContent), first
+    return first.text
