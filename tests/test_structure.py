@@ -40,6 +40,13 @@ MAY_IMPORT = {
         "wording",
     },
     "handler_code": {"model"},
+    "functions": {
+        "encoders",
+        "handler_code",
+        "json_schema",
+        "reading",
+        "wording",
+    },
     "selection": {"facts", "model", "reading"},
     "facts": {"detectors", "encoders", "json_schema", "model", "reading"},
     "rendering": {"encoders", "shipped"},
@@ -68,6 +75,8 @@ MAY_IMPORT = {
         "targets",
         "wording",
     },
+    # What is generated is tried in processes of its own.
+    "preflight": {"findings", "model", "reading"},
     "changes": {
         "extensions",
         "facts",
@@ -127,7 +136,9 @@ MAY_IMPORT = {
         "encoders",
         "findings",
         "git",
+        "handler_code",
         "model",
+        "functions",
         "rendering",
         "reports",
         "rules",

@@ -13,6 +13,7 @@ import mcp_types as types
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
+from ..access.caller import CALLER
 from ..calls.call_context import CALL_GUARD
 from ..calls.tracing import is_traced
 from ..validation.protocol import is_listed_before_2026
@@ -109,7 +110,7 @@ def build_server(
                 params.arguments,
                 who,
                 ask=Approved(ask) if approves else ask,
-                keep=None if kept is None else kept.keep,
+                keep=None if kept is None else partial(kept.keep, CALLER.get().user),
             )
             progress = asked_for(context, has_heartbeat=served.heartbeat)
             if progress is None:
