@@ -102,9 +102,13 @@ class Served:
 
 
 def rpc(
-    method: str, params: Mapping[str, Any] | None = None, *, modern: bool = False
+    method: str,
+    params: Mapping[str, Any] | None = None,
+    *,
+    modern: bool = False,
+    meta: Mapping[str, Any] | None = None,
 ) -> tuple[bytes, dict[str, str]]:
-    """The body and the headers of a request."""
+    """The body and the headers of a request; `meta` is what a modern one says besides."""
     given = dict(params or {})
     headers = {"MCP-Protocol-Version": _MODERN if modern else "2025-11-25"}
     if modern:
@@ -112,10 +116,11 @@ def rpc(
             "io.modelcontextprotocol/protocolVersion": _MODERN,
             "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {},
+            **(meta or {}),
         }
         headers["Mcp-Method"] = method
-        if "name" in given:
-            headers["Mcp-Name"] = given["name"]
+        if name := given.get("name", given.get("uri")):
+            headers["Mcp-Name"] = name
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
     return json.dumps(message).encode(), headers
 

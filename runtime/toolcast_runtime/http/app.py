@@ -111,6 +111,10 @@ def http_app(
         realm = f"{server.name} {endpoint.client or 'mcp'}"
         answering = _owing_no_answer(answering)
         oauth = opened.get(endpoint.path)
+        if oauth is not None:
+            from .oauth.step_up import StepUp
+
+            answering = StepUp(answering, oauth, server, endpoint.client, realm)
         app = guarded(answering, endpoint.token_variable, realm, *methods, oauth=oauth)
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)

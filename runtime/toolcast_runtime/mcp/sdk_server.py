@@ -121,7 +121,7 @@ def build_server(
                 params.arguments,
                 who,
                 ask=Approved(ask) if approves else ask,
-                keep=None if kept is None else kept.keep,
+                keep=None if kept is None else partial(kept.keep, CALLER.get().user),
             )
             progress = asked_for(context, has_heartbeat=served.heartbeat)
             if progress is None:
