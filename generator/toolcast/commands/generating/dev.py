@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -15,12 +16,19 @@ import click
 
 from ...encoders.shell import word
 from ...reports.escaping import printable
+from ...wording import quoted_list
 from ..completion import complete_toolsets
-from ..exit_codes import fail, print_findings, project_root, workspace_or_end
+from ..exit_codes import (
+    fail,
+    known_or_end,
+    print_findings,
+    project_root,
+    workspace_or_end,
+)
 from ..options import project_option
 
 if TYPE_CHECKING:
-    from ...model.model import Toolset, Workspace
+    from ...model.model import Workspace
 
 __all__ = ["command"]
 
@@ -61,45 +69,40 @@ def command(
     from .watching import Runs, changes_of
 
     root = project_root(project)
-    _toolset_or_end(project, toolset, client)
+    name = _toolset_or_end(project, toolset, client)
     server = _Server(_free_port(port))
     runs = Runs(["generate", "--project", root])
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        # A terminal that is closed ends the server, too.
+        signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
         for reason in changes_of(root, runs.ended, "dev", with_code=True):
-            if runs.run(reason) == 0 and not runs.ended.is_set():
-                _serve(server, root, toolset, client)
-            elif not runs.ended.is_set():
-                server.tell_kept()
-            click.echo(err=True)
+            is_sound = runs.run(reason) == 0
+            if not runs.ended.is_set():
+                _serve(server, root, name, client, is_sound=is_sound)
+                click.echo(err=True)
     finally:
         server.end()
 
 
-def _toolset_or_end(
-    project: str | None, name: str | None, client: str | None
-) -> tuple[Workspace, Toolset]:
-    """The toolset to serve.
+def _toolset_or_end(project: str | None, name: str | None, client: str | None) -> str:
+    """The name of the toolset to serve.
 
     Ends the program with exit code 2 when it is not there, or not served over MCP.
     """
-    from ...wording import quoted_list
-    from ..exit_codes import known_or_end
-
     workspace = workspace_or_end(project)
     found = {one.name: one for one in workspace.toolsets if "mcp" in one.targets}
-    if name is None and len(found) > 1:
-        fail(
-            f"there are {len(found)} toolsets\n"
-            f"  help: add `--toolset` with one of {quoted_list(list(found))}"
-        )
     if not found:
-        fail("no toolset has the target `mcp`")
+        fail("no toolset has the target `mcp`, which is what is served")
+    if name is None and len(found) > 1:
+        help_ = f"add `--toolset` with one of {quoted_list(list(found))}"
+        fail(f"there are {len(found)} toolsets\n  help: {help_}")
     name = name or next(iter(found))
-    known_or_end("toolset with the target `mcp`", name, found)
+    known_or_end("toolset that is served", name, found)
     if client is not None:
         names = [one.name for one in found[name].clients]
-        known_or_end(f"client in the toolset {name}", client, names)
-    return workspace, found[name]
+        known_or_end(f"client of the toolset {name}", client, names)
+    return name
 
 
 def _free_port(wanted: int) -> int:
@@ -116,35 +119,46 @@ def _free_port(wanted: int) -> int:
 
 
 def _serve(
-    server: _Server, root: str, toolset_name: str | None, client: str | None
+    server: _Server, root: str, name: str, client: str | None, *, is_sound: bool
 ) -> None:
-    """Starts the server anew, where what it is to import can be imported."""
-    from ...findings import Severity
+    """Starts the server anew, where its outputs are made and its handlers can be imported."""
+    from ...findings import has_errors
     from ...model.endpoints import endpoints
+    from ...model.loading import load_workspace
     from ...preflight import preflight
 
-    workspace, toolset = _toolset_or_end(root, toolset_name, client)
-    found = list(preflight(replace(workspace, toolsets=(toolset,))))
-    print_findings(found, "text")
-    if any(one.severity is Severity.ERROR for one in found):
+    workspace = load_workspace(root).workspace if is_sound else None
+    toolset = next(
+        (t for t in (workspace.toolsets if workspace else ()) if t.name == name), None
+    )
+    if workspace is None or toolset is None or "mcp" not in toolset.targets:
+        server.tell_kept(
+            "" if not is_sound else f"`{name}` is no toolset with `mcp` now; "
+        )
+        return
+    # On this machine alone, what a server needs elsewhere may be missing.
+    failed = [
+        one
+        for one in preflight(replace(workspace, toolsets=(toolset,)))
+        if has_errors([one])
+    ]
+    if failed:
+        print_findings(failed, "text")
         server.tell_kept()
         return
-    package = ".".join(filter(None, (workspace.package, toolset.name)))
+    package = ".".join(filter(None, (workspace.package, name)))
     options = ["--client", client] if client else []
-    if not server.start(workspace, f"{package}.mcp_server", options):
+    if not server.start(workspace, f"{package}.mcp_server", options) or server.is_told:
         return
-    for plan in endpoints(toolset):
-        if client not in (None, plan.client):
-            continue
-        url = f"http://{_HOST}:{server.port}{'/mcp/' if client else plan.path}"
-        what = f"`{plan.client}`" if plan.client else "the tools"
-        click.echo(printable(f"{what} at {url}"), err=True)
-        line = f"{_INSPECTOR} {word(url)}"
-        if os.environ.get(plan.token_variable):
-            line += f' --header "Authorization: Bearer ${plan.token_variable}"'
-        if not server.is_told:
-            click.echo(printable(f"  {line}"), err=True)
     server.is_told = True
+    click.echo("\nIn the MCP Inspector:", err=True)
+    for plan in endpoints(toolset):
+        if client in (None, plan.client):
+            path = "/mcp/" if client else plan.path
+            line = f"{_INSPECTOR} {word(f'http://{_HOST}:{server.port}{path}')!s}"
+            if os.environ.get(plan.token_variable):
+                line += f' --header "Authorization: Bearer ${plan.token_variable}"'
+            click.echo(printable(f"  {line}"), err=True)
 
 
 class _Server:
@@ -185,11 +199,11 @@ class _Server:
         click.echo("the server did not start: a change starts it again", err=True)
         return False
 
-    def tell_kept(self) -> None:
+    def tell_kept(self, why: str = "") -> None:
         """Tells that nothing changes for who is served."""
         runs = self._process is not None and self._process.poll() is None
         what = "the server goes on as it was" if runs else "no server yet"
-        click.echo(f"{what}: mend it, and it starts anew", err=True)
+        click.echo(f"{why}{what}: mend it, and it starts anew", err=True)
 
     def end(self) -> None:
         """Ends the server; its running calls have a moment."""

@@ -88,7 +88,7 @@ def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> Non
     project's folder goes away.
     """
     runs = Runs(["generate", "--project", root, *options])
-    for reason in changes_of(root, runs.ended, "generate --watch"):
+    for reason in changes_of(root, runs.ended, "--watch"):
         runs.run(reason, force=force)
         click.echo(err=True)
         force = False
@@ -102,7 +102,7 @@ def changes_of(
     Args:
         root: the folder of toolcast.yaml.
         ended: ends it, once it is set.
-        command: what needs the library that watches.
+        command: what is to say that it needs the library that watches.
         with_code: whether the Python packages beside the handlers' count.
 
     Ends the program with exit code 2 when that library is not installed, or the project's
