@@ -39,6 +39,7 @@ class HttpOptions:
         host: the address to listen on.
         port: the port; 0 takes a free one.
         workers: processes that answer.
+        replica: other processes answer at the same address.
         grace: seconds that running calls have to finish when the server is to end.
         log_format: lines for people, or JSON.
         client: the only client to serve; None serves them all.
@@ -49,6 +50,7 @@ class HttpOptions:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
+    replica: bool = False
     grace: int = GRACE_SECONDS
     log_format: LogFormat = "text"
     client: str | None = None
@@ -126,7 +128,8 @@ def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> R
 
     if options.local_tools:
         server = replace(server, external=False)
-    return http_app(server, listening, is_one_of_several=options.workers > 1)
+    is_one_of_several = options.replica or options.workers > 1
+    return http_app(server, listening, is_one_of_several=is_one_of_several)
 
 
 def _listening(server: ToolsetServer, options: HttpOptions) -> Listening:

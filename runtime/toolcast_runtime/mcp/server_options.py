@@ -86,6 +86,12 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     http.add_argument(
         "--workers", type=int, help="processes that answer: 1, if not given"
     )
+    http.add_argument(
+        "--replica",
+        action="store_true",
+        help="it is one of several processes behind a balancer: nothing that a client is"
+        " given holds for this one alone",
+    )
     http.add_argument("--log-format", choices=("text", "json"))
     return parser
 
@@ -94,7 +100,7 @@ def _refuse_options_of_http(
     options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> None:
     """Over stdio nobody would see that they have no effect."""
-    for name in ("host", "port", "path", "workers", "log_format"):
+    for name in ("host", "port", "path", "workers", "replica", "log_format"):
         if name in options:
             parser.error(f"--{name.replace('_', '-')} needs --http")
 
