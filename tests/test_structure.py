@@ -68,6 +68,8 @@ MAY_IMPORT = {
         "targets",
         "wording",
     },
+    # What is generated is tried in processes of its own.
+    "preflight": {"findings", "model", "reading"},
     "changes": {
         "extensions",
         "facts",

@@ -101,7 +101,7 @@ def test_a_handler_that_cannot_be_imported(
     package, name = made(tmp_path, source)
     answer = asked(Registry(package, handlers=name))
     assert answer == [(503, {**WHOLE, "status": "not ready", "handlers": "failed"})]
-    assert "the handler of work cannot be loaded" in caplog.text
+    assert "the handler of work cannot be imported" in caplog.text
 
 
 def test_handlers_are_imported_before_the_first_call(tmp_path: Path) -> None:

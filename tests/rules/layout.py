@@ -13,7 +13,7 @@ from toolcast.rules.running import check_workspace, without_suppressed
 __all__ = ["TODAY", "findings_of", "lay_out"]
 
 TODAY = datetime.date(2026, 1, 31)
-_FILE = re.compile(r"# ([A-Za-z0-9_./-]+\.(?:ya?ml|json|py|toml|md))")
+_FILE = re.compile(r"# ([A-Za-z0-9_./-]+\.(?:ya?ml|json|py|toml|md|jinja))")
 _TOOL = {
     "summary": "Stores a note.",
     "parameters": "{type: object}",
@@ -75,7 +75,7 @@ def _files(example: str) -> dict[str, str]:
 
 def _completed(path: Path, text: str, extensions: str) -> str:
     if (
-        path.suffix in (".json", ".py", ".toml", ".md")
+        path.suffix in (".json", ".py", ".toml", ".md", ".jinja")
         or path.name == "definitions.yaml"
     ):
         return text

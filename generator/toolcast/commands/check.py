@@ -22,9 +22,17 @@ __all__ = ["command"]
     default="error",
     help="The least severity that fails.",
 )
+@click.option(
+    "--preflight",
+    "is_tried",
+    is_flag=True,
+    help="Import every handler, in processes of their own, and look at the environment.",
+)
 @all_option
 @format_option
-def command(project: str | None, fail_on: str, every: bool, format_: str) -> None:
+def command(
+    project: str | None, fail_on: str, is_tried: bool, every: bool, format_: str
+) -> None:
     """Check specs, rules, and that the outputs are exactly what the specs give.
 
     Writes nothing. Outputs differ (they are stale, or edited by hand), are missing,
@@ -53,6 +61,10 @@ def command(project: str | None, fail_on: str, every: bool, format_: str) -> Non
         found = diagnose(root, output, files, difference)
         regions = stale_regions(generated.documents)
         findings = in_order([*findings, *found, *regions])
+    if workspace is not None and is_tried and not has_errors(findings):
+        from ..preflight import preflight
+
+        findings = in_order([*findings, *preflight(workspace)])
     about = about_run(root, generated, every=every)
     least = Severity[fail_on.upper()]
     code = print_findings(findings, format_, fail_on=least, about=about)

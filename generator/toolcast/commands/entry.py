@@ -42,6 +42,9 @@ _GROUPS = {
         "deprecate": "Announce that a tool goes, when, and what to use instead.",
         "remove": "Remove a tool whose announced day has come.",
     },
+    "Shape what is generated": {
+        "templates": "List the templates of the outputs, or copy one out.",
+    },
     "For editors and Git": {
         "schema": "Print the JSON Schema of spec files, or renew them.",
         "git-diff-driver": "Show changes of specs within `git diff`; Git runs it.",
@@ -51,7 +54,7 @@ _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.it
 # The commands that stand in a room of their own kind.
 _ROOMS = {
     "selecting": {"select"},
-    "starting": {"init", "new"},
+    "starting": {"init", "new", "templates"},
     "importing": {"import"},
     "calling": {"call"},
     "generating": {"generate"},

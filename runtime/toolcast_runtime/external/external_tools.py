@@ -22,7 +22,7 @@ from ..tools.look_alikes import look_alike_key
 from ..tools.provider import ServerState, Wanted
 from ..tools.tool import Tool
 from .sdk_logging import IS_QUIET
-from .server_settings import ExternalServer
+from .server_settings import ExternalServer, MissingVariableError, resolve
 
 if TYPE_CHECKING:
     from ..calls.call_context import CallContext
@@ -103,6 +103,16 @@ class ExternalTools:
             server.name: known[server.name].state if server.name in known else "unused"
             for server in (*self._servers, *self._proxied.values())
         }
+
+    def unset_variables(self) -> Mapping[str, str]:
+        """What servers lack in the environment, in words by their names. Does no I/O."""
+        unset = {}
+        for server in (*self._servers, *self._proxied.values()):
+            try:
+                resolve(server, os.environ)
+            except MissingVariableError as error:
+                unset[server.name] = str(error)
+        return unset
 
     def locked_tools(self, server: str, client: str | None) -> dict[str, Tool]:
         """What a server's lock has of the tools that a client may have of it; no I/O but that.

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
-from ..ledger.record import LedgerError
-
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
@@ -53,7 +51,7 @@ class Readiness:
         self._unimported = len(failed)
         for name, error in failed.items():
             _logger.error(
-                "not ready: the handler of %s cannot be loaded", name, exc_info=error
+                "not ready: the handler of %s cannot be imported", name, exc_info=error
             )
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,7 +77,7 @@ class Readiness:
         ledger = "ok"
         try:
             await at_start.check_ledger()
-        except LedgerError as error:
+        except Exception as error:  # LedgerError, or what a driver raises besides
             ledger = "failed"
             cause = f": {error.__cause__}" if error.__cause__ else ""
             reason = f"{error}{cause}"

@@ -43,6 +43,11 @@ class Resources:
         self.is_left_out = False
 
     @property
+    def function(self) -> str:
+        """The lifespan's function, as `module:function`."""
+        return self._lifespan.function
+
+    @property
     def is_up(self) -> bool:
         """Whether what tools use is open, or replaced, or left out."""
         run = self._run

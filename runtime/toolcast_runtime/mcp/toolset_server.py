@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -170,14 +170,16 @@ class ToolsetServer:
             return None
         return None
 
-    def import_handlers(self) -> dict[str, BaseException]:
-        """Imports the handlers of the tools, resources and prompts; returns what was raised."""
+    def import_handlers(
+        self, begin: Callable[[str], object] = str
+    ) -> dict[str, BaseException]:
+        """Imports the handlers of tools, resources and prompts; see `AtStart`."""
         offers = [
             *(one.handler for one in self._resources),
             *(one.handler for one in self._prompts),
         ]
         handlers = [handler for handler in offers if handler is not None]
-        return self.registry.at_start().import_handlers(handlers)
+        return self.registry.at_start().import_handlers(handlers, begin)
 
     def refusal(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
         """Why one of the parts refuses a call over HTTP; None when none does."""

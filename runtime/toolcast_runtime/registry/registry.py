@@ -395,9 +395,8 @@ class Registry:
         """Looks at what calls need, before the first of them."""
         from .at_start import AtStart
 
-        ledger, resources = self.has_ledger, self._resources
-        tools = self.local_tools
-        return AtStart(tools, self.calls, ledger, resources, self._providers)
+        mine = self._handlers, self._ledger, self._resources, self._providers
+        return AtStart(self.local_tools, self.calls, *mine)
 
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""

@@ -96,6 +96,9 @@ class HasServers(Protocol):
     def states(self) -> Mapping[str, ServerState]:
         """Each server's, by its name. Does no I/O."""
 
+    def unset_variables(self) -> Mapping[str, str]:
+        """What servers lack in the environment, in words by their names. Does no I/O."""
+
 
 @runtime_checkable
 class Proxies(Protocol):
