@@ -1,13 +1,14 @@
 """Seals what a client keeps of a call between two requests, by the SDK's own means.
 
-What comes back is taken only unchanged, before it expires, and for the same tool, arguments
-and client; everything else is an error of the protocol.
+What comes back is taken only unchanged, before it expires, and for the same tool, arguments,
+client and user; everything else is an error of the protocol.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/mrtr
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
@@ -92,11 +93,18 @@ class Sealing:
         # Its cryptography is loaded when a person is asked for the first time.
         from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
-        keys = self._keys or [os.urandom(_SHORTEST_KEY)]
         security = RequestStateSecurity(
-            keys=keys, ttl=_SECONDS, bind_principal=lambda context: CALLER.get().user
+            keys=self._keys or [os.urandom(_SHORTEST_KEY)],
+            ttl=_SECONDS,
+            bind_principal=lambda context: _who_asks(),
         )
         return RequestStateBoundary(security, default_audience=self._audience)
+
+
+def _who_asks() -> str | None:
+    """The user and their program, as sessions are kept apart; None when nobody is known."""
+    caller = CALLER.get()
+    return caller.user and json.dumps([caller.user, caller.program])
 
 
 def sealing(
