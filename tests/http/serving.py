@@ -112,10 +112,11 @@ def rpc(
             "io.modelcontextprotocol/protocolVersion": _MODERN,
             "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {},
+            **given.get("_meta", {}),
         }
         headers["Mcp-Method"] = method
-        if "name" in given:
-            headers["Mcp-Name"] = given["name"]
+        if name := given.get("name", given.get("uri")):
+            headers["Mcp-Name"] = name
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
     return json.dumps(message).encode(), headers
 

@@ -1,8 +1,10 @@
-"""Tools that tell who asks, and one that needs a permission."""
+"""Tools that tell who asks, that need a permission, that ask, and that give a link."""
 
-from toolcast_runtime import current_call
+from __future__ import annotations
 
-__all__ = ["refund", "who"]
+from toolcast_runtime import ToolResponse, current_call, link
+
+__all__ = ["pay", "refund", "report", "who"]
 
 
 def who() -> dict[str, object]:
@@ -12,3 +14,11 @@ def who() -> dict[str, object]:
 
 def refund() -> str:
     return f"refunded for {current_call().user}"
+
+
+def pay() -> str:
+    return f"paid for {current_call().user}"
+
+
+def report() -> ToolResponse:
+    return ToolResponse(content=[link("a.txt", content=f"of {current_call().user}")])

@@ -5,118 +5,31 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from contextlib import asynccontextmanager
+import time
 from typing import TYPE_CHECKING, Any
 
-import httpx
-import httpx2
-import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from mcp import Client as McpClient
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import OAuthClientMetadata
 from mcp_types import TextContent
-from pydantic import AnyUrl
 
-from tests.oauth.authorization_server import (
-    ID,
-    SECRET,
-    AuthorizationServer,
-    authorization_server,
+from tests.oauth.agent import Browser, agent
+from tests.oauth.authorization_server import AuthorizationServer
+from tests.oauth.forged import (
+    by_hand,
+    by_hmac,
+    by_public_key,
+    by_rsa,
+    other_key,
+    unsigned,
+    with_its_own_key,
 )
-from tests.runtime.packages import Package, definition
-from toolcast_runtime.access.clients import Client
-from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, Scope, SettingsError
-from toolcast_runtime.http.app import http_app
+from tests.oauth.shop import BACK, DESK, METADATA, SCOPES, environment, serving, told
+from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
 from toolcast_runtime.http.settings import Listening
-from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-PUBLIC = "http://127.0.0.1"
-DESK, BACK = f"{PUBLIC}/mcp/", f"{PUBLIC}/mcp/back/"
-SCOPES = (
-    Scope("shop", clients=("desk",)),
-    Scope("money", permissions=("billing",)),
-    Scope("back", clients=("back",)),
-)
-METADATA = f"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"
-
-
-@pytest.fixture
-def issuer() -> Iterator[AuthorizationServer]:
-    with authorization_server() as server:
-        yield server
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> Registry:
-    handlers = "tests.oauth.handlers"
-    tools = Package(
-        tmp_path,
-        definition("who", handler=f"{handlers}:who"),
-        definition("refund", handler=f"{handlers}:refund", permission="billing"),
-    ).load()
-    client = Client("*", permissions=("billing",))
-    return Registry(tools, handlers=handlers, clients={"desk": client, "back": client})
-
-
-def environment(issuer: AuthorizationServer, **more: str) -> dict[str, str]:
-    return {"SHOP_PUBLIC_URL": PUBLIC, "SHOP_OAUTH_ISSUER": issuer.url, **more}
-
-
-class Server:
-    """A toolset's application, asked in this process."""
-
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        self.client = client
-
-    async def ask(
-        self,
-        token: str | None,
-        method: str = "tools/list",
-        path: str = "/mcp/",
-        **p: Any,
-    ) -> httpx.Response:
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": p}
-        headers = {"mcp-protocol-version": "2025-11-25"}
-        headers["accept"] = "application/json, text/event-stream"
-        if token is not None:
-            headers["authorization"] = f"Bearer {token}"
-        return await self.client.post(path, json=body, headers=headers)
-
-    async def tools(self, token: str, path: str = "/mcp/") -> list[str]:
-        answer = await self.ask(token, path=path)
-        return [tool["name"] for tool in told(answer)["result"]["tools"]]
-
-
-def told(answer: httpx.Response) -> Any:
-    lines = [x[5:] for x in answer.text.splitlines() if x.startswith("data:")]
-    return json.loads(next((x for x in lines if x.strip()), answer.text))
-
-
-@asynccontextmanager
-async def serving(
-    registry: Registry, given: dict[str, str], **oauth: Any
-) -> AsyncIterator[Server]:
-    endpoints = (Endpoint("/mcp/", "desk", "DESK"), Endpoint("/mcp/back/", "back", "B"))
-    settings = HttpSettings(
-        endpoints, "ADMIN", "HOSTS", oauth=OAuth("SHOP", SCOPES, **oauth)
-    )
-    server = McpServer(registry, name="shop", client="desk", http=settings)
-    app = http_app(server, Listening.on(settings, "127.0.0.1", given))
-    async with (
-        app.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url=PUBLIC
-        ) as client,
-    ):
-        yield Server(client)
+    from toolcast_runtime.registry import Registry
 
 
 def test_a_token_opens_the_endpoint_and_shows_what_its_scopes_permit(
@@ -126,35 +39,21 @@ def test_a_token_opens_the_endpoint_and_shows_what_its_scopes_permit(
         async with serving(registry, environment(issuer)) as server:
             token = issuer.token(DESK)
             assert await server.tools(token) == ["who"]
-            refused = await server.ask(token, "tools/call", name="refund", arguments={})
-            assert "Unknown tool: refund" in refused.text
-            asked = await server.ask(token, "tools/call", name="who", arguments={})
+            assert (await server.call(token, "refund")).status_code == 403
+            asked = await server.call(token, "who")
             text = told(asked)["result"]["content"][0]["text"]
             assert json.loads(text) == {"user": "mia", "issuer": issuer.url}
             more = issuer.token(DESK, scope=..., scp=["shop", "money"], sub="ann")
             assert await server.tools(more) == ["refund", "who"]
-            called = await server.ask(more, "tools/call", name="refund", arguments={})
+            called = await server.call(more, "refund")
             assert "refunded for ann" in called.text
             assert issuer.asked.count("/keys") == 1
 
     asyncio.run(works())
 
 
-def _other_key(issuer: AuthorizationServer) -> str:
-    return issuer.token(DESK, key=ec.generate_private_key(ec.SECP256R1()))
-
-
-def _by_hmac(issuer: AuthorizationServer) -> str:
-    return issuer.token(DESK, key="k" * 64, algorithm="HS256")
-
-
-def _by_rsa(issuer: AuthorizationServer) -> str:
-    key = rsa.generate_private_key(65537, 2048)
-    return issuer.token(DESK, key=key, algorithm="PS256")
-
-
-def _unsigned(issuer: AuthorizationServer) -> str:
-    return jwt.encode(issuer.claims(DESK), "", algorithm="none")
+def _now() -> int:
+    return int(time.time())
 
 
 REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
@@ -165,11 +64,20 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
         "another audience",
     ),
     "no audience": (lambda i: i.token(DESK, aud=...), "lacks exp, iss or aud"),
-    "key": (_other_key, "signature is wrong"),
+    "key": (lambda i: other_key(i, DESK), "signature is wrong"),
     "unknown key": (lambda i: i.token(DESK, headers={"kid": "x"}), "unknown key"),
-    "symmetric": (_by_hmac, "algorithm is not taken"),
-    "algorithm": (_by_rsa, "algorithm is not taken"),
-    "none": (_unsigned, "algorithm is not taken"),
+    "its own key": (lambda i: with_its_own_key(i, DESK), "signature is wrong"),
+    "no kid": (lambda i: by_hand(i, DESK, {}), "unknown key"),
+    "kid of a path": (lambda i: by_hand(i, DESK, {"kid": "../../keys"}), "unknown key"),
+    "kid of a number": (lambda i: by_hand(i, DESK, {"kid": 1}), "malformed"),
+    "kid of a list": (lambda i: by_hand(i, DESK, {"kid": ["one"]}), "malformed"),
+    "public key as secret": (
+        lambda i: by_public_key(i, DESK),
+        "algorithm is not taken",
+    ),
+    "symmetric": (lambda i: by_hmac(i, DESK), "algorithm is not taken"),
+    "algorithm": (lambda i: by_rsa(i, DESK), "algorithm is not taken"),
+    "none": (lambda i: unsigned(i, DESK), "algorithm is not taken"),
     "expired": (lambda i: i.token(DESK, exp=1_000), "has expired"),
     "never expires": (lambda i: i.token(DESK, exp=...), "lacks exp, iss or aud"),
     "no time": (lambda i: i.token(DESK, exp=float("inf")), "malformed"),
@@ -178,6 +86,15 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
     "kind": (lambda i: i.token(DESK, headers={"typ": "logout+jwt"}), "no access token"),
     "crit": (lambda i: i.token(DESK, headers={"crit": ["x"], "x": 1}), "token"),
     "bound": (lambda i: i.token(DESK, cnf={"jkt": "x"}), "bound to a key"),
+    "just expired": (lambda i: i.token(DESK, exp=_now() - 40), "has expired"),
+    "soon": (lambda i: i.token(DESK, nbf=_now() + 60), "not valid yet"),
+    "audience above": (lambda i: i.token("https://shop.example/"), "another audience"),
+    "audience as text": (lambda i: i.token(f"{BACK} {DESK}"), "another audience"),
+    "issuer with a slash": (lambda i: i.token(DESK, iss=f"{i.url}/"), "another issuer"),
+    "several issuers": (
+        lambda i: by_hand(i, DESK, {"kid": "one"}, iss=[i.url]),
+        "another issuer",
+    ),
     "nobody": (lambda i: i.token(DESK, sub=...), "nobody"),
     "garbage": (lambda i: "gar8age.ba8bage.gar9age", "malformed"),
     "empty": (lambda i: "", "malformed"),
@@ -204,8 +121,59 @@ def test_a_token_that_is_not_good_here_is_refused(
             assert 'error="invalid_token"' in challenge
             assert 'scope="shop"' in challenge
             assert why in answer.text
+            assert "/own" not in issuer.asked
             for part in token.split("."):
                 assert not part or part not in caplog.text + answer.text
+
+    with caplog.at_level(logging.DEBUG):
+        asyncio.run(works())
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"exp": -20},
+        {"nbf": 20, "iat": 20},
+        {"aud": ["https://other.example", DESK]},
+        {"aud": DESK.rstrip("/")},
+        {"scope": "openid shop"},
+    ],
+)
+def test_a_good_token_is_taken(
+    claims: dict[str, Any], registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """Clocks are up to 30 seconds apart; further audiences and scopes say nothing here."""
+    said: dict[str, Any] = {
+        name: _now() + value if isinstance(value, int) else value
+        for name, value in claims.items()
+    }
+
+    async def works() -> None:
+        async with serving(registry, environment(issuer)) as server:
+            assert await server.tools(issuer.token(DESK, **said)) == ["who"]
+
+    asyncio.run(works())
+
+
+@pytest.mark.parametrize("name", ["access_token", "access%5Ftoken", "x=1&access_token"])
+def test_a_token_in_a_url_is_refused(
+    name: str,
+    registry: Registry,
+    issuer: AuthorizationServer,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def works() -> None:
+        async with serving(registry, environment(issuer, DESK="plain")) as server:
+            good = issuer.token(DESK)
+            for token in (good, "plain"):
+                path = f"/mcp/?{name}={token}"
+                for header in (None, good):
+                    answer = await server.ask(header, path=path)
+                    assert answer.status_code == 400
+                    challenge = answer.headers["www-authenticate"]
+                    assert 'error="invalid_request"' in challenge
+            said = [r.getMessage() for r in caplog.records if r.name[:4] == "tool"]
+            assert said and good not in "".join(said)
 
     with caplog.at_level(logging.DEBUG):
         asyncio.run(works())
@@ -276,65 +244,6 @@ def test_a_plain_token_stands_beside(
     asyncio.run(works())
 
 
-def test_while_keys_cannot_be_fetched_nobody_gets_in(
-    registry: Registry, issuer: AuthorizationServer
-) -> None:
-    async def works() -> None:
-        issuer.is_down = True
-        async with serving(registry, environment(issuer)) as server:
-            answer = await server.ask(issuer.token(DESK))
-            assert answer.status_code == 503
-            assert answer.headers["retry-after"] == "30"
-            many = [server.ask(issuer.token(DESK)) for _ in range(20)]
-            assert {a.status_code for a in await asyncio.gather(*many)} == {503}
-        # Three places for metadata, asked once and not for each token.
-        assert len(issuer.asked) <= 3
-
-    asyncio.run(works())
-
-
-def test_a_new_key_is_fetched_when_a_token_names_it(
-    registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("toolcast_runtime.http.oauth.authorization_server._PAUSE", 0.0)
-
-    async def works() -> None:
-        async with serving(registry, environment(issuer)) as server:
-            assert await server.tools(issuer.token(DESK)) == ["who"]
-            key = issuer.keys["two"] = ec.generate_private_key(ec.SECP256R1())
-            token = issuer.token(DESK, key=key, headers={"kid": "two"})
-            assert await server.tools(token) == ["who"]
-            assert issuer.asked.count("/keys") == 2
-
-    asyncio.run(works())
-
-
-def test_the_authorization_server_is_asked_for_each_token(
-    registry: Registry, issuer: AuthorizationServer
-) -> None:
-    good = {**issuer.claims(DESK), "active": True, "iss": issuer.url}
-    issuer.active = {
-        "good": good,
-        "other": {**good, "aud": BACK},
-        "unsaid": {k: v for k, v in good.items() if k != "aud"},
-        "old": {**good, "exp": 1_000},
-        "odd": {**good, "active": "true"},
-    }
-
-    async def works() -> None:
-        given = environment(
-            issuer, SHOP_OAUTH_CLIENT_ID=ID, SHOP_OAUTH_CLIENT_SECRET=SECRET
-        )
-        async with serving(registry, given, introspection=True) as server:
-            assert await server.tools("good") == ["who"]
-            for token in ("other", "unsaid", "old", "odd", "unknown"):
-                assert (await server.ask(token)).status_code == 401
-            issuer.is_down = True
-            assert (await server.ask("good")).status_code == 503
-
-    asyncio.run(works())
-
-
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
@@ -352,63 +261,27 @@ def test_what_is_not_set_up_does_not_start(given: dict[str, str], problem: str) 
         Listening.on(settings, "127.0.0.1", given)
 
 
+@pytest.mark.parametrize("metadata_url", [None, "https://agent.example/client.json"])
 def test_the_sdks_client_logs_in_and_calls(
-    registry: Registry, issuer: AuthorizationServer
+    metadata_url: str | None, registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    class Storage:
-        """Keeps what the client has learnt."""
-
-        def __init__(self) -> None:
-            self.kept: dict[str, Any] = {}
-
-        async def get_tokens(self) -> Any:
-            return self.kept.get("tokens")
-
-        async def set_tokens(self, tokens: Any) -> None:
-            self.kept["tokens"] = tokens
-
-        async def get_client_info(self) -> Any:
-            return self.kept.get("client")
-
-        async def set_client_info(self, client_info: Any) -> None:
-            self.kept["client"] = client_info
-
-    came: dict[str, str] = {}
-
-    async def person(url: str) -> None:
-        async with httpx.AsyncClient() as browser:
-            answer = await browser.get(url)
-            came.update(httpx.URL(answer.headers["location"]).params)
-
-    async def callback() -> AuthorizationCodeResult:
-        return AuthorizationCodeResult(code=came["code"], state=came["state"])
+    """It registers itself, or is known by the URL of its metadata."""
+    issuer.takes_client_metadata = metadata_url is not None
+    browser = Browser("mia")
 
     async def works() -> None:
-        async with serving(registry, environment(issuer)) as server:
-            asgi = server.client._transport
-            assert isinstance(asgi, httpx.ASGITransport)
-            auth = OAuthClientProvider(
-                DESK,
-                OAuthClientMetadata(
-                    client_name="agent",
-                    redirect_uris=[AnyUrl("http://127.0.0.1/back")],
-                    token_endpoint_auth_method="none",
-                ),
-                Storage(),
-                redirect_handler=person,
-                callback_handler=callback,
-            )
-            async with (
-                httpx2.AsyncClient(
-                    auth=auth,
-                    mounts={issuer.url: httpx2.AsyncHTTPTransport()},
-                    transport=httpx2.ASGITransport(app=asgi.app),
-                ) as http,
-                McpClient(streamable_http_client(DESK, http_client=http)) as client,
-            ):
-                result = await client.call_tool("who", {})
-            first = result.content[0]
-            assert isinstance(first, TextContent)
-            assert json.loads(first.text)["user"] == "mia"
+        async with (
+            serving(registry, environment(issuer)) as server,
+            agent(DESK, browser, app=server.app, metadata_url=metadata_url) as client,
+        ):
+            result = await client.call_tool("who", {})
+        first = result.content[0]
+        assert isinstance(first, TextContent)
+        assert json.loads(first.text)["user"] == "mia"
 
     asyncio.run(works())
+    (asked,) = browser.asked
+    assert asked["resource"] == DESK and asked["scope"] == "shop"
+    assert asked["code_challenge_method"] == "S256"
+    assert asked["client_id"] == (metadata_url or "program-0")
+    assert ("/register" in issuer.asked) is (metadata_url is None)

@@ -15,27 +15,27 @@ from toolcast_runtime.resources.kept_content import KeptContent
 def test_kept_content_is_bounded_in_time_and_size() -> None:
     now = 0.0
     kept = KeptContent("shop", LinkLimits(seconds=10, bytes=10), lambda: now)
-    first = kept.keep("a", "12345", None)
-    second = kept.keep("b c/../d", b"12345", "text/plain")
+    first = kept.keep(None, "a", "12345", None)
+    second = kept.keep(None, "b c/../d", b"12345", "text/plain")
     assert second.startswith("kept://shop/")
     assert second.endswith("/b%20c%2F..%2Fd")
-    third = kept.keep("c", "1", None)
-    assert [kept.contents(uri) is None for uri in (first, second, third)] == [
+    third = kept.keep(None, "c", "1", None)
+    assert [kept.contents(None, uri) is None for uri in (first, second, third)] == [
         True,
         False,
         False,
     ]
     with pytest.raises(ToolError, match="has 11 bytes, and 10 are kept"):
-        kept.keep("d", "é12345678" + "9", None)
+        kept.keep(None, "d", "é12345678" + "9", None)
     now = 10.0
-    assert [kept.contents(uri) for uri in (second, third)] == [None, None]
+    assert [kept.contents(None, uri) for uri in (second, third)] == [None, None]
 
 
 def test_links_to_nothing_are_bounded_too() -> None:
     kept = KeptContent("shop", LinkLimits())
-    uris = [kept.keep("n" * 10_000, "", None) for _ in range(1_001)]
+    uris = [kept.keep(None, "n" * 10_000, "", None) for _ in range(1_001)]
     assert len(uris[0]) < 200
-    held = [uri for uri in uris if kept.contents(uri) is not None]
+    held = [uri for uri in uris if kept.contents(None, uri) is not None]
     assert held == uris[1:]
 
 

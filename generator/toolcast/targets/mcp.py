@@ -9,12 +9,13 @@ from ..encoders.code import Code
 from ..encoders.python import identifier, literal, names, tuple_of_names, words
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
-from ..project import WORKSPACE_FILE
 from ..rendering.output_shape import PythonShape
 from .mcp_definitions import DefinitionsPackageView, mcp_definitions
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET", "shared_server"]
+
+_WORKSPACE = "toolcast.yaml"
 
 
 class EndpointView(NamedTuple):
@@ -120,8 +121,8 @@ def shared_server(
         toolsets: the names of those that share it.
         context: of the target.
     """
-    view = _server(server, context, WORKSPACE_FILE, toolsets)
-    package = DefinitionsPackageView(header(WORKSPACE_FILE), words("toolsets together"))
+    view = _server(server, context, _WORKSPACE, toolsets)
+    package = DefinitionsPackageView(header(_WORKSPACE), words("toolsets together"))
     return {
         "__init__.py": context.render("mcp/shared_package.py.jinja", package),
         "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),

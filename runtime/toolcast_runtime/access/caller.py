@@ -37,6 +37,12 @@ class Caller(NamedTuple):
     session: str | None = None
     headers: Mapping[str, str] = _NOTHING
 
+    @property
+    def program(self) -> str | None:
+        """The program that the token was given to (`client_id` or `azp`), where it says so."""
+        said = self.claims.get("client_id", self.claims.get("azp"))
+        return said if isinstance(said, str) else None
+
 
 _NOBODY = Caller()
 CALLER: ContextVar[Caller] = ContextVar("caller", default=_NOBODY)

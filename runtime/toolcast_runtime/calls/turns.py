@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from contextvars import ContextVar
 from typing import Any, TypeVar
-
-from ..validation.json_bounds import measure
 
 __all__ = ["TURNS", "Turns", "turn"]
 
 _PAUSE_SECONDS = 0.002
 _LARGE_VALUES = 250
 _LARGE_CHARACTERS = 10_000
+_HOLDING = (list, tuple, Mapping, Set)
 
 _Result = TypeVar("_Result")
 
@@ -51,14 +50,28 @@ async def turn(*values: Any) -> None:
 
 
 def _is_large(value: Any) -> bool:
-    if type(value) is str:
-        return len(value) > _LARGE_CHARACTERS
-    try:
-        size = measure(value)
-    except Exception:  # a handler may give any object
-        return True
-    return (
-        size.problem is not None
-        or size.values > _LARGE_VALUES
-        or size.characters > _LARGE_CHARACTERS
-    )
+    """Looks at no more values than a small one has; a handler may give any object."""
+    values = characters = 0
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, (str, bytes)):
+            characters += len(item)
+            if characters > _LARGE_CHARACTERS:
+                return True
+            continue
+        held = item if isinstance(item, _HOLDING) else _attributes(item)
+        values += len(held)
+        if values > _LARGE_VALUES:
+            return True
+        left.extend(held)
+        if isinstance(held, Mapping):
+            left.extend(held.values())
+    return False
+
+
+def _attributes(item: Any) -> list[Any]:
+    slots = getattr(type(item), "__slots__", ())
+    names = (slots,) if isinstance(slots, str) else slots
+    values = [getattr(item, name, None) for name in names if name != "__dict__"]
+    return [*values, *getattr(item, "__dict__", {}).values()]

@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.datastructures import Headers
 
@@ -180,6 +180,13 @@ class Guard:
 
     async def _refusal_of_token(self, scope: Scope) -> Response | None:
         """The answer to a request that nobody may send who is known here."""
+        query = scope.get("query_string", b"")
+        if query and b"access_token" in unquote_to_bytes(query):
+            why = (
+                "a token does not belong in a URL, which is logged: send it as a header"
+            )
+            asked = {"www-authenticate": self._challenge(error="invalid_request")}
+            return refusal(400, why, asked)
         given = _only(Headers(scope=scope), "authorization")
         if given is None:
             asked = {"www-authenticate": self._challenge()}

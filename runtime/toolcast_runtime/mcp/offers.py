@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
+from ..access.caller import CALLER
 from ..calls.call_context import CALL_GUARD, CallContext
 from ..calls.progress import Reports
 from ..consent.questions import Questions
@@ -116,7 +117,9 @@ class _Offer:
         ask = asker(context, params.input_responses, state, self._seal.refusal)
         approvals = self._served.calls_of(handler).approvals
         questions = Questions(ask, approvals, handler, self._client, arguments)
-        keep = None if self._kept is None else self._kept.keep
+        keep = None
+        if self._kept is not None:
+            keep = partial(self._kept.keep, CALLER.get().user)
         call = CallContext(handler.name, self._client, None, questions, keep)
         progress = asked_for(context, has_heartbeat=self._served.heartbeat)
         if progress is None:
@@ -206,7 +209,7 @@ class _Resources(_Offer):
                         return cast("types.InputRequiredResult", needed)
                     raise _failure(failed) from None
         elif self._kept is not None:
-            contents = self._kept.contents(params.uri)
+            contents = self._kept.contents(CALLER.get().user, params.uri)
         if found is None and contents is None and self._skills is not None:
             contents = self._skills.contents(params.uri)
         if contents is None:

@@ -1,13 +1,14 @@
 """Seals what a client keeps of a call between two requests, by the SDK's own means.
 
-What comes back is taken only unchanged, before it expires, and for the same tool, arguments
-and client; everything else is an error of the protocol.
+What comes back is taken only unchanged, before it expires, and for the same tool, arguments,
+client and user; everything else is an error of the protocol.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/mrtr
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
@@ -92,9 +93,15 @@ class Sealing:
 
         keys = [os.urandom(_SHORTEST_KEY) if self._key is None else self._key]
         security = RequestStateSecurity(
-            keys=keys, ttl=_SECONDS, bind_principal=lambda context: CALLER.get().user
+            keys=keys, ttl=_SECONDS, bind_principal=lambda context: _who_asks()
         )
         return RequestStateBoundary(security, default_audience=self._audience)
+
+
+def _who_asks() -> str | None:
+    """The user and their program, as sessions are kept apart; None when nobody is known."""
+    caller = CALLER.get()
+    return caller.user and json.dumps([caller.user, caller.program])
 
 
 def sealing(

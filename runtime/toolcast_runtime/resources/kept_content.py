@@ -25,7 +25,8 @@ class KeptContent:
     """What links of one client lead to.
 
     A URI is made here and cannot be guessed, so that nothing that a caller says leads
-    anywhere but to what a handler gave for this client.
+    anywhere but to what a handler gave for this client. Where users are known, it leads the one
+    alone there who made the call.
 
     Args:
         toolset: the host part of the URIs.
@@ -43,11 +44,13 @@ class KeptContent:
         self._limits = limits
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: dict[str, tuple[float, int, dict[str, Any]]] = {}
+        self._kept: dict[str, tuple[float, int, dict[str, Any], str | None]] = {}
         self._bytes = 0
 
-    def keep(self, name: str, content: str | bytes, mime_type: str | None) -> str:
-        """Keeps content; the value is its URI.
+    def keep(
+        self, user: str | None, name: str, content: str | bytes, mime_type: str | None
+    ) -> str:
+        """Keeps content for a user, or for whom nobody knows; the value is its URI.
 
         Raises:
             ToolError: it alone is more than is kept.
@@ -63,22 +66,23 @@ class KeptContent:
         contents = resource_contents(uri, content, mime_type)
         with self._lock:
             self._make_room(size)
-            self._kept[uri] = (self._clock() + self._limits.seconds, size, contents)
+            end = self._clock() + self._limits.seconds
+            self._kept[uri] = (end, size, contents, user)
             self._bytes += size
         return uri
 
-    def contents(self, uri: str) -> dict[str, Any] | None:
-        """What a URI leads to; None when that is nothing, or over."""
+    def contents(self, user: str | None, uri: str) -> dict[str, Any] | None:
+        """What a URI leads a user to; None when that is nothing, or over."""
         with self._lock:
             kept = self._kept.get(uri)
-            if kept is None or kept[0] <= self._clock():
+            if kept is None or kept[0] <= self._clock() or kept[3] != user:
                 return None
         return kept[2]
 
     def _make_room(self, room: int) -> None:
         """Drops what is too old, and the oldest until there is room for one more."""
         now = self._clock()
-        for uri, (end, size, _) in list(self._kept.items()):
+        for uri, (end, size, _, _) in list(self._kept.items()):
             has_room = self._bytes + room <= self._limits.bytes
             if end > now and has_room and len(self._kept) < _MOST:
                 return

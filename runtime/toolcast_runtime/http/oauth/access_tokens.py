@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import jwt
 
-from .fetching import fetch
+from .fetching import NotThere, fetch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,11 @@ class AccessTokens:
     ) -> Mapping[str, Any]:
         uri = await self._server.introspection_uri()
         form = {"token": token, "token_type_hint": "access_token"}
-        found = await fetch(uri, form, self._issuer.credentials)
+        try:
+            credentials = self._issuer.credentials and self._issuer.credentials()
+        except ValueError:
+            raise NotThere("the credentials for introspection cannot be read") from None
+        found = await fetch(uri, form, credentials)
         if found.get("active") is not True:
             raise TokenRefused("the token is not active")
         given = found.get("aud")

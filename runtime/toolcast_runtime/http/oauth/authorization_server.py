@@ -6,6 +6,7 @@ Sources: RFC 8414, OpenID Connect Discovery 1.0, RFC 7517.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -24,7 +25,9 @@ __all__ = ["AuthorizationServer"]
 _FRESH = 300.0
 _LONGEST = 3_600.0
 _PAUSE = 30.0
+_PATIENCE = 10.0
 _MOST_KEYS = 100
+_logger = logging.getLogger("toolcast.http")
 
 
 class AuthorizationServer:
@@ -32,7 +35,7 @@ class AuthorizationServer:
 
     Keys are fetched again after five minutes, and for a key that is unknown, at most once in
     30 seconds: tokens of nobody's must not make requests. While they cannot be fetched, those of
-    the last hour hold.
+    the last hour hold, and while they are, nobody waits for a key that is known.
     """
 
     def __init__(self, issuer: Issuer) -> None:
@@ -40,7 +43,7 @@ class AuthorizationServer:
         self._metadata: Mapping[str, Any] | None = None
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = self._tried = float("-inf")
-        self._lock = asyncio.Lock()
+        self._renewal: asyncio.Task[None] | None = None
 
     async def key(self, number: str | None, algorithm: str) -> PyJWK | None:
         """The key of an id; None when the server has no such key for the algorithm.
@@ -49,9 +52,9 @@ class AuthorizationServer:
             NotThere: the keys are not to be had.
         """
         age = time.monotonic() - self._fetched
-        if age > _FRESH or number not in self._keys:
-            async with self._lock:
-                await self._renewed(number)
+        is_known = age <= _LONGEST and number in self._keys
+        if age > _FRESH or not is_known:
+            await self._renewed(is_known=is_known)
         if time.monotonic() - self._fetched > _LONGEST:
             raise NotThere("the keys of the authorization server are not to be had")
         key = self._keys.get(number)
@@ -67,20 +70,29 @@ class AuthorizationServer:
             "introspection_endpoint"
         )
 
-    async def _renewed(self, number: str | None) -> None:
-        now = time.monotonic()
-        is_known = number in self._keys and now - self._fetched <= _FRESH
-        if is_known or now - self._tried < _PAUSE:
+    async def _renewed(self, *, is_known: bool) -> None:
+        """Fetches the keys, or waits for who does; not for a key that is known."""
+        if self._renewal is not None and not self._renewal.done():
+            if is_known:
+                return
+        elif time.monotonic() - self._tried < _PAUSE:
             return
-        self._tried = now
+        else:
+            self._tried = time.monotonic()
+            self._renewal = asyncio.create_task(self._renew())
+        # A caller who goes away does not end what others wait for.
+        await asyncio.shield(self._renewal)
+
+    async def _renew(self) -> None:
         try:
-            uri = self._issuer.jwks_uri or await self._address("jwks_uri")
-            self._keys = _keys(await fetch(uri))
-        except NotThere:
-            if now - self._fetched > _LONGEST:
-                raise
-            return
-        self._fetched = time.monotonic()
+            async with asyncio.timeout(_PATIENCE):
+                uri = self._issuer.jwks_uri or await self._address("jwks_uri")
+                self._keys = _keys(await fetch(uri))
+        except (NotThere, TimeoutError) as error:
+            why = str(error) or f"no answer within {_PATIENCE:g} s"
+            _logger.error("the keys of the issuer cannot be fetched: %s", why)
+        else:
+            self._fetched = time.monotonic()
 
     async def _address(self, name: str) -> str:
         if self._metadata is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["ASYMMETRIC", "Issuer", "OAuth", "Scope", "is_safe_url"]
 
@@ -36,7 +37,7 @@ class OAuth(NamedTuple):
     Attributes:
         variables: what the names of environment variables begin with: `_PUBLIC_URL`,
             `_OAUTH_ISSUER`, `_OAUTH_JWKS_URI`, `_OAUTH_INTROSPECTION_URI`,
-            `_OAUTH_CLIENT_ID` and `_OAUTH_CLIENT_SECRET` (or `_OAUTH_CLIENT_SECRET_FILE`).
+            `_OAUTH_CLIENT_ID` and `_OAUTH_CLIENT_SECRET` (each or with `_FILE`).
         scopes: in the order in which they are told; in a toolset without clients each
             opens its one endpoint.
         issuer: the authorization server; the variable goes before it.
@@ -62,7 +63,8 @@ class Issuer(NamedTuple):
         public_url: what callers put before an endpoint's path; no slash at its end.
         jwks_uri: None asks the issuer's metadata.
         introspection_uri: so is this.
-        credentials: id and secret for introspection.
+        credentials: id and secret for introspection, as they are now; raises `ValueError`
+            when the file of one cannot be read.
     """
 
     oauth: OAuth
@@ -70,7 +72,7 @@ class Issuer(NamedTuple):
     public_url: str
     jwks_uri: str | None
     introspection_uri: str | None
-    credentials: tuple[str, str] | None
+    credentials: Callable[[], tuple[str, str]] | None
 
     @classmethod
     def of(
@@ -97,14 +99,13 @@ class Issuer(NamedTuple):
         asked = url("OAUTH_INTROSPECTION_URI", None)
         credentials = None
         if oauth.introspection:
-            names = [f"{oauth.variables}_OAUTH_CLIENT_{w}" for w in ("ID", "SECRET")]
-            values = [_secret(name, environment, problems) for name in names]
-            missing = [n for n, v in zip(names, values, strict=True) if not v]
-            if missing:
-                problems.append(
-                    f"introspection needs {' and '.join(missing)}: set both"
-                )
-            credentials = values[0], values[1]
+            begin = f"{oauth.variables}_OAUTH_CLIENT"
+            names = f"{begin}_ID", f"{begin}_SECRET"
+            credentials = partial(_credentials, names, environment)
+            try:
+                credentials()
+            except ValueError as error:
+                problems.append(str(error))
         return (
             cls(
                 oauth,
@@ -125,17 +126,16 @@ class Issuer(NamedTuple):
         return f"Issuer({self.issuer!r})"
 
 
-def _secret(name: str, environment: Mapping[str, str], problems: list[str]) -> str:
-    from ...files.secret import read_secret
+def _credentials(
+    names: tuple[str, str], environment: Mapping[str, str]
+) -> tuple[str, str]:
+    """Id and secret; raises `ValueError` when one cannot be had."""
+    from ...files.secret import secret
 
-    path = environment.get(f"{name}_FILE", "").strip()
-    if not path:
-        return environment.get(name, "").strip()
-    try:
-        return read_secret(path).strip()
-    except (OSError, ValueError):
-        problems.append(f"the file that {name}_FILE names cannot be read")
-        return "?"
+    user, password = (secret(name, environment) for name in names)
+    if user is None or password is None:
+        raise ValueError(f"introspection needs {' and '.join(names)}: set both")
+    return user, password
 
 
 def is_safe_url(url: str) -> bool:

@@ -21,7 +21,7 @@ from .access_tokens import AccessTokens, TokenRefused
 from .fetching import NotThere
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from starlette.responses import Response
     from starlette.types import Receive, Scope, Send
@@ -77,11 +77,14 @@ class ResourceServer:
                 for form in (each, each.rstrip("/"))
             )
         )
-        self._metadata_url = f"{public.scheme}://{public.netloc}{at}"
+        # Below what callers put before each path: there a mounted application is reached, too.
+        self._metadata_url = f"{issuer.public_url}{WELL_KNOWN}{path}"
 
-    def challenge(self, realm: str, **more: str) -> str:
+    def challenge(
+        self, realm: str, scopes: Iterable[str] | None = None, **more: str
+    ) -> str:
         """What a 401 or 403 tells a client to do, for `WWW-Authenticate`."""
-        scope = " ".join(self._opening)
+        scope = " ".join(self._opening if scopes is None else scopes)
         said = {"realm": realm, **more, "scope": scope}
         said["resource_metadata"] = self._metadata_url
         return "Bearer " + ", ".join(f'{key}="{said[key]}"' for key in said)
@@ -112,17 +115,41 @@ class ResourceServer:
             return refusal(403, why, {"www-authenticate": asked})
         scope[IDENTITY] = caller
         # The SDK keeps sessions and sealed states apart by it; the token itself it needs not.
-        client = caller.claims.get("client_id", caller.claims.get("azp"))
         scope["user"] = AuthenticatedUser(
             AccessToken(
                 token="",
-                client_id=client if isinstance(client, str) else "",
+                client_id=caller.program or "",
                 scopes=sorted(held),
                 subject=caller.user,
                 claims={"iss": self._issuer.issuer},
             )
         )
         return None
+
+    def gives(self, permission: str) -> bool:
+        """Whether a scope gives a permission at this endpoint."""
+        return any(permission in given for given in self._given.values())
+
+    def has_more_than(self, caller: Caller) -> bool:
+        """Whether another token could give more than the caller's does."""
+        has = caller.permissions
+        return has is not None and any(not g <= has for g in self._given.values())
+
+    def refusal_without(self, permission: str, scope: Scope, realm: str) -> Response:
+        """Asks a caller who was let in for the scope that gives a permission.
+
+        Clients of the older era ask for exactly what they are told to: what opened the endpoint
+        for them stands beside it. Of several scopes the one that gives least is named.
+        """
+        giving = [name for name, given in self._given.items() if permission in given]
+        least = min(giving, key=lambda name: len(self._given[name]))
+        held = [s for s in self._opening if s in scope["user"].scopes and s != least]
+        why = f"the call needs the scope {least}"
+        _logger.info("%s refuses a call: %s", scope["path"], why)
+        asked = self.challenge(
+            realm, (*held, least), error="insufficient_scope", error_description=why
+        )
+        return refusal(403, why, {"www-authenticate": asked})
 
     def _caller(self, claims: Mapping[str, Any]) -> tuple[Caller, frozenset[str]]:
         user = claims.get("sub")

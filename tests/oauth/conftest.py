@@ -1,0 +1,34 @@
+"""A shop whose tools need permissions, and an authorization server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.oauth.authorization_server import AuthorizationServer, authorization_server
+from tests.runtime.packages import Package, definition
+from toolcast_runtime.access.clients import Client
+from toolcast_runtime.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def issuer() -> Iterator[AuthorizationServer]:
+    with authorization_server() as server:
+        yield server
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    handlers = "tests.oauth.handlers"
+    tools = Package(
+        tmp_path,
+        definition("who", handler=f"{handlers}:who"),
+        definition("refund", handler=f"{handlers}:refund", permission="billing"),
+    ).load()
+    client = Client("*", permissions=("billing",))
+    return Registry(tools, handlers=handlers, clients={"desk": client, "back": client})

@@ -1,0 +1,174 @@
+"""A call that needs a further scope asks for it, and only where a scope would give the tool."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import TextContent
+
+from tests.oauth.agent import Browser, agent
+from tests.oauth.shop import BACK, DESK, PUBLIC, environment, serving, told
+from tests.runtime.packages import Package, definition
+from toolcast_runtime.access.clients import Client
+from toolcast_runtime.http import Scope
+from toolcast_runtime.registry import Registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.oauth.authorization_server import AuthorizationServer
+
+SCOPES = (
+    Scope("shop", clients=("desk",)),
+    Scope("all", permissions=("billing", "stock", "erasing")),
+    Scope("money", permissions=("billing",)),
+    Scope("store", clients=("back",), permissions=("stock",)),
+    Scope("back", clients=("back",)),
+)
+HANDLERS = "tests.oauth.handlers"
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    refund = {"handler": f"{HANDLERS}:refund", "permission": "billing"}
+    tools = Package(
+        tmp_path,
+        definition("who", handler=f"{HANDLERS}:who"),
+        definition("refund", renamed_from=["pay_back"], **refund),
+        definition("restricted", **refund),
+        definition("backs_alone", clients=["back"], **refund),
+        definition("erase", handler=f"{HANDLERS}:refund", permission="erasing"),
+        definition("count", handler=f"{HANDLERS}:who", permission="stock"),
+    ).load()
+    has = ("billing", "stock")
+    desk = Client("*", restrict=("restricted",), permissions=("billing",))
+    clients = {"desk": desk, "back": Client("*", permissions=has)}
+    return Registry(tools, handlers=HANDLERS, clients=clients)
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_missing_scope_is_named(
+    modern: bool, registry: Registry, issuer: AuthorizationServer
+) -> None:
+    async def works() -> None:
+        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
+            token = issuer.token(DESK)
+            assert await server.tools(token) == ["who"]
+            for name in ("refund", "pay_back"):
+                refused = await server.call(token, name, modern=modern)
+                assert refused.status_code == 403
+                # Of `all` and `money` the one that gives less, beside what opened the endpoint.
+                assert refused.headers["www-authenticate"] == (
+                    'Bearer realm="shop desk", error="insufficient_scope",'
+                    ' error_description="the call needs the scope money",'
+                    ' scope="shop money", resource_metadata='
+                    f'"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"'
+                )
+            more = issuer.token(DESK, scope="shop money")
+            done = await server.call(more, "refund", modern=modern)
+            assert done.status_code == 200 and "refunded for mia" in done.text
+            back = issuer.token(BACK, scope="store")
+            said = {"path": "/mcp/back/", "modern": modern}
+            refused = await server.call(back, "refund", **said)
+            assert 'scope="store money"' in refused.headers["www-authenticate"]
+
+    asyncio.run(works())
+
+
+@pytest.mark.parametrize("modern", [False, True])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("nothing", "there is no such tool"),
+        ("restricted", "the client may not have it"),
+        ("backs_alone", "it is another client's"),
+        ("erase", "a scope gives its permission, which the client does not have"),
+        ("count", "the client does not have its permission, another one does"),
+    ],
+)
+def test_what_no_scope_gives_is_unknown(
+    name: str, why: str, modern: bool, registry: Registry, issuer: AuthorizationServer
+) -> None:
+    async def works() -> None:
+        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
+            for scope in ("shop", "shop money", "shop all"):
+                token = issuer.token(DESK, scope=scope)
+                refused = await server.call(token, name, modern=modern)
+                assert "www-authenticate" not in refused.headers, why
+                assert told(refused)["error"] == {
+                    "code": -32602,
+                    "message": f"Unknown tool: {name}",
+                }
+
+    asyncio.run(works())
+
+
+def test_a_body_that_is_no_call_is_answered_as_before(
+    registry: Registry, issuer: AuthorizationServer
+) -> None:
+    bodies = {
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": [': 400,
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}': 200,
+        b'[{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}]': 400,
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":'
+        b' {"name": ["refund"]}}': 200,
+        b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params":'
+        b' {"_meta": {"is": "tools/call", "name": "refund"}}}': 200,
+    }
+
+    async def works() -> None:
+        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
+            headers = {
+                "authorization": f"Bearer {issuer.token(DESK)}",
+                "accept": "application/json, text/event-stream",
+                "content-type": "application/json",
+                "mcp-protocol-version": "2025-11-25",
+            }
+            for body, status in bodies.items():
+                sent = await server.client.post("/mcp/", content=body, headers=headers)
+                assert sent.status_code == status, (body, sent.text)
+
+    asyncio.run(works())
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_sdks_client_asks_its_person_for_more(
+    mode: str, registry: Registry, issuer: AuthorizationServer
+) -> None:
+    browser = Browser("mia")
+
+    async def works() -> str:
+        async with (
+            serving(registry, environment(issuer), scopes=SCOPES) as server,
+            agent(DESK, browser, app=server.app, mode=mode) as client,
+        ):
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["who"]
+            done = (await client.call_tool("refund", {})).content[0]
+            listed = await client.list_tools(cache_mode="bypass")
+            assert [tool.name for tool in listed.tools] == ["refund", "who"]
+            assert isinstance(done, TextContent)
+            return done.text
+
+    assert asyncio.run(works()) == "refunded for mia"
+    assert [page["scope"] for page in browser.asked] == ["shop", "shop money"]
+
+
+def test_a_person_who_may_not_have_it_is_asked_once(
+    registry: Registry, issuer: AuthorizationServer
+) -> None:
+    issuer.people["mia"] = {"scope": "shop"}
+    browser = Browser("mia")
+
+    async def works() -> None:
+        async with (
+            serving(registry, environment(issuer), scopes=SCOPES) as server,
+            agent(DESK, browser, app=server.app) as client,
+        ):
+            with pytest.raises(MCPError, match="the call needs the scope money"):
+                await client.call_tool("refund", {})
+
+    asyncio.run(works())
+    assert len(browser.asked) == 2
